@@ -22,7 +22,7 @@ const noValues: Readonly<Record<string, unknown>> = {};
  * what it cannot use, so that one pass finds every problem.
  */
 export class Section {
-  readonly #values: Readonly<Record<string, unknown>>;
+  private readonly values: Readonly<Record<string, unknown>>;
   /** False for what should have been a map and is something else. */
   readonly usable: boolean;
 
@@ -33,7 +33,7 @@ export class Section {
     /** Said behind each finding where the path alone does not name the thing. */
     readonly remark = '',
   ) {
-    this.#values = isMap(value) ? value : noValues;
+    this.values = isMap(value) ? value : noValues;
     this.usable = isMap(value) || value === null || value === undefined;
     if (!this.usable) this.problem(path, describe(value), 'a map of keys and values');
   }
@@ -48,7 +48,7 @@ export class Section {
   }
 
   keys(): readonly string[] {
-    return Object.keys(this.#values);
+    return Object.keys(this.values);
   }
 
   has(key: string): boolean {
@@ -56,7 +56,7 @@ export class Section {
   }
 
   value(key: string): unknown {
-    return Object.hasOwn(this.#values, key) ? (this.#values[key] ?? null) : null;
+    return Object.hasOwn(this.values, key) ? (this.values[key] ?? null) : null;
   }
 
   at(key: string): string {

@@ -20,30 +20,30 @@ type Writer = (value: unknown) => unknown;
  * base64, maps are sorted by name. So a text is the same before a record was written and after, as Avro and as JSON.
  */
 export class CanonicalForm {
-  readonly #writers = new Map<string, Writer>();
+  private readonly writers = new Map<string, Writer>();
 
   constructor(private readonly form: Form) {}
 
   /** `without` names members of the record itself, as in the process, that are left out. */
   text(name: string, record: object, without: readonly string[] = []): string {
-    if (without.length === 0) return JSON.stringify(this.#writerOf(name)(record));
+    if (without.length === 0) return JSON.stringify(this.writerOf(name)(record));
     const left: Record<string, unknown> = { ...record };
     for (const member of without) left[member] = null;
-    return JSON.stringify(this.#writerOf(name)(left));
+    return JSON.stringify(this.writerOf(name)(left));
   }
 
-  #writerOf(record: string): Writer {
-    let writer = this.#writers.get(record);
-    if (writer === undefined) this.#writers.set(record, (writer = this.#recordWriter(record)));
+  private writerOf(record: string): Writer {
+    let writer = this.writers.get(record);
+    if (writer === undefined) this.writers.set(record, (writer = this.recordWriter(record)));
     return writer;
   }
 
-  #recordWriter(record: string): Writer {
+  private recordWriter(record: string): Writer {
     const { names, order, saysNothing, without } = this.form;
     const members = recordSchema(record)
       .fields.map(({ name: wire, type, default: given }) => {
         const name = camelCase(wire);
-        return { name, written: names === 'wire' ? wire : name, write: this.#typeWriter(type), given };
+        return { name, written: names === 'wire' ? wire : name, write: this.typeWriter(type), given };
       })
       .filter(({ name }) => without?.[record]?.includes(name) !== true);
     if (order === 'name') members.sort((one, other) => (one.written < other.written ? -1 : 1));
@@ -58,15 +58,15 @@ export class CanonicalForm {
     };
   }
 
-  #typeWriter(type: AvroType): Writer {
+  private typeWriter(type: AvroType): Writer {
     if (isUnion(type)) {
-      const write = this.#typeWriter(type.find((member) => member !== 'null') ?? 'null');
+      const write = this.typeWriter(type.find((member) => member !== 'null') ?? 'null');
       return (value) => (value === null ? null : write(value));
     }
     if (typeof type !== 'string') {
-      if (type.type === 'array') return this.#listWriter(this.#typeWriter(type.items));
-      if (type.type === 'map') return this.#mapWriter(this.#typeWriter(type.values));
-      return this.#writerOf(type.name);
+      if (type.type === 'array') return this.listWriter(this.typeWriter(type.items));
+      if (type.type === 'map') return this.mapWriter(this.typeWriter(type.values));
+      return this.writerOf(type.name);
     }
     switch (type) {
       case 'string':
@@ -82,16 +82,16 @@ export class CanonicalForm {
         return (value) => value;
       default:
         // A record named in another: asked for late, since records may name each other.
-        return (value) => this.#writerOf(type)(value);
+        return (value) => this.writerOf(type)(value);
     }
   }
 
-  #listWriter(write: Writer): Writer {
+  private listWriter(write: Writer): Writer {
     const { saysNothing } = this.form;
     return (value) => (value as readonly unknown[]).map((item) => (saysNothing(item, undefined) ? null : write(item)));
   }
 
-  #mapWriter(write: Writer): Writer {
+  private mapWriter(write: Writer): Writer {
     const { saysNothing } = this.form;
     return (value) => {
       const entries = Object.entries(value as Readonly<Record<string, unknown>>)

@@ -41,7 +41,7 @@ export interface RoundsParts {
  * them. What cannot be read or written is as if it were not there.
  */
 export class HiddenRounds {
-  readonly #remembered = new Map<string, Remembered | { readonly missedAt: number }>();
+  private readonly remembered = new Map<string, Remembered | { readonly missedAt: number }>();
 
   constructor(private readonly parts: RoundsParts) {}
 
@@ -58,49 +58,49 @@ export class HiddenRounds {
     const name = roundsName(owner, id);
     try {
       // Before any write begins: a write that failed while this waits would be an unhandled rejection.
-      const stored = isKept ? await this.#sealed(text, name) : null;
+      const stored = isKept ? await this.sealed(text, name) : null;
       const noted = JSON.stringify({ id, mark });
-      const marks = keys.map((key) => this.#put(this.#markName(owner, key), noted, now + marksMs));
-      const rounds = stored === null ? [] : [this.#put(name, stored, now + roundsMs)];
+      const marks = keys.map((key) => this.put(this.markName(owner, key), noted, now + marksMs));
+      const rounds = stored === null ? [] : [this.put(name, stored, now + roundsMs)];
       await inTime(Promise.all([...rounds, ...marks]));
     } catch (error) {
       warn({ error: (error as Error).message }, 'the rounds of an answer could not be written');
     }
     // This process knows of them in any case.
-    for (const key of keys) this.#remember(this.#markName(owner, key), { id, mark });
+    for (const key of keys) this.remember(this.markName(owner, key), { id, mark });
   }
 
   async find(
     owner: SessionOwner,
     key: RoundsKey,
   ): Promise<{ readonly mark: string; readonly text: string | null } | null> {
-    const name = this.#markName(owner, key);
+    const name = this.markName(owner, key);
     try {
-      const marked = await this.#marked(name, key);
+      const marked = await this.marked(name, key);
       if (marked === null) return null;
-      return { mark: marked.mark, text: await this.#rounds(owner, marked.id) };
+      return { mark: marked.mark, text: await this.rounds(owner, marked.id) };
     } catch (error) {
       this.parts.warn({ error: (error as Error).message }, 'the rounds of an answer could not be looked up');
       return null;
     }
   }
 
-  async #marked(name: string, { isUnique }: RoundsKey): Promise<Remembered | null> {
-    const known = this.#remembered.get(name);
+  private async marked(name: string, { isUnique }: RoundsKey): Promise<Remembered | null> {
+    const known = this.remembered.get(name);
     if (known !== undefined && 'id' in known) return known;
     if (known !== undefined && this.parts.clock.now() - known.missedAt < missMs) return null;
-    const text = await this.#read(name);
+    const text = await this.read(name);
     const marked = text === null ? null : rememberedIn(text.text);
     // An id that another answer may get is asked for again.
-    if (marked !== null || isUnique) this.#remember(name, marked);
+    if (marked !== null || isUnique) this.remember(name, marked);
     return marked;
   }
 
   /** The rounds, kept for longer once half of their time has passed: sealed again, since the key that sealed them may be on its way out. */
-  async #rounds(owner: SessionOwner, id: string): Promise<string | null> {
+  private async rounds(owner: SessionOwner, id: string): Promise<string | null> {
     const { clock, documents, seal, warn } = this.parts;
     const name = roundsName(owner, id);
-    const stored = await this.#read(name).catch((error: unknown) => {
+    const stored = await this.read(name).catch((error: unknown) => {
       warn({ error: (error as Error).message }, 'the rounds of an answer could not be read');
       return null;
     });
@@ -110,25 +110,25 @@ export class HiddenRounds {
     const text = isPlain ? stored.text : seal === null ? null : await seal.open(stored.text, name);
     const now = clock.now();
     if (text !== null && stored.expiresAt !== null && stored.expiresAt - now < roundsMs / 2) {
-      const again = await this.#sealed(text, name);
+      const again = await this.sealed(text, name);
       await inTime(documents.put(name, stored.version + 1, again, now + roundsMs)).catch(() => false);
     }
     return text;
   }
 
-  async #sealed(text: string, name: string): Promise<string> {
+  private async sealed(text: string, name: string): Promise<string> {
     const { seal } = this.parts;
     return seal === null ? text : seal.seal(text, name);
   }
 
-  async #read(name: string) {
+  private async read(name: string) {
     const stored = await inTime(this.parts.documents.find(name));
     const isGone =
       stored?.expiresAt !== undefined && stored.expiresAt !== null && stored.expiresAt <= this.parts.clock.now();
     return stored === undefined || isGone ? null : stored;
   }
 
-  async #put(name: string, text: string, expiresAt: number): Promise<void> {
+  private async put(name: string, text: string, expiresAt: number): Promise<void> {
     const { documents } = this.parts;
     for (let attempt = 1, version = 1; attempt <= attempts; attempt++) {
       if (await documents.put(name, version, text, expiresAt)) return;
@@ -136,17 +136,17 @@ export class HiddenRounds {
     }
   }
 
-  #markName({ tenantId, userId }: SessionOwner, { text, isUnique }: RoundsKey): string {
+  private markName({ tenantId, userId }: SessionOwner, { text, isUnique }: RoundsKey): string {
     const hash = this.parts.digest(isUnique ? text : JSON.stringify([tenantId, userId, text]));
     return `discovery-marks/${hash}`;
   }
 
-  #remember(name: string, marked: Remembered | null): void {
-    this.#remembered.delete(name);
-    this.#remembered.set(name, marked ?? { missedAt: this.parts.clock.now() });
-    if (this.#remembered.size <= mostRemembered) return;
-    const [oldest = ''] = this.#remembered.keys();
-    this.#remembered.delete(oldest);
+  private remember(name: string, marked: Remembered | null): void {
+    this.remembered.delete(name);
+    this.remembered.set(name, marked ?? { missedAt: this.parts.clock.now() });
+    if (this.remembered.size <= mostRemembered) return;
+    const [oldest = ''] = this.remembered.keys();
+    this.remembered.delete(oldest);
   }
 }
 

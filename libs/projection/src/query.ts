@@ -2,8 +2,8 @@ import type { Value } from './stores/store.js';
 
 /** A page of a table: what is wanted of it, in the order of an index. */
 export class Page {
-  readonly #where: string[] = [];
-  readonly #values: Value[] = [];
+  private readonly _where: string[] = [];
+  private readonly values: Value[] = [];
 
   constructor(
     private readonly columns: string,
@@ -11,8 +11,8 @@ export class Page {
   ) {}
 
   where(condition: string, ...values: readonly Value[]): this {
-    this.#where.push(condition);
-    this.#values.push(...values);
+    this._where.push(condition);
+    this.values.push(...values);
     return this;
   }
 
@@ -22,7 +22,7 @@ export class Page {
   }
 
   select(order: string, limit: number): readonly [text: string, values: readonly Value[]] {
-    const where = this.#where.length === 0 ? '' : `WHERE ${this.#where.join(' AND ')}`;
-    return [`SELECT ${this.columns} FROM ${this.from} ${where} ORDER BY ${order} LIMIT ?`, [...this.#values, limit]];
+    const where = this._where.length === 0 ? '' : `WHERE ${this._where.join(' AND ')}`;
+    return [`SELECT ${this.columns} FROM ${this.from} ${where} ORDER BY ${order} LIMIT ?`, [...this.values, limit]];
   }
 }

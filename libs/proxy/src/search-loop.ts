@@ -54,38 +54,38 @@ export class SearchLoop {
   rounds = 0;
   /** Tokens of each round, in order. */
   readonly usages: DecodedTurn['usage'][] = [];
-  readonly #called = new Set<string>();
-  readonly #rounds: Round[] = [];
-  readonly #messages: Message[] = [];
-  readonly #found: string[] = [];
-  #next: string | null = null;
+  private readonly _called = new Set<string>();
+  private readonly _rounds: Round[] = [];
+  private readonly messages: Message[] = [];
+  private readonly found: string[] = [];
+  private next: string | null = null;
 
   constructor(private readonly setup: LoopSetup) {}
 
   /** Names of the client’s tools that the model called. */
   get called(): readonly string[] {
-    return [...this.#called];
+    return [...this._called];
   }
 
   /** The rounds so far, where the client sees them as one answer and some of their calls not at all; null where it sees what the model said. */
   get hiddenRounds(): readonly Round[] | null {
-    return this.#rounds.some(({ results }) => results.length > 0) ? this.#rounds : null;
+    return this._rounds.some(({ results }) => results.length > 0) ? this._rounds : null;
   }
 
   /** The body of the next request to the model. What stays of the client’s request keeps its bytes and its order. */
   request(): string {
-    return (this.#next ??= this.#edited());
+    return (this.next ??= this.edited());
   }
 
-  #edited(): string {
+  private edited(): string {
     const { wire, body, keepTool, searchTool, native } = this.setup;
     const edited = editRequest(wire, body, {
       keepTool,
       ...(native === null ? {} : { deferTool: native.deferTool }),
       leadTools: searchTool === null ? [] : [searchTool],
-      addRawTools: native === null ? this.#found : [native.search.tool],
+      addRawTools: native === null ? this.found : [native.search.tool],
       moveCacheMarks: true,
-      addMessages: this.#messages,
+      addMessages: this.messages,
     });
     const beta = native?.search.betaInBody ?? null;
     return beta === null ? edited : withBeta(edited, beta);
@@ -94,7 +94,7 @@ export class SearchLoop {
   /** Takes a round of the model in. Calls of the client’s own tools end the loop: they are the client’s to run. */
   async take(turn: DecodedTurn): Promise<RoundResult> {
     this.usages.push(turn.usage);
-    this.#next = null;
+    this.next = null;
     if (this.setup.native !== null) for (const search of answeredSearches(turn.parts)) this.setup.answered(search);
     const searches: ResultPart[] = [];
     const unanswered: ResultPart[] = [];
@@ -104,10 +104,10 @@ export class SearchLoop {
       if (part.type !== 'call') continue;
       if (part.name !== this.setup.searchTool?.name) {
         hasCalls = true;
-        this.#called.add(part.name);
+        this._called.add(part.name);
       } else if (isComplete && this.rounds < mostRounds) {
         const { added, text } = await this.setup.search(part.args);
-        this.#found.push(...added.map(({ raw }) => raw));
+        this.found.push(...added.map(({ raw }) => raw));
         searches.push({ type: 'result', toolCallId: part.toolCallId, name: part.name, text, isError: false });
       } else
         unanswered.push({
@@ -118,11 +118,11 @@ export class SearchLoop {
           isError: true,
         });
     }
-    this.#rounds.push({ parts: turn.parts, results: [...searches, ...unanswered] });
+    this._rounds.push({ parts: turn.parts, results: [...searches, ...unanswered] });
     if (searches.length === 0) return { goesOn: false, hasCalls };
     this.rounds += 1;
     if (hasCalls) return { goesOn: false, hasCalls };
-    this.#messages.push({ role: 'assistant', parts: turn.parts }, { role: 'user', parts: searches });
+    this.messages.push({ role: 'assistant', parts: turn.parts }, { role: 'user', parts: searches });
     return { goesOn: true, hasCalls };
   }
 }

@@ -18,10 +18,10 @@ interface Scoped {
  * the set before; a policy whose scope names another action or another resource neither decides nor fails, so a question needs none of these.
  */
 export class PolicySlices {
-  readonly #policies: readonly Scoped[];
-  readonly #sets = new Map<string, string>();
-  readonly #named: ReadonlySet<string>;
-  #kept: number;
+  private readonly policies: readonly Scoped[];
+  private readonly sets = new Map<string, string>();
+  private readonly named: ReadonlySet<string>;
+  private kept: number;
 
   /** `name` is that of the whole set, which is parsed already. Throws the engine’s own error where the text cannot be taken apart. */
   constructor(
@@ -30,33 +30,36 @@ export class PolicySlices {
   ) {
     const parts = engine().policySetTextToParts(text);
     const texts = parts.type === 'success' && parts.policy_templates.length === 0 ? parts.policies : [];
-    this.#policies = texts.map(scopedOf);
-    this.#named = new Set(this.#policies.flatMap(({ resource }) => resource ?? []));
-    this.#kept = texts.length;
+    this.policies = texts.map(scopedOf);
+    this.named = new Set(this.policies.flatMap(({ resource }) => resource ?? []));
+    this.kept = texts.length;
   }
 
   /** The name of a parsed set with all policies that have a say about the question. */
   setFor({ action, resource }: Pick<Question, 'action' | 'resource'>): string {
     // What no scope names has the same policies as anything else that none names.
     const about = uidOf(resource);
-    const asked = { action: uidOf(action), resource: about !== null && this.#named.has(about) ? about : '' };
+    const asked = { action: uidOf(action), resource: about !== null && this.named.has(about) ? about : '' };
     const key = JSON.stringify(asked);
-    const known = this.#sets.get(key);
+    const known = this.sets.get(key);
     if (known !== undefined) return known;
-    const set = this.#parsed(asked, key);
-    this.#sets.set(key, set);
+    const set = this.parsed(asked, key);
+    this.sets.set(key, set);
     return set;
   }
 
-  #parsed({ action, resource }: { readonly action: string | null; readonly resource: string }, key: string): string {
-    const those = this.#policies.filter(
+  private parsed(
+    { action, resource }: { readonly action: string | null; readonly resource: string },
+    key: string,
+  ): string {
+    const those = this.policies.filter(
       (one) => (one.action === null || one.action === action) && (one.resource === null || one.resource === resource),
     );
-    if (those.length === this.#policies.length || this.#kept + those.length > mostKept) return this.name;
+    if (those.length === this.policies.length || this.kept + those.length > mostKept) return this.name;
     const set = `${this.name}/${key}`;
     const staticPolicies = Object.fromEntries(those.map(({ id, text }) => [id, text]));
     if (engine().preparsePolicySet(set, { staticPolicies }).type === 'failure') return this.name;
-    this.#kept += those.length;
+    this.kept += those.length;
     return set;
   }
 }

@@ -55,52 +55,52 @@ export function compileRules(tools: readonly RuleTool[], tree: GroupTree = noGro
 class CompiledRules implements Rules {
   readonly knownGroups: ReadonlySet<string>;
   readonly knownStates: ReadonlySet<string>;
-  readonly #keys: readonly string[];
-  readonly #groups: ToolsByName;
+  private readonly keys: readonly string[];
+  private readonly groups: ToolsByName;
   /** For each group that holds others: the numbers of all tags that a request for it covers. */
-  readonly #nested: ReadonlyMap<string, readonly number[]>;
-  readonly #states: ToolsByName;
+  private readonly nested: ReadonlyMap<string, readonly number[]>;
+  private readonly states: ToolsByName;
   /** The tools that are available in every state, and the whole. */
-  readonly #everywhere: ToolSet;
-  readonly #everyTool: ToolSet;
-  readonly #memory: DecisionMemory<Partition>;
+  private readonly everywhere: ToolSet;
+  private readonly everyTool: ToolSet;
+  private readonly _memory: DecisionMemory<Partition>;
   /** The tools of each state that some tool names, `*` included, made when first asked for. */
-  readonly #inState: (ToolSet | undefined)[] = [];
+  private readonly inState: (ToolSet | undefined)[] = [];
   /** Numbers of the requested groups, in use during one call only. */
-  readonly #wanted: Int32Array;
+  private readonly wanted: Int32Array;
 
   constructor(tools: readonly RuleTool[], tree: GroupTree) {
-    this.#keys = tools.map((tool) => tool.key);
-    this.#groups = new ToolsByName(tools.length);
-    this.#states = new ToolsByName(tools.length);
-    this.#everyTool = newToolSet(tools.length);
+    this.keys = tools.map((tool) => tool.key);
+    this.groups = new ToolsByName(tools.length);
+    this.states = new ToolsByName(tools.length);
+    this.everyTool = newToolSet(tools.length);
     const targets = new Set<string>();
     tools.forEach((tool, place) => {
-      addTool(this.#everyTool, place);
-      for (const group of tool.groups) this.#groups.add(group, place);
-      for (const state of tool.states) this.#states.add(state, place);
+      addTool(this.everyTool, place);
+      for (const group of tool.groups) this.groups.add(group, place);
+      for (const state of tool.states) this.states.add(state, place);
       if (tool.target !== null) targets.add(tool.target);
     });
-    this.#nested = new Map(
+    this.nested = new Map(
       Object.keys(tree).map((group) => [
         group,
-        withGroupsBelow(group, tree).flatMap((name) => this.#groups.number(name) ?? []),
+        withGroupsBelow(group, tree).flatMap((name) => this.groups.number(name) ?? []),
       ]),
     );
-    this.#wanted = new Int32Array(this.#groups.names().length + 1);
-    const everywhere = this.#states.number(wildcard);
-    this.#everywhere = everywhere === undefined ? newToolSet(tools.length) : this.#states.set(everywhere);
-    this.knownGroups = new Set([...this.#groups.names(), ...this.#nested.keys(), defaultGroup, wildcard]);
-    const named = this.#states.names().filter((state) => state !== wildcard);
+    this.wanted = new Int32Array(this.groups.names().length + 1);
+    const everywhere = this.states.number(wildcard);
+    this.everywhere = everywhere === undefined ? newToolSet(tools.length) : this.states.set(everywhere);
+    this.knownGroups = new Set([...this.groups.names(), ...this.nested.keys(), defaultGroup, wildcard]);
+    const named = this.states.names().filter((state) => state !== wildcard);
     this.knownStates = new Set([...named, ...targets, undefinedState]);
     const affordable = Math.floor(namesRemembered / Math.max(1, tools.length));
-    this.#memory = new DecisionMemory(Math.max(1, Math.min(decisionsRemembered, affordable)));
+    this._memory = new DecisionMemory(Math.max(1, Math.min(decisionsRemembered, affordable)));
   }
 
   decide(groups: readonly string[] | null, state: string | null): RuleDecision {
     const requested = normaliseGroups(groups);
     const current = normaliseState(state);
-    const wanted = this.#wanted;
+    const wanted = this.wanted;
     let count = 0;
     let all = false;
     let unknown: string[] | undefined;
@@ -110,13 +110,13 @@ class CompiledRules implements Rules {
         all = true;
         continue;
       }
-      const nested = this.#nested.get(name);
+      const nested = this.nested.get(name);
       if (nested !== undefined) {
         covered ??= new Set();
         for (const one of nested) covered.add(one);
         continue;
       }
-      const number = this.#groups.number(name);
+      const number = this.groups.number(name);
       if (number !== undefined) wanted[count++] = number;
       else if (name !== defaultGroup) (unknown ??= []).push(name);
     }
@@ -131,11 +131,11 @@ class CompiledRules implements Rules {
       count = 1;
     }
     ascending(wanted, count);
-    const stateNumber = this.#stateNumber(current);
-    let partition = this.#memory.find(wanted, count, stateNumber);
+    const stateNumber = this.stateNumber(current);
+    let partition = this._memory.find(wanted, count, stateNumber);
     if (partition === undefined) {
-      partition = this.#partition(wanted, count, this.#available(stateNumber));
-      this.#memory.store(wanted, count, stateNumber, partition);
+      partition = this.partition(wanted, count, this.available(stateNumber));
+      this._memory.store(wanted, count, stateNumber, partition);
     }
     return Object.freeze({
       eligible: partition.eligible,
@@ -148,62 +148,62 @@ class CompiledRules implements Rules {
   }
 
   passesState(tool: number, state: string): boolean {
-    return hasTool(this.#available(this.#stateNumber(state)), tool);
+    return hasTool(this.available(this.stateNumber(state)), tool);
   }
 
   availabilityByGroup(): ReadonlyMap<string, number> {
-    const counts = new Map(this.#groups.names().map((name, number) => [name, this.#groups.members(number).length]));
-    for (const [name, numbers] of this.#nested)
-      counts.set(name, new Set(numbers.flatMap((number) => this.#groups.members(number))).size);
+    const counts = new Map(this.groups.names().map((name, number) => [name, this.groups.members(number).length]));
+    for (const [name, numbers] of this.nested)
+      counts.set(name, new Set(numbers.flatMap((number) => this.groups.members(number))).size);
     return counts;
   }
 
   availabilityByState(): ReadonlyMap<string, number> {
-    const everywhere = this.#states.number(wildcard);
-    const always = everywhere === undefined ? 0 : this.#states.members(everywhere).length;
+    const everywhere = this.states.number(wildcard);
+    const always = everywhere === undefined ? 0 : this.states.members(everywhere).length;
     const also = (number: number): number => {
       return number === anyOtherState
         ? 0
-        : this.#states.members(number).filter((tool) => !hasTool(this.#everywhere, tool)).length;
+        : this.states.members(number).filter((tool) => !hasTool(this.everywhere, tool)).length;
     };
-    return new Map([...this.knownStates].map((state) => [state, always + also(this.#stateNumber(state))]));
+    return new Map([...this.knownStates].map((state) => [state, always + also(this.stateNumber(state))]));
   }
 
   memory(): MemoryUse {
-    return this.#memory.use();
+    return this._memory.use();
   }
 
   /** `*` as a request's state needs no care: the tools that list it are those available everywhere. */
-  #stateNumber(state: string): number {
-    return this.#states.number(state) ?? anyOtherState;
+  private stateNumber(state: string): number {
+    return this.states.number(state) ?? anyOtherState;
   }
 
   /** The tools that pass the state test: the state is named, or `*` is. */
-  #available(state: number): ToolSet {
-    if (state === anyOtherState) return this.#everywhere;
-    let set = this.#inState[state];
+  private available(state: number): ToolSet {
+    if (state === anyOtherState) return this.everywhere;
+    let set = this.inState[state];
     if (set === undefined) {
-      set = this.#states.set(state).slice();
-      uniteInto(set, this.#everywhere);
-      this.#inState[state] = set;
+      set = this.states.set(state).slice();
+      uniteInto(set, this.everywhere);
+      this.inState[state] = set;
     }
     return set;
   }
 
   /** The rule itself: a group in common, or `*` requested; and then the state test. */
-  #partition(wanted: Int32Array, count: number, available: ToolSet): Partition {
-    const grouped = newToolSet(this.#keys.length);
-    if (count > 0 && wanted[0] === allGroups) uniteInto(grouped, this.#everyTool);
-    else for (let i = 0; i < count; i++) uniteInto(grouped, this.#groups.set(wanted[i] as number));
+  private partition(wanted: Int32Array, count: number, available: ToolSet): Partition {
+    const grouped = newToolSet(this.keys.length);
+    if (count > 0 && wanted[0] === allGroups) uniteInto(grouped, this.everyTool);
+    else for (let i = 0; i < count; i++) uniteInto(grouped, this.groups.set(wanted[i] as number));
     const eligible: string[] = [];
     const filteredByGroup: string[] = [];
     const filteredByState: string[] = [];
     for (let i = 0; i < grouped.length; i++) {
       const inGroup = grouped[i] as number;
       const inState = available[i] as number;
-      appendKeys(eligible, this.#keys, inGroup & inState, i << 5);
-      appendKeys(filteredByState, this.#keys, inGroup & ~inState, i << 5);
-      appendKeys(filteredByGroup, this.#keys, (this.#everyTool[i] as number) & ~inGroup, i << 5);
+      appendKeys(eligible, this.keys, inGroup & inState, i << 5);
+      appendKeys(filteredByState, this.keys, inGroup & ~inState, i << 5);
+      appendKeys(filteredByGroup, this.keys, (this.everyTool[i] as number) & ~inGroup, i << 5);
     }
     return {
       eligible: Object.freeze(eligible),

@@ -24,43 +24,43 @@ export function appendKeys(list: string[], keys: readonly string[], word: number
 
 /** The tools that carry each name. A set of bits is made when its name is first asked for: many names are never requested. */
 export class ToolsByName {
-  readonly #numbers = new Map<string, number>();
-  readonly #members: number[][] = [];
-  readonly #sets: (ToolSet | undefined)[] = [];
+  private readonly numbers = new Map<string, number>();
+  private readonly _members: number[][] = [];
+  private readonly sets: (ToolSet | undefined)[] = [];
 
   constructor(private readonly tools: number) {}
 
   /** To be called in configuration order; a name repeated for the same tool counts once. */
   add(name: string, tool: number): void {
-    const number = this.#numbers.get(name);
+    const number = this.numbers.get(name);
     if (number === undefined) {
-      this.#numbers.set(name, this.#members.length);
-      this.#members.push([tool]);
+      this.numbers.set(name, this._members.length);
+      this._members.push([tool]);
       return;
     }
-    const members = this.#members[number] as number[];
+    const members = this._members[number] as number[];
     if (members[members.length - 1] !== tool) members.push(tool);
   }
 
   /** The name's number, counted from 0 in the order of first use; undefined for a name no tool carries. */
   number(name: string): number | undefined {
-    return this.#numbers.get(name);
+    return this.numbers.get(name);
   }
 
   /** In configuration order. */
   members(number: number): readonly number[] {
-    return this.#members[number] as readonly number[];
+    return this._members[number] as readonly number[];
   }
 
   set(number: number): ToolSet {
-    return this.#sets[number] ?? (this.#sets[number] = this.#build(number));
+    return this.sets[number] ?? (this.sets[number] = this.build(number));
   }
 
   names(): readonly string[] {
-    return [...this.#numbers.keys()];
+    return [...this.numbers.keys()];
   }
 
-  #build(number: number): ToolSet {
+  private build(number: number): ToolSet {
     const set = newToolSet(this.tools);
     for (const tool of this.members(number)) addTool(set, tool);
     return set;

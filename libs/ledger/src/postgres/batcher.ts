@@ -36,9 +36,9 @@ interface Waiting<Asked, Answer> {
  * connection breaks, it is unknown whether the statement on it took effect.
  */
 export class Batcher<Asked, Answer> {
-  #waiting: Waiting<Asked, Answer>[] = [];
-  #running: Promise<void> | undefined;
-  readonly #closing = new AbortController();
+  private waiting: Waiting<Asked, Answer>[] = [];
+  private running: Promise<void> | undefined;
+  private readonly closing = new AbortController();
 
   constructor(
     private readonly work: BatchWork<Asked, Answer>,
@@ -49,52 +49,55 @@ export class Batcher<Asked, Answer> {
   ask(asked: Asked): Promise<Answer | undefined> {
     return new Promise((resolve, reject) => {
       const giveUpAt = performance.now() + this.patience.forMs;
-      this.#waiting.push({ asked, giveUpAt, resolve, reject });
-      this.#running ??= this.#work();
+      this.waiting.push({ asked, giveUpAt, resolve, reject });
+      this.running ??= this._work();
     });
   }
 
   /** Resolves when nothing is under way. Requests that wait for an absent database get one last try. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    while (this.#running !== undefined) await this.#running;
+    this.closing.abort();
+    while (this.running !== undefined) await this.running;
   }
 
-  async #work(): Promise<void> {
-    for (let failures = 0; this.#waiting.length > 0;) {
+  private async _work(): Promise<void> {
+    for (let failures = 0; this.waiting.length > 0;) {
       await new Promise(setImmediate);
-      const batch = this.#take();
+      const batch = this.take();
       try {
         const answers = await this.work.run([...batch.values()].flatMap(([first]) => (first ? [first.asked] : [])));
         failures = 0;
         this.patience.outage.over();
-        this.#tell(batch, answers);
+        this.tell(batch, answers);
       } catch (error) {
         const fault = this.patience.faultOf(error);
-        if (this.patience.mayPass(error)) await this.#bear(batch, fault, ++failures);
+        if (this.patience.mayPass(error)) await this.bear(batch, fault, ++failures);
         else for (const { reject } of [...batch.values()].flat()) reject(fault);
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
   /** Up to the limit of keys, and all who ask for one of these. The others keep their order. */
-  #take(): Map<string, Waiting<Asked, Answer>[]> {
+  private take(): Map<string, Waiting<Asked, Answer>[]> {
     const batch = new Map<string, Waiting<Asked, Answer>[]>();
     const left: Waiting<Asked, Answer>[] = [];
-    for (const one of this.#waiting) {
+    for (const one of this.waiting) {
       const key = this.work.keyOf(one.asked);
       const same = batch.get(key);
       if (same !== undefined) same.push(one);
       else if (batch.size < this.work.limit) batch.set(key, [one]);
       else left.push(one);
     }
-    this.#waiting = left;
+    this.waiting = left;
     return batch;
   }
 
   /** The first of each key has its answer. Those behind it have it too, until one for whom it is another: that one is asked next. */
-  #tell(batch: ReadonlyMap<string, readonly Waiting<Asked, Answer>[]>, answers: ReadonlyMap<string, Answer>): void {
+  private tell(
+    batch: ReadonlyMap<string, readonly Waiting<Asked, Answer>[]>,
+    answers: ReadonlyMap<string, Answer>,
+  ): void {
     const next: Waiting<Asked, Answer>[] = [];
     for (const [key, waiting] of batch) {
       const answer = answers.get(key);
@@ -103,25 +106,25 @@ export class Batcher<Asked, Answer> {
       for (const { resolve } of served) resolve(answer);
       for (const one of waiting.slice(served.length)) next.push(one);
     }
-    this.#waiting = next.concat(this.#waiting);
+    this.waiting = next.concat(this.waiting);
   }
 
-  async #bear(
+  private async bear(
     batch: ReadonlyMap<string, readonly Waiting<Asked, Answer>[]>,
     fault: Fault,
     failures: number,
   ): Promise<void> {
-    const closing = this.#closing.signal;
+    const closing = this.closing.signal;
     const now = performance.now();
-    const all = [...batch.values()].flat().concat(this.#waiting);
-    this.#waiting = [];
+    const all = [...batch.values()].flat().concat(this.waiting);
+    this.waiting = [];
     for (const one of all) {
       if (closing.aborted || one.giveUpAt <= now) one.reject(fault);
-      else this.#waiting.push(one);
+      else this.waiting.push(one);
     }
-    if (this.#waiting.length === 0) return;
+    if (this.waiting.length === 0) return;
     this.patience.outage.noticed(fault);
-    const earliest = this.#waiting.reduce((least, { giveUpAt }) => Math.min(least, giveUpAt), Infinity);
+    const earliest = this.waiting.reduce((least, { giveUpAt }) => Math.min(least, giveUpAt), Infinity);
     await pause(Math.min(backOffMs(failures), earliest - now), closing);
   }
 }

@@ -18,10 +18,10 @@ interface Asked {
  * it waits for room: a claim that is refused would end a run for something that passes.
  */
 export class Batch {
-  #asked: Asked[] = [];
-  #running: Promise<void> | undefined;
-  #closing = false;
-  #trouble: unknown;
+  private asked: Asked[] = [];
+  private running: Promise<void> | undefined;
+  private closing = false;
+  private trouble: unknown;
 
   constructor(
     private readonly database: DatabaseSync,
@@ -31,50 +31,50 @@ export class Batch {
   /** Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there then. */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#asked.push({ run: work, resolve: (result) => resolve(result as T), reject });
-      this.#running ??= this.#work();
+      this.asked.push({ run: work, resolve: (result) => resolve(result as T), reject });
+      this.running ??= this.work();
     });
   }
 
   /** Throws Fault('ledger_unreachable') while what was asked waits for room. */
   check(): void {
-    if (this.#trouble !== undefined) throw this.#trouble;
+    if (this.trouble !== undefined) throw this.trouble;
   }
 
   /** Resolves when nothing is under way; what waits for room is rejected. */
   async close(): Promise<void> {
-    this.#closing = true;
-    while (this.#running !== undefined) await this.#running;
+    this.closing = true;
+    while (this.running !== undefined) await this.running;
   }
 
-  async #work(): Promise<void> {
-    while (this.#asked.length > 0) {
+  private async work(): Promise<void> {
+    while (this.asked.length > 0) {
       await new Promise(setImmediate);
-      const batch = this.#asked.splice(0);
+      const batch = this.asked.splice(0);
       try {
-        const results = await this.#written(batch);
+        const results = await this.written(batch);
         batch.forEach(({ resolve }, index) => resolve(results[index]));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#running = undefined;
+    this.running = undefined;
   }
 
-  async #written(batch: readonly Asked[]): Promise<readonly unknown[]> {
+  private async written(batch: readonly Asked[]): Promise<readonly unknown[]> {
     for (;;) {
       try {
         const results = await patiently('The ledger could not be written', () =>
           inTransaction(this.database, () => batch.map(({ run }) => run())),
         );
-        if (this.#trouble !== undefined) this.log('info', 'The ledger has room again.', {});
-        this.#trouble = undefined;
+        if (this.trouble !== undefined) this.log('info', 'The ledger has room again.', {});
+        this.trouble = undefined;
         return results;
       } catch (error) {
-        if (this.#closing || !isFull((error as Error).cause)) throw error;
-        if (this.#trouble === undefined)
+        if (this.closing || !isFull((error as Error).cause)) throw error;
+        if (this.trouble === undefined)
           this.log('error', `${(error as Error).message} What is asked of it waits for that.`, {});
-        this.#trouble = error;
+        this.trouble = error;
       }
       await delay(roomWaitMs);
     }

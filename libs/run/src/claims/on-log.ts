@@ -19,36 +19,36 @@ interface Waiting {
 
 /** Looks records up on the log, for all who ask at a time in one reading. */
 export class OnLog {
-  #waiting: Waiting[] = [];
-  #isReading = false;
+  private waiting: Waiting[] = [];
+  private isReading = false;
 
   constructor(private readonly log: LogReader) {}
 
   has(sought: Sought): Promise<boolean> {
     return new Promise((found, failed) => {
-      this.#waiting.push({ sought, found, failed });
-      if (!this.#isReading) void this.#readOn();
+      this.waiting.push({ sought, found, failed });
+      if (!this.isReading) void this.readOn();
     });
   }
 
-  async #readOn(): Promise<void> {
-    this.#isReading = true;
+  private async readOn(): Promise<void> {
+    this.isReading = true;
     // Those who ask in the same turn of the event loop come along.
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const all = new Set(this.#waiting.splice(0));
+    while (this.waiting.length > 0) {
+      const all = new Set(this.waiting.splice(0));
       try {
-        await this.#read(all);
+        await this.read(all);
         for (const { found } of all) found(false);
       } catch (error) {
         for (const { failed } of all) failed(error);
       }
     }
-    this.#isReading = false;
+    this.isReading = false;
   }
 
   /** Takes out those that are found. */
-  async #read(all: Set<Waiting>): Promise<void> {
+  private async read(all: Set<Waiting>): Promise<void> {
     const byKey = new Map<string, Waiting[]>();
     for (const one of all) for (const key of one.sought.keys) byKey.set(key, [...(byKey.get(key) ?? []), one]);
     const topics = [...new Set([...all].flatMap(({ sought }) => sought.topics))];

@@ -29,8 +29,8 @@ export type ConfigurationRefusal = keyof typeof configurationRefusals;
  * configurations were being signed by that time.
  */
 export class ConfigurationRecords {
-  readonly #texts = new Map<string, string>();
-  #areSigned = false;
+  private readonly _texts = new Map<string, string>();
+  private areSigned = false;
 
   constructor(private readonly signatures: Verifier) {}
 
@@ -39,12 +39,12 @@ export class ConfigurationRecords {
     const { record } = recorded;
     const { version, configuration, recordSignature } = record;
     if (!isVersionOf(version, configuration, sha256)) return 'not_its_hash';
-    this.#texts.set(version, configuration);
+    this._texts.set(version, configuration);
     if (recordSignature === null) {
-      const isFormer = !this.#areSigned && takenAt(recorded) < this.signatures.since('config');
+      const isFormer = !this.areSigned && takenAt(recorded) < this.signatures.since('config');
       return isFormer ? null : 'unsigned';
     }
-    this.#areSigned = true;
+    this.areSigned = true;
     if (await isSignedBy('config', topics.config, record, this.signatures)) return null;
     if (this.signatures.unknownKey('config', recordSignature) === null) return 'not_as_signed';
     // A process whose keys are from before verifies none, as its version did not: all follow the same one while keys are handed out.
@@ -53,15 +53,15 @@ export class ConfigurationRecords {
 
   /** The content of the version, wherever it stood. */
   get(version: string): string | undefined {
-    return this.#texts.get(version);
+    return this._texts.get(version);
   }
 
   has(version: string): boolean {
-    return this.#texts.has(version);
+    return this._texts.has(version);
   }
 
   /** Every version there is, with its content. */
   get texts(): ReadonlyMap<string, string> {
-    return this.#texts;
+    return this._texts;
   }
 }

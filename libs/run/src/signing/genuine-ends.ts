@@ -12,7 +12,7 @@ const mostReported = 1_000;
  * end comes.
  */
 export class GenuineEnds implements LogReader {
-  readonly #reported = new Set<string>();
+  private readonly reported = new Set<string>();
 
   constructor(
     private readonly log: LogReader,
@@ -37,9 +37,9 @@ export class GenuineEnds implements LogReader {
 
   private reportForged({ topic, partition, offset, record }: Incoming<'agent.responses'>): void {
     const place = `${partition}/${offset}`;
-    if (this.#reported.has(place)) return;
-    if (this.#reported.size >= mostReported) this.#reported.clear();
-    this.#reported.add(place);
+    if (this.reported.has(place)) return;
+    if (this.reported.size >= mostReported) this.reported.clear();
+    this.reported.add(place);
     this.runLog?.error(
       { topic, partition, offset, request_id: record.requestId },
       'an end of a run that no service signed was passed over; find out who wrote it',
