@@ -19,20 +19,20 @@ export interface Shown {
 
 /** Chooses which of a turn’s offered tools its model is shown: text alone, no right. A tool that is left out runs if the model calls it. */
 export class ShownTools {
-  readonly #discovery: Discovery;
-  readonly #records: DiscoveryRecords;
-  readonly #endings = new Set<Promise<void>>();
+  private readonly discovery: Discovery;
+  private readonly records: DiscoveryRecords;
+  private readonly endings = new Set<Promise<void>>();
 
   /** With the counter of the agent’s own counts: both count the same definitions. */
   constructor(runtime: Runtime, counter: TokenCounter) {
     const { clock, documents, environment, log } = runtime;
     const embedders = new Embedders((variable) => environment.secret(variable));
-    this.#records = new DiscoveryRecords(runtime);
-    this.#discovery = new Discovery({
+    this.records = new DiscoveryRecords(runtime);
+    this.discovery = new Discovery({
       ...{ documents, clock, counter },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
-      report: (report) => this.#records.note(discoveryRecord(report)),
+      report: (report) => this.records.note(discoveryRecord(report)),
       warn: (details, message) => log.warn(details, message),
     });
   }
@@ -66,7 +66,7 @@ export class ShownTools {
     const flagged = (is: boolean): readonly string[] =>
       configuration.tools.flatMap(({ id, deferLoading }) => (deferLoading === is ? [id] : []));
     const { requestId, sessionId, iteration, run } = toolset;
-    const turn = await this.#discovery.begin(pipes, {
+    const turn = await this.discovery.begin(pipes, {
       ...{ source: 'agent', requestId, sessionId, iteration, configVersion: version },
       ...{ tenantId: run.principal?.tenantId ?? 'local', wire: model.provider, model: model.name ?? model.provider },
       tools: choosable.map((tool) => ({
@@ -105,19 +105,19 @@ export class ShownTools {
 
   /** To be called once the turn is on the log. */
   end(shown: Shown, taken: ModelTurn): void {
-    const ending = this.#ended(shown, taken);
-    this.#endings.add(ending);
-    void ending.finally(() => this.#endings.delete(ending));
+    const ending = this.ended(shown, taken);
+    this.endings.add(ending);
+    void ending.finally(() => this.endings.delete(ending));
   }
 
-  async #ended({ turn, isSearched }: Shown, taken: ModelTurn): Promise<void> {
+  private async ended({ turn, isSearched }: Shown, taken: ModelTurn): Promise<void> {
     if (isSearched)
       for (const { query, found } of (await nativeSearches()).searchesIn(taken)) turn.answered(query, found);
     await turn.end({ rounds: 0, called: taken.calls.map(({ tool }) => tool) });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#endings);
-    await this.#records.close();
+    await Promise.all(this.endings);
+    await this.records.close();
   }
 }

@@ -24,7 +24,7 @@ import type { Unsealed } from './unsealed.js';
 
 /** Writes down what each record says, in the chain of its partition. */
 export class AuditService {
-  readonly #tools: ToolDirectory;
+  private readonly tools: ToolDirectory;
 
   constructor(
     private readonly runtime: Runtime,
@@ -32,13 +32,13 @@ export class AuditService {
     private readonly pace: Pace,
     private readonly verifying: Verifying,
   ) {
-    this.#tools = new ToolDirectory(runtime.configurations, runtime.clock);
+    this.tools = new ToolDirectory(runtime.configurations, runtime.clock);
   }
 
   async tell(message: Source, context: HandlerContext): Promise<readonly Outgoing[]> {
     const authentic = await isAuthentic(message, this.verifying);
-    const entries = entriesOf(message, { tools: await this.#tools.lookup(message, authentic), authentic });
-    return this.#write(entries, placed(message, contentHash(message)), context);
+    const entries = entriesOf(message, { tools: await this.tools.lookup(message, authentic), authentic });
+    return this.write(entries, placed(message, contentHash(message)), context);
   }
 
   /** A record that cannot be decoded or described has an entry all the same: with the hash of its bytes. */
@@ -50,10 +50,14 @@ export class AuditService {
       );
     }
     const hash = dead.message === null ? '' : contentHash(dead.message);
-    return this.#write([givenUpEntry(dead)], placed(dead, hash), context);
+    return this.write([givenUpEntry(dead)], placed(dead, hash), context);
   }
 
-  async #write(entries: readonly Told[], source: SourcePlace, context: HandlerContext): Promise<readonly Outgoing[]> {
+  private async write(
+    entries: readonly Told[],
+    source: SourcePlace,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
     const { head: found, resumed } = await findHead(source, context, this.runtime);
     const now = this.runtime.clock.now();
     const records: AuditRecord[] = [];
@@ -68,22 +72,22 @@ export class AuditService {
     }
     // Records that come again because the group lost its offsets have their entries already.
     if (source.offset > found.offset) for (const told of entries) add(seal(told, source, head));
-    if (this.#isDue(head, now)) {
+    if (this.isDue(head, now)) {
       add(checkpointEntry(source, head, now, await signHead(source, head, now, this.runtime.signatures)));
       head = { ...head, checkpoint: head.sequence, checkpointAt: now };
     }
     context.carry(encodeHead(head));
-    context.afterCommit(() => this.#written(source, records, head));
+    context.afterCommit(() => this.written(source, records, head));
     const key = chainOf(source);
     return records.map((record) => ({ topic: topics.audit, key, record }));
   }
 
-  #isDue({ sequence, checkpoint, checkpointAt }: Head, now: number): boolean {
+  private isDue({ sequence, checkpoint, checkpointAt }: Head, now: number): boolean {
     const uncovered = sequence - checkpoint;
     return uncovered >= this.pace.entries || (uncovered > 0 && now - checkpointAt >= this.pace.milliseconds);
   }
 
-  #written(source: SourcePlace, records: readonly AuditRecord[], head: Head): void {
+  private written(source: SourcePlace, records: readonly AuditRecord[], head: Head): void {
     const { metrics } = this.runtime;
     for (const { kind } of records) {
       metrics.auditEntries.inc({ kind });

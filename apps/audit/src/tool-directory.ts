@@ -9,13 +9,13 @@ const nothing: ToolLookup = () => undefined;
 
 /** What configurations say of the tools that records name. */
 export class ToolDirectory {
-  readonly #unknown = new Set<string>();
+  private readonly unknown = new Set<string>();
   /**
    * When the last wait in vain began. A version is on agent.config before any record names it, so whatever older records name would have
    * come by then: a copy of a genuine record may name any version, and many of them must not hold up the chain one after another.
    */
-  #waitedFrom = 0;
-  readonly #tools = new WeakMap<Loaded, ReadonlyMap<string, AskedTool>>();
+  private waitedFrom = 0;
+  private readonly tools = new WeakMap<Loaded, ReadonlyMap<string, AskedTool>>();
 
   constructor(
     private readonly configurations: Configurations,
@@ -30,28 +30,28 @@ export class ToolDirectory {
     if (message.topic !== 'agent.steps') return nothing;
     const { configVersion } = message.record;
     const here = this.configurations.versionOrNull(configVersion);
-    const loaded = here ?? (authentic ? await this.#arrival(configVersion, message.timestamp) : null);
+    const loaded = here ?? (authentic ? await this.arrival(configVersion, message.timestamp) : null);
     if (loaded === null) return nothing;
-    const tools = this.#toolsOf(loaded);
+    const tools = this.toolsOf(loaded);
     return (version, key) => (version === configVersion ? tools.get(key) : undefined);
   }
 
-  async #arrival(version: string, namedAt: number): Promise<Loaded | null> {
-    if (this.#unknown.has(version) || namedAt < this.#waitedFrom) return null;
+  private async arrival(version: string, namedAt: number): Promise<Loaded | null> {
+    if (this.unknown.has(version) || namedAt < this.waitedFrom) return null;
     const began = this.clock.now();
     try {
       return await this.configurations.version(version);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      if (this.#unknown.size >= mostUnknown) this.#unknown.clear();
-      this.#unknown.add(version);
-      this.#waitedFrom = began;
+      if (this.unknown.size >= mostUnknown) this.unknown.clear();
+      this.unknown.add(version);
+      this.waitedFrom = began;
       return null;
     }
   }
 
-  #toolsOf(loaded: Loaded): ReadonlyMap<string, AskedTool> {
-    let tools = this.#tools.get(loaded);
+  private toolsOf(loaded: Loaded): ReadonlyMap<string, AskedTool> {
+    let tools = this.tools.get(loaded);
     if (tools === undefined) {
       tools = new Map(
         loaded.configuration.tools.map(({ key, id, groups, spec }) => [
@@ -59,7 +59,7 @@ export class ToolDirectory {
           { id, groups, inputSchema: spec?.inputSchema ?? null },
         ]),
       );
-      this.#tools.set(loaded, tools);
+      this.tools.set(loaded, tools);
     }
     return tools;
   }

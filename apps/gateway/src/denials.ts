@@ -14,27 +14,27 @@ const longestName = 200;
 
 /** Writes to the log what was refused before anything else of it was there, so that the audit has it. */
 export class Denials {
-  #restsUntil = 0;
+  private restsUntil = 0;
 
   constructor(private readonly parts: Pick<Runtime, 'bus' | 'metrics' | 'log' | 'clock'>) {}
 
   /** Resolves when the denial is on the log, could not be written, or takes too long. Never rejects. */
   async write(denial: AccessDenial): Promise<void> {
     const { bus, clock } = this.parts;
-    if (clock.now() < this.#restsUntil) return this.#lost(denial, 'the log could not be written a moment ago');
+    if (clock.now() < this.restsUntil) return this.lost(denial, 'the log could not be written a moment ago');
     const record = short(denial);
     // What comes without a session stands in the order of its caller.
     const key = record.sessionId || record.actorId;
     const written = bus.publish([{ topic: topics.denials, key, record }]).catch((error: unknown) => {
-      this.#restsUntil = clock.now() + restMs;
-      this.#lost(denial, error instanceof Error ? error.message : String(error));
+      this.restsUntil = clock.now() + restMs;
+      this.lost(denial, error instanceof Error ? error.message : String(error));
     });
     const waited = new AbortController();
     await Promise.race([written, delay(longestWaitMs, undefined, { signal: waited.signal, ref: false })]);
     waited.abort();
   }
 
-  #lost({ route, actorId, tenantId, requestId, code }: AccessDenial, reason: string): void {
+  private lost({ route, actorId, tenantId, requestId, code }: AccessDenial, reason: string): void {
     this.parts.metrics.lostDenials.inc();
     const about = { route, actor: actorId, tenant: tenantId, request_id: requestId, code, reason };
     this.parts.log.error(about, 'a denial could not be written to the log, so the audit lacks it');

@@ -15,13 +15,13 @@ export type OperatorRoute = 'GET /v1/dead-letters' | 'GET /v1/dead-letters/{id}'
 /** Who may see and redrive what is of every tenant: those whom the configuration names. */
 @Injectable()
 export class Operators {
-  readonly #denials: Denials;
+  private readonly denials: Denials;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
   ) {
-    this.#denials = new Denials(runtime);
+    this.denials = new Denials(runtime);
   }
 
   /** The caller. Throws Refusal(403) where it is no operator, once that is written down for the audit. */
@@ -32,7 +32,7 @@ export class Operators {
     const { tenantId, actorId, subjectId, groups } = caller;
     const code = 'authz_denied';
     this.runtime.log.warn({ route, actor: actorId, tenant: tenantId }, notOperator);
-    await this.#denials.write(
+    await this.denials.write(
       make.accessDenial({
         route,
         code,

@@ -16,10 +16,10 @@ export type PermittedRoute = 'POST /v1/runs' | 'GET /v1/tools' | 'POST /v1/tools
  */
 @Injectable()
 export class Permission {
-  readonly #denials: Denials;
+  private readonly denials: Denials;
 
   constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {
-    this.#denials = new Denials(runtime);
+    this.denials = new Denials(runtime);
   }
 
   /** Throws Refusal(403). */
@@ -34,7 +34,7 @@ export class Permission {
     const isListing = route !== 'POST /v1/runs';
     countDenial(isListing ? null : request.requestId, caller, permission, loaded, this.runtime);
     const code = refusedGroups.length > 0 ? 'insufficient_permissions' : 'authz_denied';
-    await this.#denials.write({
+    await this.denials.write({
       ...{ route, code, reason },
       kind: escalation ? 'escalation' : 'groups',
       requestId: isListing ? '' : request.requestId,

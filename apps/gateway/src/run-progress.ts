@@ -18,40 +18,40 @@ interface CallJson {
 /** What a run has called and used by the records so far: each of them has the run whole, so the latest one counts. */
 export class RunProgress {
   /** Steps that the request brought along are none of this run; null while their number is unknown. */
-  #brought: number | null = null;
-  #history: readonly AgentStep[] = [];
-  #pending: ToolCall | null = null;
+  private brought: number | null = null;
+  private history: readonly AgentStep[] = [];
+  private pending: ToolCall | null = null;
   /** The turn that the model is asked for. */
-  #modelTurn = 0;
-  #called = 0;
-  #run: Run | null = null;
+  private modelTurn = 0;
+  private called = 0;
+  private run: Run | null = null;
   /** The keys of the tools by the ids that the model writes. */
-  readonly #keys = new Map<string, string>();
+  private readonly keys = new Map<string, string>();
 
   add(message: Incoming): void {
     switch (message.topic) {
       case 'agent.requests':
-        this.#brought = message.record.history.length;
+        this.brought = message.record.history.length;
         break;
       case 'agent.toolsets': {
         const { iteration, request, run } = message.record;
-        for (const { id, key } of message.record.tools) this.#keys.set(id, key);
-        if (iteration === 1) this.#brought = request.history.length;
-        this.#modelTurn = Math.max(this.#modelTurn, iteration);
-        this.#see(request.history, run);
+        for (const { id, key } of message.record.tools) this.keys.set(id, key);
+        if (iteration === 1) this.brought = request.history.length;
+        this.modelTurn = Math.max(this.modelTurn, iteration);
+        this.see(request.history, run);
         break;
       }
       case 'agent.tool-calls':
-        this.#see(message.record.request.history, message.record.run);
-        this.#pending = message.record;
-        this.#called = Math.max(this.#called, message.record.iteration);
+        this.see(message.record.request.history, message.record.run);
+        this.pending = message.record;
+        this.called = Math.max(this.called, message.record.iteration);
         break;
       case 'agent.steps':
-        this.#see(message.record.next.history, message.record.run);
+        this.see(message.record.next.history, message.record.run);
         break;
       case 'agent.responses':
-        this.#see(message.record.history, message.record.run);
-        this.#pending = null;
+        this.see(message.record.history, message.record.run);
+        this.pending = null;
         break;
       default:
     }
@@ -59,27 +59,27 @@ export class RunProgress {
 
   /** Whether the run is at the turn’s model by what the log has. */
   isWithModel(iteration: number): boolean {
-    return this.#modelTurn === iteration && this.#called < iteration;
+    return this.modelTurn === iteration && this.called < iteration;
   }
 
   json(): object {
-    const done = this.#history.slice(this.#brought ?? 0).filter(({ iteration }) => iteration > 0);
-    const pending = this.#pending;
+    const done = this.history.slice(this.brought ?? 0).filter(({ iteration }) => iteration > 0);
+    const pending = this.pending;
     const isDone = pending !== null && done.some(({ iteration }) => iteration >= pending.iteration);
-    const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.#open(pending, call, index));
-    return { tool_calls: [...done.map(stepJson), ...open], tokens: tokensOf(this.#run) };
+    const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.open(pending, call, index));
+    return { tool_calls: [...done.map(stepJson), ...open], tokens: tokensOf(this.run) };
   }
 
-  #open(record: ToolCall, call: RequestedCall, index: number): CallJson {
+  private open(record: ToolCall, call: RequestedCall, index: number): CallJson {
     const open = { ok: null, error: null, reason: null, state: null, started_at: null, duration_ms: null };
-    const tool = this.#keys.get(call.tool) ?? call.tool;
+    const tool = this.keys.get(call.tool) ?? call.tool;
     return { id: callIdOf(record, call, index), tool, arguments: call.arguments, ...open };
   }
 
-  #see(history: readonly AgentStep[], run: Run | null): void {
+  private see(history: readonly AgentStep[], run: Run | null): void {
     // Records of several topics may come in another order than they were made in.
-    if (history.length >= this.#history.length) this.#history = history;
-    if (run !== null && (this.#run === null || used(run) >= used(this.#run))) this.#run = run;
+    if (history.length >= this.history.length) this.history = history;
+    if (run !== null && (this.run === null || used(run) >= used(this.run))) this.run = run;
   }
 }
 

@@ -21,9 +21,9 @@ const longestMessage = 1_048_576;
 /** The one endpoint for both eras of the protocol: requests of 2026-07-28 stand alone, those before it are of a session. */
 @Injectable()
 export class Endpoint {
-  readonly #modern: McpHttpHandler;
-  readonly #sessions: Sessions;
-  readonly #handle: ReturnType<typeof toNodeHandler>;
+  private readonly modern: McpHttpHandler;
+  private readonly sessions: Sessions;
+  private readonly handle: ReturnType<typeof toNodeHandler>;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
@@ -31,9 +31,9 @@ export class Endpoint {
     @Inject(SERVER_PARTS) parts: ServerParts,
   ) {
     const onerror = (error: Error): void => runtime.log.debug({ error: error.message }, 'an MCP message was refused');
-    this.#sessions = new Sessions(parts);
+    this.sessions = new Sessions(parts);
     const turns = new Turns();
-    this.#modern = createMcpHandler(
+    this.modern = createMcpHandler(
       ({ authInfo }) => {
         const { state } = callerIn(authInfo);
         return createServer(parts, {
@@ -45,8 +45,8 @@ export class Endpoint {
       },
       { legacy: 'reject', maxRequestBodySize: longestMessage, onerror },
     );
-    this.#handle = toNodeHandler(
-      { fetch: (request, options) => this.#route(request, options) },
+    this.handle = toNodeHandler(
+      { fetch: (request, options) => this.route(request, options) },
       {
         maxRequestBodySize: longestMessage,
         // A client that leaves in the middle of its request is no fault of this service.
@@ -57,9 +57,9 @@ export class Endpoint {
       },
     );
     runtime.configurations.onChange(() => {
-      void this.#sessions.listsChanged();
-      this.#modern.notify.toolsChanged();
-      this.#modern.notify.resourcesChanged();
+      void this.sessions.listsChanged();
+      this.modern.notify.toolsChanged();
+      this.modern.notify.resourcesChanged();
     });
   }
 
@@ -76,19 +76,19 @@ export class Endpoint {
     if ('refused' in caller)
       return send(response, problem(401, -32_001, caller.refused, challenge(request, this.runtime)));
     const auth: AuthInfo = authInfoOf(caller);
-    await this.#handle(Object.assign(request, { auth }), response);
+    await this.handle(Object.assign(request, { auth }), response);
   }
 
   async close(): Promise<void> {
-    await this.#modern.close();
-    await this.#sessions.close();
+    await this.modern.close();
+    await this.sessions.close();
   }
 
-  async #route(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
+  private async route(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
     if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: longestMessage })))
-      return this.#modern.fetch(request, options);
+      return this.modern.fetch(request, options);
     if (options.authInfo === undefined) throw new Error('A request came without its caller.');
-    return this.#sessions.serve(request, options.authInfo, longestMessage);
+    return this.sessions.serve(request, options.authInfo, longestMessage);
   }
 }
 

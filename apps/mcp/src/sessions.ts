@@ -26,29 +26,29 @@ interface Session {
 
 /** The sessions of the older era (2025-11-25 and before), each with its connection to the SDK; what they know beside it is in SessionStates. */
 export class Sessions {
-  readonly #sessions = new Map<string, Session>();
-  readonly #sweep: NodeJS.Timeout;
+  private readonly sessions = new Map<string, Session>();
+  private readonly sweep: NodeJS.Timeout;
 
   constructor(private readonly parts: ServerParts) {
-    this.#sweep = setInterval(() => void this.#closeIdle(), 60_000);
-    this.#sweep.unref();
+    this.sweep = setInterval(() => void this.closeIdle(), 60_000);
+    this.sweep.unref();
   }
 
   get size(): number {
-    return this.#sessions.size;
+    return this.sessions.size;
   }
 
   /** Serves a request of the older era: in its session, or as the beginning of one. */
   async serve(request: Request, authInfo: AuthInfo, maxBytes: number): Promise<Response> {
     const { principal } = callerIn(authInfo);
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return this.#begin(request, authInfo, maxBytes);
-    const session = this.#sessions.get(id);
+    if (id === null) return this.begin(request, authInfo, maxBytes);
+    const session = this.sessions.get(id);
     // Of another one’s session nothing is said, not even that it is there.
     if (session === undefined || !isSame(session.principal, principal))
       return problem(404, -32_001, 'There is no such session. Initialize a new one.');
     // The sweep comes once in a minute.
-    if (this.#isIdle(session)) {
+    if (this.isIdle(session)) {
       await session.server.close();
       return problem(404, -32_001, 'This session was unused for too long and is closed. Initialize a new one.');
     }
@@ -70,19 +70,19 @@ export class Sessions {
 
   /** Says to every session that its list of tools may be another one now. */
   async listsChanged(): Promise<void> {
-    await Promise.allSettled([...this.#sessions.values()].map(({ server }) => sayListsChanged(server)));
+    await Promise.allSettled([...this.sessions.values()].map(({ server }) => sayListsChanged(server)));
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep);
-    await Promise.allSettled([...this.#sessions.values()].map(({ server }) => server.close()));
-    this.#sessions.clear();
+    clearInterval(this.sweep);
+    await Promise.allSettled([...this.sessions.values()].map(({ server }) => server.close()));
+    this.sessions.clear();
   }
 
-  async #begin(request: Request, authInfo: AuthInfo, maxRequestBodySize: number): Promise<Response> {
+  private async begin(request: Request, authInfo: AuthInfo, maxRequestBodySize: number): Promise<Response> {
     const { principal } = callerIn(authInfo);
     if (request.method !== 'POST') return problem(400, -32_000, 'The header `mcp-session-id` is missing.');
-    if (!(await this.#hasRoom(principal)))
+    if (!(await this.hasRoom(principal)))
       return problem(503, -32_000, 'This server has as many sessions as it holds. Try again in a moment.', {
         'retry-after': '5',
       });
@@ -91,8 +91,8 @@ export class Sessions {
       sessionIdGenerator: () => session,
       maxRequestBodySize,
       onsessioninitialized: (id) => {
-        this.#sessions.set(id, entry);
-        this.#counted();
+        this.sessions.set(id, entry);
+        this.counted();
       },
     });
     const connection = {
@@ -106,35 +106,35 @@ export class Sessions {
     const entry: Session = { server, transport, principal, lastUsed: this.parts.runtime.clock.now(), open: 0 };
     await server.connect(transport);
     server.onclose = () => {
-      this.#sessions.delete(session);
-      this.#counted();
+      this.sessions.delete(session);
+      this.counted();
     };
     const response = await transport.handleRequest(request, { authInfo });
-    if (!this.#sessions.has(session)) await server.close();
+    if (!this.sessions.has(session)) await server.close();
     return response;
   }
 
   /** Room for one more; where the caller has its share, in place of the one that it used least recently. */
-  async #hasRoom(principal: Principal): Promise<boolean> {
-    const own = [...this.#sessions.values()].filter((session) => isSame(session.principal, principal));
-    if (own.length < mostOfCaller && this.#sessions.size < mostSessions) return true;
+  private async hasRoom(principal: Principal): Promise<boolean> {
+    const own = [...this.sessions.values()].filter((session) => isSame(session.principal, principal));
+    if (own.length < mostOfCaller && this.sessions.size < mostSessions) return true;
     const [oldest] = own.filter(({ open }) => open === 0).sort((one, other) => one.lastUsed - other.lastUsed);
     if (oldest === undefined) return false;
     await oldest.server.close();
     return true;
   }
 
-  async #closeIdle(): Promise<void> {
-    const idle = [...this.#sessions.values()].filter((session) => this.#isIdle(session));
+  private async closeIdle(): Promise<void> {
+    const idle = [...this.sessions.values()].filter((session) => this.isIdle(session));
     await Promise.allSettled(idle.map(({ server }) => server.close()));
   }
 
-  #isIdle({ lastUsed, open }: Session): boolean {
+  private isIdle({ lastUsed, open }: Session): boolean {
     return open === 0 && lastUsed < this.parts.runtime.clock.now() - idleMs;
   }
 
-  #counted(): void {
-    this.parts.runtime.metrics.mcpSessions.set(this.#sessions.size);
+  private counted(): void {
+    this.parts.runtime.metrics.mcpSessions.set(this.sessions.size);
   }
 }
 

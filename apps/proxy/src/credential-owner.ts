@@ -13,7 +13,7 @@ const keyName = 'discovery-credential-key';
  * credential a hash is kept, under a key that the ledger’s database holds for all instances.
  */
 export class CredentialOwner {
-  #key: Promise<Buffer> | null = null;
+  private key: Promise<Buffer> | null = null;
 
   constructor(
     private readonly documents: Documents,
@@ -24,30 +24,30 @@ export class CredentialOwner {
   async of(request: ClientRequest, caller: KnownCaller | null): Promise<SessionOwner> {
     if (caller !== null) return { tenantId: caller.principal.tenantId, userId: caller.principal.actorId };
     const credential = credentialIn(request);
-    const hash = credential === '' ? 'none' : await this.#hash(credential);
+    const hash = credential === '' ? 'none' : await this.hash(credential);
     return { tenantId: 'local', userId: `key:${hash}` };
   }
 
-  async #hash(credential: string): Promise<string> {
-    return createHmac('sha256', await this.#sharedKey())
+  private async hash(credential: string): Promise<string> {
+    return createHmac('sha256', await this.sharedKey())
       .update(credential)
       .digest('hex')
       .slice(0, 32);
   }
 
   /** While the database does not answer, a key of this process alone: conversations are then kept apart, and not found later. */
-  async #sharedKey(): Promise<Buffer> {
-    this.#key ??= this.#read();
+  private async sharedKey(): Promise<Buffer> {
+    this.key ??= this.read();
     try {
-      return await inTime(this.#key);
+      return await inTime(this.key);
     } catch (error) {
-      this.#key = null;
+      this.key = null;
       this.warn({ error: (error as Error).message }, 'the key for hashes of credentials could not be read');
       return own;
     }
   }
 
-  async #read(): Promise<Buffer> {
+  private async read(): Promise<Buffer> {
     const { documents, sealer } = this;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const stored = await documents.find(keyName);

@@ -16,7 +16,7 @@ export class Credentials {
     upstream: UpstreamSettings,
     request: { readonly method: string; readonly url: string; readonly body: Buffer | Readable | null },
   ): Promise<Readonly<Record<string, string>>> {
-    if (upstream.apiKeyEnv !== null) return keyHeader(upstream.api, this.#required(upstream.apiKeyEnv));
+    if (upstream.apiKeyEnv !== null) return keyHeader(upstream.api, this.required(upstream.apiKeyEnv));
     const { AwsV4Signer } = await import('aws4fetch');
     const sessionToken = this.secret('AWS_SESSION_TOKEN');
     const signer = new AwsV4Signer({
@@ -25,8 +25,8 @@ export class Credentials {
       headers: {},
       service: 'bedrock',
       region: upstream.region ?? '',
-      accessKeyId: this.#required('AWS_ACCESS_KEY_ID'),
-      secretAccessKey: this.#required('AWS_SECRET_ACCESS_KEY'),
+      accessKeyId: this.required('AWS_ACCESS_KEY_ID'),
+      secretAccessKey: this.required('AWS_SECRET_ACCESS_KEY'),
       ...(Buffer.isBuffer(request.body) ? { body: new Uint8Array(request.body) } : {}),
       ...(sessionToken === undefined ? {} : { sessionToken }),
     });
@@ -34,7 +34,7 @@ export class Credentials {
     return Object.fromEntries([...headers].filter(([name]) => name === 'authorization' || name.startsWith('x-amz-')));
   }
 
-  #required(variable: string): string {
+  private required(variable: string): string {
     const value = this.secret(variable);
     if (value === undefined)
       throw new Error(`The variable ${variable} is not set: the proxy has no key for an upstream.`);

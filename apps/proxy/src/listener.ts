@@ -17,29 +17,29 @@ const silentMs = 60_000;
  */
 export class Listener {
   readonly server: Server;
-  readonly #http2: Http2Server;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  private readonly http2: Http2Server;
+  private readonly sessions = new Set<ServerHttp2Session>();
   /** Connections that have said nothing yet. */
-  readonly #silent = new Set<Socket>();
+  private readonly silent = new Set<Socket>();
 
   constructor(handle: Handle) {
     this.server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, handle);
     // The classes that Node has for HTTP/2 have what the proxy uses of those for HTTP/1.1.
-    this.#http2 = createHttp2Server(handle as unknown as Parameters<typeof createHttp2Server>[0]);
-    this.#http2.on('session', (session) => {
-      this.#sessions.add(session);
-      session.on('close', () => this.#sessions.delete(session));
+    this.http2 = createHttp2Server(handle as unknown as Parameters<typeof createHttp2Server>[0]);
+    this.http2.on('session', (session) => {
+      this.sessions.add(session);
+      session.on('close', () => this.sessions.delete(session));
       // What goes wrong on a connection ends its streams, and those tell.
       session.on('error', () => undefined);
     });
     const [http1] = this.server.listeners('connection') as ((socket: Socket) => void)[];
     this.server.removeAllListeners('connection');
     this.server.on('connection', (socket: Socket) => {
-      this.#silent.add(socket);
-      socket.once('close', () => this.#silent.delete(socket));
+      this.silent.add(socket);
+      socket.once('close', () => this.silent.delete(socket));
       firstBytes(socket, (isHttp2) => {
-        this.#silent.delete(socket);
-        if (isHttp2) this.#http2.emit('connection', socket);
+        this.silent.delete(socket);
+        if (isHttp2) this.http2.emit('connection', socket);
         else http1?.call(this.server, socket);
       });
     });
@@ -50,13 +50,13 @@ export class Listener {
     const closed = new Promise((resolve) => this.server.close(resolve));
     const closeIdle = (): void => {
       this.server.closeIdleConnections();
-      for (const session of this.#sessions) session.close();
-      for (const socket of this.#silent) socket.destroy();
+      for (const session of this.sessions) session.close();
+      for (const socket of this.silent) socket.destroy();
     };
     const idle = setInterval(closeIdle, 50);
     const late = setTimeout(() => {
       this.server.closeAllConnections();
-      for (const session of this.#sessions) session.destroy();
+      for (const session of this.sessions) session.destroy();
     }, drainMs);
     try {
       closeIdle();

@@ -63,32 +63,32 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** Plans a request’s tools: rights first, where the caller is known, then discovery. */
 export class Planner {
-  readonly #discovery: Discovery;
-  readonly #records: DiscoveryRecords;
-  readonly #loads: LoadWatch;
-  readonly #answers: AnswerIds;
-  readonly #owners: CredentialOwner;
-  readonly #rounds: HiddenRounds;
+  private readonly discovery: Discovery;
+  private readonly records: DiscoveryRecords;
+  private readonly loads: LoadWatch;
+  private readonly answers: AnswerIds;
+  private readonly owners: CredentialOwner;
+  private readonly rounds: HiddenRounds;
 
   constructor(private readonly runtime: Runtime) {
     const { clock, documents, environment, log } = runtime;
     const embedders = new Embedders((variable) => environment.secret(variable));
-    this.#records = new DiscoveryRecords(runtime);
-    this.#loads = new LoadWatch(runtime);
+    this.records = new DiscoveryRecords(runtime);
+    this.loads = new LoadWatch(runtime);
     const warn = (details: object, message: string): void => {
       log.warn(details, message);
     };
     const secretsKey = environment.secretsKey?.() ?? null;
     const sealer = secretsKey === null ? null : SecretSealer.of(secretsKey);
-    this.#answers = new AnswerIds(documents, clock, warn);
-    this.#owners = new CredentialOwner(documents, sealer, warn);
-    this.#rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
-    this.#discovery = new Discovery({
+    this.answers = new AnswerIds(documents, clock, warn);
+    this.owners = new CredentialOwner(documents, sealer, warn);
+    this.rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
+    this.discovery = new Discovery({
       ...{ documents, clock, counter: new TokenCounter() },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => {
-        if (report.pipe === 'tool_discovery') this.#records.note(discoveryRecord(report));
+        if (report.pipe === 'tool_discovery') this.records.note(discoveryRecord(report));
       },
       warn,
     });
@@ -109,19 +109,19 @@ export class Planner {
       const reason = body.unread ?? 'unreadable';
       // Rights fail closed, the choice of tools does not.
       if (caller !== null) throw new Unreadable(reason);
-      return this.#unread(endpoint, reason);
+      return this.unread(endpoint, reason);
     }
     const id = conversationId(text, (name) => client.header(name));
-    const owner = await this.#owners.of(client, caller);
+    const owner = await this.owners.of(client, caller);
     const [previous, restored] = await Promise.all([
-      request.previousAnswer === null ? null : this.#answers.find(owner, request.previousAnswer),
-      this.#restored(owner, endpoint.wire, text),
+      request.previousAnswer === null ? null : this.answers.find(owner, request.previousAnswer),
+      this.restored(owner, endpoint.wire, text),
     ]);
     const goesOn = previous === null || previous.id === request.previousAnswer ? null : previous.id;
     const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? text, goesOn);
     const session =
       previous?.session ?? sessionKey(owner, { said: request.previousAnswer ?? request.firstSaid, id }, digest);
-    const { turn, isAllowed, native } = await this.#begin(endpoint, request, { caller, owner, session, models });
+    const { turn, isAllowed, native } = await this.begin(endpoint, request, { caller, owner, session, models });
     const isWhole = turn.unchanged && request.tools.every(({ name }) => isAllowed(name));
     const begun = { ...planOf(turn, request), body: sent };
     if (isWhole) return begun;
@@ -156,8 +156,8 @@ export class Planner {
     const settled: Plan['settled'] = async (shownId, id) => {
       const rounds = loop.hiddenRounds === null ? null : keptRounds(loop.hiddenRounds, digest);
       await Promise.all([
-        isKept ? this.#answers.note(owner, shownId, { id, session }) : null,
-        rounds === null ? null : this.#rounds.note(owner, rounds),
+        isKept ? this.answers.note(owner, shownId, { id, session }) : null,
+        rounds === null ? null : this.rounds.note(owner, rounds),
       ]);
     };
     return { ...begun, loop, searchTool: searchTool?.name ?? null, native: isNative ? native : null, settled };
@@ -171,9 +171,9 @@ export class Planner {
     client: ClientRequest,
   ): Promise<string | null> {
     if (body.plain === null) return null;
-    const owner = await this.#owners.of(client, caller);
+    const owner = await this.owners.of(client, caller);
     try {
-      return await this.#restored(owner, wire, body.plain.toString('utf8'));
+      return await this.restored(owner, wire, body.plain.toString('utf8'));
     } catch {
       // It is not of its API, which its provider says in its own words.
       return null;
@@ -185,14 +185,14 @@ export class Planner {
     return this.runtime.configurations.current().configuration.pipes?.toolDiscovery.enabled === true;
   }
 
-  #restored(owner: SessionOwner, wire: WireName, text: string): Promise<string | null> {
-    return withHiddenRounds(wire, text, (key) => this.#rounds.find(owner, key), digest);
+  private restored(owner: SessionOwner, wire: WireName, text: string): Promise<string | null> {
+    return withHiddenRounds(wire, text, (key) => this.rounds.find(owner, key), digest);
   }
 
   /** The plan for a body that passes unread: nothing is done to it, and the record says why. */
-  #unread({ wire, model }: Endpoint, reason: UnreadReason): Plan {
+  private unread({ wire, model }: Endpoint, reason: UnreadReason): Plan {
     const { configuration } = this.runtime.configurations.current();
-    const turn = this.#discovery.unread(
+    const turn = this.discovery.unread(
       configuration.pipes,
       {
         ...{ requestId: randomUUID(), sessionId: '', configVersion: configuration.version },
@@ -203,17 +203,17 @@ export class Planner {
     return { turn, ...nothingDone, unread: reason };
   }
 
-  async #rightsOf(
+  private async rightsOf(
     caller: KnownCaller,
     { decoded: { query: question } }: ModelRequest,
     loaded: Loaded,
   ): Promise<(name: string) => boolean> {
     const { configuration, evaluator } = loaded;
-    const at = { question, measured: await this.#loads.measured(loaded), now: this.runtime.clock.now() };
+    const at = { question, measured: await this.loads.measured(loaded), now: this.runtime.clock.now() };
     return rightsOf(caller, evaluator, configuration.proxy?.unknownTools ?? 'pass', at);
   }
 
-  async #begin(
+  private async begin(
     { wire, model }: Endpoint,
     request: ModelRequest,
     {
@@ -235,7 +235,7 @@ export class Planner {
     const loaded = this.runtime.configurations.current();
     const { configuration } = loaded;
     const { pipes } = configuration;
-    const isAllowed = caller === null ? () => true : await this.#rightsOf(caller, request, loaded);
+    const isAllowed = caller === null ? () => true : await this.rightsOf(caller, request, loaded);
     const { tenantId } = owner;
     const settings = pipes?.toolDiscovery;
     // A request that is never changed may be of any wire.
@@ -254,7 +254,7 @@ export class Planner {
     const isNative = wanted !== undefined && nativeAt === 'provider' && settings?.strategy !== 'api';
     const isOneRound = settings?.enableSearchFallback === true && request.oneRound !== null && !isNative;
     const { recentlyUsed, hasToolOutputs, used, forced, isLimited } = request;
-    const turn = await this.#discovery.begin(pipes, {
+    const turn = await this.discovery.begin(pipes, {
       ...{
         source: 'proxy',
         requestId: randomUUID(),
@@ -274,7 +274,7 @@ export class Planner {
 
   /** To be called when no more requests come. */
   close(): Promise<void> {
-    return this.#records.close();
+    return this.records.close();
   }
 }
 

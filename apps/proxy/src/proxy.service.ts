@@ -44,26 +44,26 @@ import { type Answer, type Sending, UpstreamFailure, Upstreams } from './upstrea
 /** Forwards a client’s request to the upstream that the configuration says, and its answer back. */
 @Injectable()
 export class ProxyService {
-  readonly #callers: VerifiedCallers;
-  readonly #credentials: Credentials;
-  readonly #upstreams: Upstreams;
-  readonly #planner: Planner;
-  readonly #endings = new Set<Promise<void>>();
+  private readonly callers: VerifiedCallers;
+  private readonly credentials: Credentials;
+  private readonly upstreams: Upstreams;
+  private readonly planner: Planner;
+  private readonly endings = new Set<Promise<void>>();
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) authenticator: Authenticator,
   ) {
-    this.#callers = new VerifiedCallers(runtime, authenticator);
-    this.#credentials = new Credentials((variable) => runtime.environment.secret(variable));
-    this.#upstreams = new Upstreams(this.#credentials);
-    this.#planner = new Planner(runtime);
+    this.callers = new VerifiedCallers(runtime, authenticator);
+    this.credentials = new Credentials((variable) => runtime.environment.secret(variable));
+    this.upstreams = new Upstreams(this.credentials);
+    this.planner = new Planner(runtime);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#endings);
-    await this.#planner.close();
-    await this.#upstreams.close();
+    await Promise.all(this.endings);
+    await this.planner.close();
+    await this.upstreams.close();
   }
 
   /** Never throws: whatever happens, the client has an answer or a closed connection. */
@@ -72,7 +72,7 @@ export class ProxyService {
     const target = plainTarget(given.method, given.target);
     if (target === null) {
       const api = apiOf(given.target, (name) => given.header(name));
-      this.#refuse(outgoing, api, 'unreadable', notPlain, null);
+      this._refuse(outgoing, api, 'unreadable', notPlain, null);
       return;
     }
     const request = { ...given, target };
@@ -85,15 +85,15 @@ export class ProxyService {
     const { proxyOpen } = this.runtime.metrics;
     proxyOpen.inc();
     try {
-      await this.#exchange({ incoming, outgoing, request, endpoint, api, signal: cancel.signal });
+      await this.exchange({ incoming, outgoing, request, endpoint, api, signal: cancel.signal });
     } catch (error) {
       if (cancel.signal.aborted) return;
       if (error instanceof Unreadable)
-        this.#refuse(outgoing, api, 'unreadable', error.message, null, unreadHeaders(error.reason));
-      else if (error instanceof UpstreamFailure) this.#refuse(outgoing, api, error.kind, error.message, error.upstream);
+        this._refuse(outgoing, api, 'unreadable', error.message, null, unreadHeaders(error.reason));
+      else if (error instanceof UpstreamFailure) this._refuse(outgoing, api, error.kind, error.message, error.upstream);
       else {
         this.runtime.log.error({ err: error }, 'the proxy could not handle a request');
-        this.#refuse(outgoing, api, 'unreachable', 'The proxy could not handle this request.', null);
+        this._refuse(outgoing, api, 'unreachable', 'The proxy could not handle this request.', null);
       }
     } finally {
       proxyOpen.dec();
@@ -104,17 +104,17 @@ export class ProxyService {
   refuse(incoming: IncomingMessage, outgoing: ServerResponse, reason: string): void {
     const request = clientRequest(incoming);
     const api = apiOf(request.target, (name) => request.header(name));
-    this.#refuse(outgoing, api, 'refused', reason, null);
+    this._refuse(outgoing, api, 'refused', reason, null);
   }
 
-  async #exchange(exchange: Exchange): Promise<void> {
+  private async exchange(exchange: Exchange): Promise<void> {
     const { incoming, outgoing, request, endpoint, api, signal } = exchange;
     const settings = this.runtime.configurations.current().configuration.proxy;
     if (settings === undefined) {
-      this.#refuse(outgoing, api, 'no_upstream', 'No upstream is configured: write one into `proxy.upstreams`.', null);
+      this._refuse(outgoing, api, 'no_upstream', 'No upstream is configured: write one into `proxy.upstreams`.', null);
       return;
     }
-    const history = this.#planner.hidesRounds ? historyWire(request.method, request.target) : null;
+    const history = this.planner.hidesRounds ? historyWire(request.method, request.target) : null;
     const isRead = endpoint !== null || history !== null;
     const body = isRead ? await readableBody(incoming, request) : passedBody(incoming);
     const model =
@@ -122,37 +122,37 @@ export class ProxyService {
     const targets = targetsOf(settings, { api, path: request.target, model });
     const [first] = targets;
     if (first === undefined) {
-      this.#refuse(outgoing, api, 'no_upstream', 'No upstream of `proxy.upstreams` fits this path and model.', null);
+      this._refuse(outgoing, api, 'no_upstream', 'No upstream of `proxy.upstreams` fits this path and model.', null);
       return;
     }
     const from = { address: peerOf(incoming.socket, this.runtime.environment), host: hostOf(incoming.headers) };
-    const caller = await this.#callerOf(request, from, first.upstream);
+    const caller = await this.callerOf(request, from, first.upstream);
     if (caller instanceof Refused) {
-      this.#refuse(outgoing, api, 'refused', caller.message, first.upstream);
+      this._refuse(outgoing, api, 'refused', caller.message, first.upstream);
       return;
     }
     const plan =
       endpoint === null
         ? null
-        : await this.#planner.plan(endpoint, body, caller, {
+        : await this.planner.plan(endpoint, body, caller, {
             ...{ client: request, signal },
             models: targets.map((one) => one.model),
           });
     if (endpoint === null || plan === null) {
-      const text = history === null ? null : await this.#planner.history(history, body, caller, request);
+      const text = history === null ? null : await this.planner.history(history, body, caller, request);
       const given = { body, text, isRead: false, beta: null, signal, targets };
-      return sendAnswer(outgoing, (await this.#ask(request, endpoint, given)).answer);
+      return sendAnswer(outgoing, (await this.ask(request, endpoint, given)).answer);
     }
     let called: readonly string[] = [];
     try {
-      called = await this.#planned(exchange, { endpoint, plan, targets, body });
+      called = await this.planned(exchange, { endpoint, plan, targets, body });
     } finally {
-      this.#end(plan, called);
+      this.end(plan, called);
     }
   }
 
   /** The names of the tools that an answer called which passed as it came; those of others the loop knows. */
-  async #planned(
+  private async planned(
     { outgoing, request, signal }: Exchange,
     { endpoint, plan, targets, body }: Planned,
   ): Promise<readonly string[]> {
@@ -163,7 +163,7 @@ export class ProxyService {
     const beta = native?.betaHeader ?? null;
     const text = loop?.request() ?? plan.body;
     const given = { body, text, isRead: isScreened, beta, signal };
-    const { answer, target } = await this.#ask(request, endpoint, { ...given, targets });
+    const { answer, target } = await this.ask(request, endpoint, { ...given, targets });
     if (loop === null || !isScreened) {
       const tools = isWatched ? new CalledTools(endpoint.wire, answer) : null;
       await sendAnswer(outgoing, answer, { watch: tools?.watch ?? null, added });
@@ -174,7 +174,7 @@ export class ProxyService {
       screening: { searchTool, tools: toolList },
       again: async (next) => {
         const once = { ...given, text: next, targets: [target] };
-        return (await this.#ask(request, endpoint, once)).answer;
+        return (await this.ask(request, endpoint, once)).answer;
       },
       settled,
       broken: ({ upstream }) => {
@@ -185,14 +185,14 @@ export class ProxyService {
   }
 
   /** The client does not wait for what is noted of its request; the end of the process does. */
-  #end({ turn, loop }: Plan, called: readonly string[]): void {
+  private end({ turn, loop }: Plan, called: readonly string[]): void {
     const ending = turn.end({ rounds: loop?.rounds ?? 0, called: [...(loop?.called ?? []), ...called] });
-    this.#endings.add(ending);
-    void ending.finally(() => this.#endings.delete(ending));
+    this.endings.add(ending);
+    void ending.finally(() => this.endings.delete(ending));
   }
 
   /** Asks one upstream after the other, until one answers with something else than that it cannot. */
-  async #ask(
+  private async ask(
     request: ClientRequest,
     endpoint: Endpoint | null,
     given: Outbound,
@@ -213,7 +213,7 @@ export class ProxyService {
       const label = { upstream: target.upstream.id };
       try {
         const sending = { target, path, body: written ?? raw, isChanged: written !== null, isRead, beta, signal };
-        const answer = await this.#upstreams.send(request, sending);
+        const answer = await this.upstreams.send(request, sending);
         metrics.proxyFirstByte.observe(label, (performance.now() - began) / 1_000);
         metrics.proxyRequests.inc({ ...label, status: String(answer.status) });
         if (isLast || !isWorthAnother(answer.status)) return { answer, target };
@@ -231,13 +231,13 @@ export class ProxyService {
   }
 
   /** Who asks, where Sluice’s own credential is used or the caller says who it is; null where nothing is known. */
-  async #callerOf(
+  private async callerOf(
     request: ClientRequest,
     from: { readonly address: string | undefined; readonly host: string | undefined },
     upstream: UpstreamSettings,
   ): Promise<KnownCaller | Refused | null> {
     const { identity } = this.runtime.configurations.current().configuration;
-    const isOwn = this.#credentials.isOwn(upstream);
+    const isOwn = this.credentials.isOwn(upstream);
     if (identity.provider === 'none') {
       if (isOwn && !isLoopback(from.address)) return new Refused(otherMachine);
       const foreign = isOwn ? hostProblem(from.host, this.runtime.environment) : null;
@@ -249,11 +249,11 @@ export class ProxyService {
     if (said === undefined && !isOwn) return null;
     const key = request.header('x-api-key') ?? request.header('x-goog-api-key');
     const credential = said ?? request.header('authorization') ?? (key === undefined ? undefined : `Bearer ${key}`);
-    const sender = await this.#callers.verify(credential);
+    const sender = await this.callers.verify(credential);
     return sender.ok ? { principal: sender.principal, claims: sender.claims } : new Refused(sender.message);
   }
 
-  #refuse(
+  private _refuse(
     outgoing: ServerResponse,
     api: ProxyApi,
     failure: ProxyFailure,

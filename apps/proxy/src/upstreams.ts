@@ -50,7 +50,7 @@ function withWord(list: string | undefined, word: string): string {
 
 /** Connections to the model APIs. Redirects are not followed: they are the client’s affair. */
 export class Upstreams {
-  readonly #agent = new Agent({ allowH2: false, connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
+  private readonly agent = new Agent({ allowH2: false, connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
 
   constructor(private readonly credentials: Credentials) {}
 
@@ -86,7 +86,7 @@ export class Upstreams {
         statusText,
         headers: answered,
         body: answer,
-      } = await this.#agent.request({
+      } = await this.agent.request({
         origin,
         path: fullPath,
         method: request.method,
@@ -106,7 +106,7 @@ export class Upstreams {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.agent.destroy();
   }
 }
 

@@ -66,11 +66,11 @@ function blockOf(block: Json): Block {
 }
 
 export class SigningModel {
-  readonly #given: string[] = [];
-  readonly #outputs: (readonly Json[])[] = [];
+  private readonly given: string[] = [];
+  private readonly outputs: (readonly Json[])[] = [];
   /** What it refused. */
   readonly refused: string[] = [];
-  #turns = 0;
+  private turns = 0;
 
   private constructor(
     private readonly wire: SigningWire,
@@ -97,41 +97,41 @@ export class SigningModel {
         response.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message: problem } }));
         return;
       }
-      const n = ++model.#turns;
+      const n = ++model.turns;
       const isStream = request['stream'] === true || /stream$/.test(target);
       const tools = toolsOf(request);
       const parts = [thought(wire, n), ...decide({ body: body.toString(), tools, n })];
       const id = `turn-${String(n)}`;
-      model.#give(parts, id);
+      model.give(parts, id);
       await answerIn(response, contentTypeOf(wire, isStream), [turnBytes(wire, isStream, { parts, id })]);
     };
     return model;
   }
 
-  #give(parts: readonly TurnPart[], id: string): void {
+  private give(parts: readonly TurnPart[], id: string): void {
     const { wire } = this;
     const turn = JSON.parse(turnBytes(wire, false, { parts, id }).toString()) as Json;
     const message = ((turn['output'] as Json | undefined)?.['message'] ?? turn) as Json;
     const choice = (list(turn['choices'])[0]?.['message'] ?? {}) as Json;
-    if (wire === 'openai-responses') this.#outputs.push(list(turn['output']));
-    else this.#given.push(wire === 'openai-chat' ? chatCanon(choice) : canon(list(message['content'])));
+    if (wire === 'openai-responses') this.outputs.push(list(turn['output']));
+    else this.given.push(wire === 'openai-chat' ? chatCanon(choice) : canon(list(message['content'])));
   }
 
   /** Why it refuses a request; null where it takes it. */
   problemOf(request: Json): string | null {
-    if (this.wire === 'openai-responses') return this.#itemProblem(list(request['input']));
+    if (this.wire === 'openai-responses') return this.itemProblem(list(request['input']));
     const messages = list(request['messages']);
-    return this.wire === 'openai-chat' ? this.#chatProblem(messages) : this.#messageProblem(messages);
+    return this.wire === 'openai-chat' ? this.chatProblem(messages) : this.messageProblem(messages);
   }
 
-  #messageProblem(messages: readonly Json[]): string | null {
+  private messageProblem(messages: readonly Json[]): string | null {
     for (const [at, message] of messages.entries()) {
       const content = list(message['content']);
       const blocks = content.map(blockOf);
       const place = `messages.${String(at)}.content`;
       if (message['role'] === messages[at - 1]?.['role']) return `${place}: roles must alternate`;
       if (message['role'] === 'assistant') {
-        if (blocks.some(({ isThought }) => isThought) && !this.#given.includes(canon(content)))
+        if (blocks.some(({ isThought }) => isThought) && !this.given.includes(canon(content)))
           return `${place}: \`thinking\` or \`redacted_thinking\` blocks in the latest assistant message cannot be modified.`;
         const next = list(messages[at + 1]?.['content']).map(blockOf);
         const missing = blocks.find(
@@ -153,9 +153,9 @@ export class SigningModel {
     return null;
   }
 
-  #itemProblem(items: readonly Json[]): string | null {
+  private itemProblem(items: readonly Json[]): string | null {
     for (const [at, item] of items.entries()) {
-      const output = this.#outputs.find((one) =>
+      const output = this.outputs.find((one) =>
         one.some((given) => given['id'] !== undefined && given['id'] === item['id']),
       );
       if (item['type'] === 'reasoning') {
@@ -181,11 +181,11 @@ export class SigningModel {
     return null;
   }
 
-  #chatProblem(messages: readonly Json[]): string | null {
+  private chatProblem(messages: readonly Json[]): string | null {
     for (const [at, message] of messages.entries()) {
       const calls = list(message['tool_calls']);
       if (message['role'] !== 'assistant' || calls.length === 0) continue;
-      if (message['reasoning_details'] !== undefined && !this.#given.includes(chatCanon(message)))
+      if (message['reasoning_details'] !== undefined && !this.given.includes(chatCanon(message)))
         return `messages[${String(at)}]: reasoning_details must be those of the response`;
       const results = messages.slice(at + 1, at + 1 + calls.length).map((one) => one['tool_call_id']);
       if (!calls.every(({ id }) => results.includes(id)))

@@ -12,10 +12,10 @@ const openAgainMs = 2_000;
 
 /** What lists are read from: the projection of the log, kept up to date in the background. */
 export class Lists {
-  #projection: Projection | undefined;
-  #working: Promise<void> = Promise.resolve();
-  readonly #stopping = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
+  private _projection: Projection | undefined;
+  private working: Promise<void> = Promise.resolve();
+  private readonly stopping = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment' | 'signatures'>,
@@ -23,18 +23,18 @@ export class Lists {
 
   /** Without tables that can be written the gateway serves everything but lists, and its log says why. A database that is away is waited for. */
   async start(): Promise<void> {
-    const opening = this.#open();
-    this.#working = opening.then(() => this.#follow());
+    const opening = this.open();
+    this.working = opening.then(() => this.follow());
     // A file is there at once; a database may not be.
     if (this.runtime.environment.databaseUrl === null) await opening;
   }
 
-  async #open(): Promise<void> {
+  private async open(): Promise<void> {
     const { environment, log } = this.runtime;
-    const { signal } = this.#stopping;
+    const { signal } = this.stopping;
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        this.#projection = await Projection.open(projectionPlace(environment));
+        this._projection = await Projection.open(projectionPlace(environment));
         return;
       } catch (error) {
         const mayPass = environment.databaseUrl !== null && error instanceof Fault && error.retryable;
@@ -46,37 +46,37 @@ export class Lists {
     }
   }
 
-  async #follow(): Promise<void> {
+  private async follow(): Promise<void> {
     const { log, signatures } = this.runtime;
     const bus = new GenuineEnds(this.runtime.bus, signatures, log);
-    const { signal } = this.#stopping;
-    if (this.#projection === undefined) return;
+    const { signal } = this.stopping;
+    if (this._projection === undefined) return;
     const onFailure = (error: unknown): void =>
       log.error(
         { error: error instanceof Error ? error.message : String(error) },
         'lists of runs are behind; trying again',
       );
-    this.#timer = setInterval(() => void this.#tidy(), tidyEveryMs);
-    await follow(this.#projection, { bus, counts: countsBy(this.runtime), signal, onFailure });
+    this.timer = setInterval(() => void this.tidy(), tidyEveryMs);
+    await follow(this._projection, { bus, counts: countsBy(this.runtime), signal, onFailure });
   }
 
   /** Throws Refusal(503) where there is no projection. */
   get projection(): Projection {
-    if (this.#projection !== undefined) return this.#projection;
+    if (this._projection !== undefined) return this._projection;
     throw new Refusal(503, 'busy', 'This gateway has no lists: its log says why. Try another instance.', {
       'retry-after': '10',
     });
   }
 
   async close(): Promise<void> {
-    this.#stopping.abort();
-    await this.#working;
-    clearInterval(this.#timer);
-    await this.#projection?.close();
+    this.stopping.abort();
+    await this.working;
+    clearInterval(this.timer);
+    await this._projection?.close();
   }
 
   /** A run is listed as long as the log keeps its end, a dead letter as long as the log has it. */
-  async #tidy(): Promise<void> {
+  private async tidy(): Promise<void> {
     const { clock, environment, log } = this.runtime;
     const { retention, http } = environment;
     const now = clock.now();
@@ -85,7 +85,7 @@ export class Lists {
     const { at: letters } = before(retention['agent.dead-letters'].ms);
     const { at: audit } = before(http.auditMs ?? retention['agent.audit'].ms);
     try {
-      await this.#projection?.forget({
+      await this._projection?.forget({
         approvals: now,
         ...(runs === undefined ? {} : { runs }),
         ...(letters === undefined ? {} : { letters }),

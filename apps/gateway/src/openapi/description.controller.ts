@@ -9,17 +9,19 @@ import { Route } from './route.js';
 /** What the gateway says of itself: the same for every caller and without data of any, so no credential is asked for. */
 @Controller()
 export class DescriptionController {
-  readonly #document = openApi() as { readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } };
-  readonly #json = JSON.stringify(this.#document);
-  readonly #page = page(this.#document.components.schemas);
-  readonly #jsonTag = tagOf(this.#json);
-  readonly #pageTag = tagOf(this.#page);
+  private readonly document = openApi() as {
+    readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  };
+  private readonly _json = JSON.stringify(this.document);
+  private readonly _page = page(this.document.components.schemas);
+  private readonly jsonTag = tagOf(this._json);
+  private readonly pageTag = tagOf(this._page);
 
   @Route('readDescription')
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('cache-control', 'no-cache')
   json(@Req() http: Request, @Res({ passthrough: true }) response: Response): string | undefined {
-    return isKnown(http, response, this.#jsonTag) ? undefined : this.#json;
+    return isKnown(http, response, this.jsonTag) ? undefined : this._json;
   }
 
   @Route('readPage')
@@ -27,6 +29,6 @@ export class DescriptionController {
   @Header('cache-control', 'no-cache')
   @Header('content-security-policy', pagePolicy)
   page(@Req() http: Request, @Res({ passthrough: true }) response: Response): string | undefined {
-    return isKnown(http, response, this.#pageTag) ? undefined : this.#page;
+    return isKnown(http, response, this.pageTag) ? undefined : this._page;
   }
 }

@@ -45,21 +45,24 @@ export async function* approvalEvents(
 
 /** Who follows the list of approvals through this gateway: not too many, and none of them holds up its end. */
 export class ApprovalFollowers {
-  readonly #open = new Set<AbortController>();
-  readonly #read = new Map<string, { readonly at: number; readonly found: Promise<readonly WaitingApproval[]> }>();
-  #stopped = false;
+  private readonly open = new Set<AbortController>();
+  private readonly read = new Map<
+    string,
+    { readonly at: number; readonly found: Promise<readonly WaitingApproval[]> }
+  >();
+  private stopped = false;
 
   /** `most`: followers at a time. */
   constructor(private readonly most: number) {}
 
   /** One more follower: its signal ends it when the gateway is stopped; abort it when its reader goes away. Throws Busy beyond the limit. */
   follow(): AbortController {
-    if (this.#open.size >= this.most)
+    if (this.open.size >= this.most)
       throw new Busy(`This gateway has ${this.most} streams of approvals already. Try again in a moment.`);
     const follower = new AbortController();
-    this.#open.add(follower);
-    follower.signal.addEventListener('abort', () => this.#open.delete(follower), { once: true });
-    if (this.#stopped) follower.abort();
+    this.open.add(follower);
+    follower.signal.addEventListener('abort', () => this.open.delete(follower), { once: true });
+    if (this.stopped) follower.abort();
     return follower;
   }
 
@@ -69,14 +72,14 @@ export class ApprovalFollowers {
     now: number,
     read: () => Promise<readonly WaitingApproval[]>,
   ): Promise<readonly WaitingApproval[]> {
-    for (const [key, { at }] of this.#read) if (now - at >= lookMs || now < at) this.#read.delete(key);
-    const shared = this.#read.get(tenant) ?? { at: now, found: read() };
-    this.#read.set(tenant, shared);
+    for (const [key, { at }] of this.read) if (now - at >= lookMs || now < at) this.read.delete(key);
+    const shared = this.read.get(tenant) ?? { at: now, found: read() };
+    this.read.set(tenant, shared);
     return shared.found;
   }
 
   close(): void {
-    this.#stopped = true;
-    for (const follower of [...this.#open]) follower.abort();
+    this.stopped = true;
+    for (const follower of [...this.open]) follower.abort();
   }
 }

@@ -15,18 +15,18 @@ interface OpenPart {
  */
 export class CallParts {
   /** Of calls that have no result on record yet. */
-  readonly #open = new Map<string, OpenPart>();
+  private readonly _open = new Map<string, OpenPart>();
   /** Where a call that is open stands, by iteration and its id in the records. */
-  readonly #byId = new Map<string, string>();
+  private readonly byId = new Map<string, string>();
   /** Results that came before their calls did. */
-  readonly #early = new Map<string, string>();
-  readonly #seen = new Set<string>();
-  readonly #callIds = new Set<string>();
+  private readonly early = new Map<string, string>();
+  private readonly seen = new Set<string>();
+  private readonly callIds = new Set<string>();
 
   constructor(private readonly nextPart: () => number) {}
 
   has(iteration: number, index: number): boolean {
-    return this.#seen.has(`${iteration}/${index}`);
+    return this.seen.has(`${iteration}/${index}`);
   }
 
   open(
@@ -34,17 +34,17 @@ export class CallParts {
     call: { readonly id: string; readonly tool: string; readonly args: string },
   ): readonly AssistantStreamChunk[] {
     const at = `${iteration}/${index}`;
-    if (this.#seen.has(at)) return [];
-    this.#seen.add(at);
+    if (this.seen.has(at)) return [];
+    this.seen.add(at);
     // Models number their calls from the start in each turn; within one message a name must mean one call.
-    const toolCallId = this.#callIds.has(call.id) ? `${at}/${call.id}` : call.id;
-    this.#callIds.add(toolCallId);
+    const toolCallId = this.callIds.has(call.id) ? `${at}/${call.id}` : call.id;
+    this.callIds.add(toolCallId);
     const part = this.nextPart();
-    this.#open.set(at, { part, toolCallId });
+    this._open.set(at, { part, toolCallId });
     const id = `${iteration}/${call.id}`;
-    this.#byId.set(id, at);
-    const early = this.#early.get(id);
-    this.#early.delete(id);
+    this.byId.set(id, at);
+    const early = this.early.get(id);
+    this.early.delete(id);
     return [
       { type: 'part-start', path: [], part: { type: 'tool-call', toolCallId, toolName: call.tool } },
       { type: 'text-delta', path: [part], textDelta: call.args },
@@ -55,17 +55,17 @@ export class CallParts {
 
   /** The id that the stream has for a call without a result on record; null where there is none. */
   openId(iteration: number, callId: string): string | null {
-    return this.#open.get(this.#byId.get(`${iteration}/${callId}`) ?? '')?.toolCallId ?? null;
+    return this._open.get(this.byId.get(`${iteration}/${callId}`) ?? '')?.toolCallId ?? null;
   }
 
   /** The result of a call whose turn goes on, as progress has it. */
   preliminary(iteration: number, callId: string, text: string): readonly AssistantStreamChunk[] {
-    const at = this.#byId.get(`${iteration}/${callId}`);
+    const at = this.byId.get(`${iteration}/${callId}`);
     if (at === undefined) {
-      if (this.#early.size < mostEarly) this.#early.set(`${iteration}/${callId}`, text);
+      if (this.early.size < mostEarly) this.early.set(`${iteration}/${callId}`, text);
       return [];
     }
-    const open = this.#open.get(at);
+    const open = this._open.get(at);
     const result = open === undefined ? undefined : readResult(text);
     if (open === undefined || result === undefined) return [];
     return [{ type: 'result', path: [open.part], ...result, isPreliminary: true }];
@@ -74,10 +74,10 @@ export class CallParts {
   /** A part is closed by `part-finish`; its result alone does not end it. */
   close(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
     const at = `${iteration}/${index}`;
-    const open = this.#open.get(at);
+    const open = this._open.get(at);
     if (open === undefined) return [];
     const { part } = open;
-    this.#open.delete(at);
+    this._open.delete(at);
     const { outcome, reason, observation, state, stateBefore } = step;
     const isError = outcome !== 'ok';
     const artifact = { outcome, reason, state_before: stateBefore, state };
@@ -89,8 +89,8 @@ export class CallParts {
 
   /** The run is over: of what is open there is no result. */
   closeAll(): readonly AssistantStreamChunk[] {
-    const open = [...this.#open.values()];
-    this.#open.clear();
+    const open = [...this._open.values()];
+    this._open.clear();
     return open.flatMap(({ part }): AssistantStreamChunk[] => [
       { type: 'result', path: [part], result: 'The run ended before this call had a result.', isError: true },
       { type: 'part-finish', path: [part] },

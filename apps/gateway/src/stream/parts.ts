@@ -37,21 +37,21 @@ function finishOf({ error, incomplete }: Pick<AgentResponse, 'error' | 'incomple
  * not come yet are sent with it, and not again when they come.
  */
 export class RunParts {
-  #parts = 0;
-  #iteration = 0;
+  private parts = 0;
+  private iteration = 0;
   /** The last iteration whose Toolset came. */
-  #offeredIn = 0;
+  private offeredIn = 0;
   /** The iterations whose calls were sent: pieces of their text come too late. */
-  readonly #called = new Set<number>();
-  #stepOpen = false;
+  private readonly called = new Set<number>();
+  private stepOpen = false;
   /** Steps that the request brought along, which are none of this run; null while their number is unknown. */
-  #brought: number | null = null;
+  private brought: number | null = null;
   /** The ids of tools by the names that steps have for them. */
-  readonly #toolIds = new Map<string, string>();
+  private readonly toolIds = new Map<string, string>();
   /** Tokens of the run by the end of the last step. */
-  #tokens = { inputTokens: 0, outputTokens: 0 };
-  readonly #text = new TextPart(() => this.#parts++);
-  readonly #callParts = new CallParts(() => this.#parts++);
+  private tokens = { inputTokens: 0, outputTokens: 0 };
+  private readonly text = new TextPart(() => this.parts++);
+  private readonly callParts = new CallParts(() => this.parts++);
 
   /** The first of the stream: what it takes to find the run again. */
   begin(run: {
@@ -60,23 +60,23 @@ export class RunParts {
     readonly since: number;
     readonly token?: string;
   }): readonly AssistantStreamChunk[] {
-    return this.#data('run', run);
+    return this.data('run', run);
   }
 
   of(message: Incoming): readonly AssistantStreamChunk[] {
     switch (message.topic) {
       case 'agent.toolsets':
-        return this.#offered(message.record);
+        return this.offered(message.record);
       case 'agent.progress':
-        return this.#progress(message.record);
+        return this.progress(message.record);
       case 'agent.tool-calls':
-        return this.#calls(message.record);
+        return this.calls(message.record);
       case 'agent.approvals':
-        return this.#approval(message);
+        return this.approval(message);
       case 'agent.steps':
-        return this.#results(message.record);
+        return this.results(message.record);
       case 'agent.responses':
-        return this.#end(message.record);
+        return this.end(message.record);
       default:
         return [];
     }
@@ -85,72 +85,72 @@ export class RunParts {
   /** Nothing more comes though the run goes on, or it may not be shown: the message ends with the reason. */
   cut(code: string, error: string): readonly AssistantStreamChunk[] {
     return [
-      ...this.#text.close(),
+      ...this.text.close(),
       { type: 'error', path: toMessage, error, code },
       { type: 'message-finish', path: toMessage, finishReason: 'error', usage: { inputTokens: 0, outputTokens: 0 } },
     ];
   }
 
-  #offered({ iteration, state, tools, requestId, request, run }: Toolset): readonly AssistantStreamChunk[] {
-    this.#learn(iteration, request.history);
-    if (iteration < this.#iteration || iteration <= this.#offeredIn) return [];
-    this.#offeredIn = iteration;
-    for (const { key, id } of tools) this.#toolIds.set(key, id);
+  private offered({ iteration, state, tools, requestId, request, run }: Toolset): readonly AssistantStreamChunk[] {
+    this.learn(iteration, request.history);
+    if (iteration < this.iteration || iteration <= this.offeredIn) return [];
+    this.offeredIn = iteration;
+    for (const { key, id } of tools) this.toolIds.set(key, id);
     return [
-      ...this.#begin(iteration, requestId, request.history, run),
-      ...this.#data('iteration', { iteration, state, tools: tools.map(({ id }) => id) }),
+      ...this._begin(iteration, requestId, request.history, run),
+      ...this.data('iteration', { iteration, state, tools: tools.map(({ id }) => id) }),
     ];
   }
 
-  #learn(iteration: number, before: readonly AgentStep[]): void {
-    if (iteration === 1) this.#brought = before.length;
+  private learn(iteration: number, before: readonly AgentStep[]): void {
+    if (iteration === 1) this.brought = before.length;
   }
 
   /** An iteration begins when the steps before it are over. */
-  #begin(
+  private _begin(
     iteration: number,
     requestId: string,
     history: readonly AgentStep[],
     run: Run,
   ): readonly AssistantStreamChunk[] {
-    if (iteration <= this.#iteration) return [];
-    const missed = this.#missed(history);
-    const finished = this.#finishStep('tool-calls', run, true);
-    this.#iteration = iteration;
-    this.#stepOpen = true;
+    if (iteration <= this.iteration) return [];
+    const missed = this.missed(history);
+    const finished = this.finishStep('tool-calls', run, true);
+    this.iteration = iteration;
+    this.stepOpen = true;
     const messageId = `${requestId}/${iteration}`;
-    return [...missed, ...finished, ...this.#text.close(), { type: 'step-start', path: toMessage, messageId }];
+    return [...missed, ...finished, ...this.text.close(), { type: 'step-start', path: toMessage, messageId }];
   }
 
-  #progress(record: AgentProgress): readonly AssistantStreamChunk[] {
+  private progress(record: AgentProgress): readonly AssistantStreamChunk[] {
     const { kind, iteration, text, toolCallId } = record;
-    if (toolCallId !== null) return this.#callProgress(record, toolCallId);
-    if (iteration !== this.#iteration || this.#called.has(iteration)) return [];
-    if (kind === 'text') return this.#text.piece(record);
+    if (toolCallId !== null) return this.callProgress(record, toolCallId);
+    if (iteration !== this.iteration || this.called.has(iteration)) return [];
+    if (kind === 'text') return this.text.piece(record);
     if (kind === 'model_retry')
-      return this.#data(kind, { iteration, attempt: record.sequence, reason: text, retry_at: record.retryAt });
-    return kind === 'thinking' ? this.#text.add('reasoning', text) : [];
+      return this.data(kind, { iteration, attempt: record.sequence, reason: text, retry_at: record.retryAt });
+    return kind === 'thinking' ? this.text.add('reasoning', text) : [];
   }
 
   /** A call begins, reports, or has a result: its record follows when the whole turn is over. */
-  #callProgress({ kind, iteration, text }: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
-    const toolCallId = this.#callParts.openId(iteration, callId);
-    if (kind === 'tool_call_start') return toolCallId === null ? [] : this.#data(kind, { toolCallId });
-    if (kind === 'tool_progress') return toolCallId === null ? [] : this.#data(kind, { toolCallId, text });
-    return this.#callParts.preliminary(iteration, callId, text);
+  private callProgress({ kind, iteration, text }: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
+    const toolCallId = this.callParts.openId(iteration, callId);
+    if (kind === 'tool_call_start') return toolCallId === null ? [] : this.data(kind, { toolCallId });
+    if (kind === 'tool_progress') return toolCallId === null ? [] : this.data(kind, { toolCallId, text });
+    return this.callParts.preliminary(iteration, callId, text);
   }
 
-  #calls(record: ToolCall): readonly AssistantStreamChunk[] {
+  private calls(record: ToolCall): readonly AssistantStreamChunk[] {
     const { iteration, requestId, request, run, thought, calls } = record;
-    this.#learn(iteration, request.history);
-    if (this.#called.has(iteration)) return [];
-    const begun = this.#begin(iteration, requestId, request.history, run);
-    this.#called.add(iteration);
+    this.learn(iteration, request.history);
+    if (this.called.has(iteration)) return [];
+    const begun = this._begin(iteration, requestId, request.history, run);
+    this.called.add(iteration);
     // In the order in which they are sent, since each part takes the next number.
-    const said = [...this.#text.complete(thought), ...this.#text.close()];
-    const decided = this.#decided(record.decision, iteration);
+    const said = [...this.text.complete(thought), ...this.text.close()];
+    const decided = this.decided(record.decision, iteration);
     const parts = calls.flatMap((call, index) =>
-      this.#callParts.open(
+      this.callParts.open(
         { iteration, index },
         { id: callIdOf(record, call, index), tool: call.tool, args: call.arguments },
       ),
@@ -158,66 +158,66 @@ export class RunParts {
     return [...begun, ...said, ...decided, ...parts];
   }
 
-  #decided(decision: StrategyDecision | null, iteration: number): readonly AssistantStreamChunk[] {
+  private decided(decision: StrategyDecision | null, iteration: number): readonly AssistantStreamChunk[] {
     if (decision === null) return [];
     const said = recordToJson('StrategyDecision', decision) as { [name: string]: Json };
-    return this.#data('decision', { iteration, ...said });
+    return this.data('decision', { iteration, ...said });
   }
 
   /** With the place that a decision must name, in the form that approvers write. */
-  #approval({ record, partition, offset }: Incoming<'agent.approvals'>): readonly AssistantStreamChunk[] {
+  private approval({ record, partition, offset }: Incoming<'agent.approvals'>): readonly AssistantStreamChunk[] {
     const { requested, outcome } = record;
     if (requested !== null) {
       const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as { [name: string]: Json };
       const place = { requested_partition: partition, requested_offset: offset };
-      return this.#data('approval_requested', { ...asked, ...place });
+      return this.data('approval_requested', { ...asked, ...place });
     }
-    return outcome === null ? [] : this.#data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
+    return outcome === null ? [] : this.data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
   }
 
-  #results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {
+  private results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {
     // A turn that was re-driven goes back to the filter without steps, and is decided again.
     if (steps.length === 0) return [];
     const before = next.history.slice(0, next.history.length - steps.length);
-    this.#learn(iteration, before);
-    if (iteration < this.#iteration) return this.#closed(iteration, steps);
-    const begun = this.#begin(iteration, requestId, before, run);
-    return [...begun, ...this.#closed(iteration, steps), ...this.#finishStep('tool-calls', run, true)];
+    this.learn(iteration, before);
+    if (iteration < this.iteration) return this.closed(iteration, steps);
+    const begun = this._begin(iteration, requestId, before, run);
+    return [...begun, ...this.closed(iteration, steps), ...this.finishStep('tool-calls', run, true)];
   }
 
-  #closed(iteration: number, steps: readonly AgentStep[]): readonly AssistantStreamChunk[] {
+  private closed(iteration: number, steps: readonly AgentStep[]): readonly AssistantStreamChunk[] {
     return steps.flatMap((step, index) => [
-      ...this.#opened(iteration, index, step),
-      ...this.#callParts.close(iteration, index, step),
+      ...this.opened(iteration, index, step),
+      ...this.callParts.close(iteration, index, step),
     ]);
   }
 
   /** Of a step whose call did not come before it. */
-  #opened(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
-    if (this.#callParts.has(iteration, index)) return [];
-    this.#called.add(iteration);
+  private opened(iteration: number, index: number, step: AgentStep): readonly AssistantStreamChunk[] {
+    if (this.callParts.has(iteration, index)) return [];
+    this.called.add(iteration);
     const { thought, toolCallId: id, action, arguments: args } = step;
-    const tool = this.#toolIds.get(action) ?? action;
+    const tool = this.toolIds.get(action) ?? action;
     // What another iteration says now is none of this step’s.
-    const behind = iteration < this.#iteration ? this.#text.close() : [];
+    const behind = iteration < this.iteration ? this.text.close() : [];
     return [
       ...behind,
-      ...(thought === '' ? [] : this.#text.complete(thought)),
-      ...this.#text.close(),
-      ...this.#callParts.open({ iteration, index }, { id, tool, args }),
+      ...(thought === '' ? [] : this.text.complete(thought)),
+      ...this.text.close(),
+      ...this.callParts.open({ iteration, index }, { id, tool, args }),
     ];
   }
 
   /** Steps of this run that were not sent yet. */
-  #missed(history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
-    const own = this.#brought === null ? [] : history.slice(this.#brought).filter(({ iteration }) => iteration > 0);
+  private missed(history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
+    const own = this.brought === null ? [] : history.slice(this.brought).filter(({ iteration }) => iteration > 0);
     return own.flatMap((step) => [
-      ...this.#opened(step.iteration, step.index, step),
-      ...this.#callParts.close(step.iteration, step.index, step),
+      ...this.opened(step.iteration, step.index, step),
+      ...this.callParts.close(step.iteration, step.index, step),
     ]);
   }
 
-  #end({
+  private end({
     answer,
     incomplete = null,
     error,
@@ -229,27 +229,27 @@ export class RunParts {
     const usage = { inputTokens: run?.inputTokens ?? 0, outputTokens: run?.outputTokens ?? 0 };
     const finishReason = finishOf({ error, incomplete });
     return [
-      ...this.#missed(history),
-      ...this.#text.complete(answer ?? ''),
-      ...this.#text.close(),
-      ...this.#decided(decision, iterations),
-      ...(incomplete === null ? [] : this.#data('incomplete', recordToJson('IncompleteAnswer', incomplete) as Json)),
-      ...this.#callParts.closeAll(),
+      ...this.missed(history),
+      ...this.text.complete(answer ?? ''),
+      ...this.text.close(),
+      ...this.decided(decision, iterations),
+      ...(incomplete === null ? [] : this.data('incomplete', recordToJson('IncompleteAnswer', incomplete) as Json)),
+      ...this.callParts.closeAll(),
       ...(error === null ? [] : [{ type: 'error', path: toMessage, error: error.message, code: error.code } as const]),
-      ...(run === null ? [] : this.#finishStep(finishReason, run, false)),
+      ...(run === null ? [] : this.finishStep(finishReason, run, false)),
       { type: 'message-finish', path: toMessage, finishReason, usage },
     ];
   }
 
-  #finishStep(
+  private finishStep(
     finishReason: FinishReason,
     { inputTokens, outputTokens }: Run,
     isContinued: boolean,
   ): readonly AssistantStreamChunk[] {
-    if (!this.#stepOpen) return [];
-    this.#stepOpen = false;
-    const before = this.#tokens;
-    this.#tokens = { inputTokens, outputTokens };
+    if (!this.stepOpen) return [];
+    this.stepOpen = false;
+    const before = this.tokens;
+    this.tokens = { inputTokens, outputTokens };
     const usage = {
       inputTokens: inputTokens - before.inputTokens,
       outputTokens: outputTokens - before.outputTokens,
@@ -257,10 +257,10 @@ export class RunParts {
     return [{ type: 'step-finish', path: toMessage, finishReason, usage, isContinued }];
   }
 
-  #data(name: string, data: Json): readonly AssistantStreamChunk[] {
-    const part = this.#parts++;
+  private data(name: string, data: Json): readonly AssistantStreamChunk[] {
+    const part = this.parts++;
     return [
-      ...this.#text.close(),
+      ...this.text.close(),
       { type: 'part-start', path: toMessage, part: { type: 'data', name, data } },
       { type: 'part-finish', path: [part] },
     ];

@@ -18,74 +18,74 @@ export interface Piece {
  * its own begins.
  */
 export class TextPart {
-  #open: { readonly kind: Kind; readonly part: number } | null = null;
-  #said = '';
+  private open: { readonly kind: Kind; readonly part: number } | null = null;
+  private said = '';
   /** The reply whose pieces are sent, and the number of its next piece; null behind a piece that was lost. */
-  #attempt = '';
-  #next: number | null = 0;
+  private attempt = '';
+  private next: number | null = 0;
   /** What a reply repeats of `#said` so far; null where it does not repeat. */
-  #repeated: string | null = null;
-  readonly #former = new Set<string>();
+  private repeated: string | null = null;
+  private readonly former = new Set<string>();
 
   constructor(private readonly nextPart: () => number) {}
 
   /** A piece that came while the turn goes on. */
   piece({ text, attempt, sequence }: Piece): readonly AssistantStreamChunk[] {
     if (attempt === '') return this.add('text', text);
-    if (attempt !== this.#attempt) {
-      if (this.#former.has(attempt)) return [];
-      this.#former.add(attempt);
-      this.#attempt = attempt;
-      this.#next = 0;
-      this.#repeated = this.#said === '' ? null : '';
+    if (attempt !== this.attempt) {
+      if (this.former.has(attempt)) return [];
+      this.former.add(attempt);
+      this.attempt = attempt;
+      this.next = 0;
+      this.repeated = this.said === '' ? null : '';
     }
     // Behind a gap the text would not be what the model said: the record of the turn brings the rest.
-    if (sequence !== this.#next) {
-      if (this.#next !== null && sequence > this.#next) this.#next = null;
+    if (sequence !== this.next) {
+      if (this.next !== null && sequence > this.next) this.next = null;
       return [];
     }
-    this.#next++;
-    return this.#repeated === null ? this.add('text', text) : this.#repeat(this.#repeated + text);
+    this.next++;
+    return this.repeated === null ? this.add('text', text) : this.repeat(this.repeated + text);
   }
 
   add(kind: Kind, text: string): readonly AssistantStreamChunk[] {
     if (text === '') return [];
     const chunks: AssistantStreamChunk[] = [];
-    if (this.#open?.kind !== kind) {
-      chunks.push(...this.#finish(), { type: 'part-start', path: [], part: { type: kind } });
-      this.#open = { kind, part: this.nextPart() };
+    if (this.open?.kind !== kind) {
+      chunks.push(...this.finish(), { type: 'part-start', path: [], part: { type: kind } });
+      this.open = { kind, part: this.nextPart() };
     }
-    if (kind === 'text') this.#said += text;
-    return [...chunks, { type: 'text-delta', path: [this.#open.part], textDelta: text }];
+    if (kind === 'text') this.said += text;
+    return [...chunks, { type: 'text-delta', path: [this.open.part], textDelta: text }];
   }
 
   /** What the iteration’s text was in the end. */
   complete(whole: string): readonly AssistantStreamChunk[] {
-    if (whole.startsWith(this.#said)) return this.add('text', whole.slice(this.#said.length));
+    if (whole.startsWith(this.said)) return this.add('text', whole.slice(this.said.length));
     return [...this.close(), ...this.add('text', whole)];
   }
 
   /** The iteration’s text is over. */
   close(): readonly AssistantStreamChunk[] {
-    this.#said = '';
-    this.#repeated = null;
-    return this.#finish();
+    this.said = '';
+    this.repeated = null;
+    return this.finish();
   }
 
   /** Of a reply that starts over: nothing while it repeats what was sent, then what is new. */
-  #repeat(again: string): readonly AssistantStreamChunk[] {
-    if (this.#said.startsWith(again)) {
-      this.#repeated = again;
+  private repeat(again: string): readonly AssistantStreamChunk[] {
+    if (this.said.startsWith(again)) {
+      this.repeated = again;
       return [];
     }
-    this.#repeated = null;
-    if (again.startsWith(this.#said)) return this.add('text', again.slice(this.#said.length));
+    this.repeated = null;
+    if (again.startsWith(this.said)) return this.add('text', again.slice(this.said.length));
     return [...this.close(), ...this.add('text', again)];
   }
 
-  #finish(): readonly AssistantStreamChunk[] {
-    const open = this.#open;
-    this.#open = null;
+  private finish(): readonly AssistantStreamChunk[] {
+    const open = this.open;
+    this.open = null;
     return open === null ? [] : [{ type: 'part-finish', path: [open.part] }];
   }
 }

@@ -8,7 +8,7 @@ const gap = '   ';
 
 /** Tells a session in words, read off the audit’s entries alone. */
 export class AuditStory {
-  #request: string | undefined;
+  private request: string | undefined;
 
   constructor(
     private readonly write: (text: string) => void,
@@ -17,15 +17,15 @@ export class AuditStory {
 
   tell(told: SessionEntry): void {
     const entry = printableIn(told);
-    if (entry.request_id !== '' && entry.request_id !== this.#request) {
-      this.#request = entry.request_id;
+    if (entry.request_id !== '' && entry.request_id !== this.request) {
+      this.request = entry.request_id;
       this.write(`\n${this.paint.strong(`Run ${entry.request_id}`)}\n`);
     }
     const doubt = entry.details['authentic'] === false ? this.paint.bad('somebody else wrote that ') : '';
-    this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${doubt}${this.#sentence(entry)}\n`);
+    this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${doubt}${this.sentence(entry)}\n`);
   }
 
-  #sentence({ kind, details: d, config_version: version, source_offset: offset, chain }: SessionEntry): string {
+  private sentence({ kind, details: d, config_version: version, source_offset: offset, chain }: SessionEntry): string {
     const { paint } = this;
     if (d['too_long'] !== undefined) return tooLong(kind, d);
     switch (kind) {
@@ -40,7 +40,7 @@ export class AuditStory {
       case 'calls_chosen':
         return `${byPlan(d) ? 'the plan’s step' : 'the model chose'} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(asked(d))}${decided(d)}`;
       case 'tool_call':
-        return this.#call(d);
+        return this.call(d);
       case 'agent_begun':
         return `began as the agent ${paint.tool(text(d, 'tool_id'))}, called by the run ${text(d, 'parent_request_id')}${beside(d)}: “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'state_transition':
@@ -65,7 +65,7 @@ export class AuditStory {
     }
   }
 
-  #call(d: JsonObject): string {
+  private call(d: JsonObject): string {
     const { paint } = this;
     const ok = d['outcome'] === 'ok';
     const how = ok

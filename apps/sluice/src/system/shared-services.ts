@@ -30,37 +30,37 @@ interface Given {
  * another takes them over. What it had in work is done again there, as after any end of a service.
  */
 export class SharedServices {
-  readonly #stopping = new AbortController();
-  readonly #ready = Promise.withResolvers<undefined>();
-  readonly #keeping: Promise<void>;
-  #isReady = false;
+  private readonly stopping = new AbortController();
+  private readonly _ready = Promise.withResolvers<undefined>();
+  private readonly keeping: Promise<void>;
+  private isReady = false;
 
   constructor(private readonly given: Given) {
-    this.#ready.promise.catch(() => undefined);
-    this.#keeping = this.#keep();
+    this._ready.promise.catch(() => undefined);
+    this.keeping = this.keep();
   }
 
   /** Resolves once services run, in this process or another; rejects if they cannot be started. */
   get ready(): Promise<void> {
-    return this.#ready.promise;
+    return this._ready.promise;
   }
 
   /** Ends the services if they run here. */
   async close(): Promise<void> {
-    this.#stopping.abort();
-    await this.#keeping;
+    this.stopping.abort();
+    await this.keeping;
   }
 
-  async #keep(): Promise<void> {
-    const { signal } = this.#stopping;
+  private async keep(): Promise<void> {
+    const { signal } = this.stopping;
     while (!signal.aborted) {
       let waitMs = lookEveryMs;
       try {
-        if (!(await this.#isServed())) await this.#serve();
-        else if (this.given.isUsable()) this.#begun();
+        if (!(await this.isServed())) await this.serve();
+        else if (this.given.isUsable()) this.begun();
       } catch (error) {
         // Its client has not been served yet: the process ends with the reason.
-        if (!this.#isReady) return this.#ready.reject(error);
+        if (!this.isReady) return this._ready.reject(error);
         this.given.log.error({ error: (error as Error).message }, 'the services could not be taken over; trying again');
         waitMs = failedMs;
       }
@@ -68,22 +68,22 @@ export class SharedServices {
     }
   }
 
-  async #isServed(): Promise<boolean> {
+  private async isServed(): Promise<boolean> {
     const { bus } = this.given;
     return (await bus.holderOf(group)) !== null || (await bus.holderOf(firstService)) !== null;
   }
 
   /** Runs the services until they fail or this process stops; returns at once where another process runs them. */
-  async #serve(): Promise<void> {
+  private async serve(): Promise<void> {
     const { start, log } = this.given;
-    const lease = await this.#lease();
+    const lease = await this.lease();
     if (lease === null) return;
     try {
-      const services = await start(this.#isReady);
+      const services = await start(this.isReady);
       try {
-        this.#begun();
+        this.begun();
         log.info('this process runs the services of the data folder');
-        const reason = await Promise.race([services.failed, lease.failed, this.#stopped()]);
+        const reason = await Promise.race([services.failed, lease.failed, this.stopped()]);
         if (reason !== null) log.error({ error: reason.message }, 'the services of this process ended');
       } finally {
         await services.close();
@@ -95,7 +95,7 @@ export class SharedServices {
     }
   }
 
-  async #lease(): Promise<Consumer | null> {
+  private async lease(): Promise<Consumer | null> {
     try {
       return await this.given.bus.subscribe({ group, topics: [], handle: () => Promise.resolve([]) });
     } catch (error) {
@@ -104,16 +104,16 @@ export class SharedServices {
     }
   }
 
-  #stopped(): Promise<null> {
-    const { signal } = this.#stopping;
+  private stopped(): Promise<null> {
+    const { signal } = this.stopping;
     return new Promise((resolve) => {
       if (signal.aborted) resolve(null);
       else signal.addEventListener('abort', () => resolve(null), { once: true });
     });
   }
 
-  #begun(): void {
-    this.#isReady = true;
-    this.#ready.resolve(undefined);
+  private begun(): void {
+    this.isReady = true;
+    this._ready.resolve(undefined);
   }
 }
