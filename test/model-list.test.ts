@@ -18,11 +18,11 @@ const usage = { inputTokens: 10, outputTokens: 1, cachedInputTokens: 6, cacheWri
 class FirstIsBusy implements Model {
   readonly name = 'scripted';
   readonly answered: ModelRequest[] = [];
-  #asks = 0;
+  private asks = 0;
 
   turn(request: ModelRequest): Promise<ModelTurn> {
-    this.#asks += 1;
-    if (this.#asks % 2 === 1)
+    this.asks += 1;
+    if (this.asks % 2 === 1)
       return Promise.reject(new Fault('model_unreachable', 'The model anthropic/first asks to wait (429).', true));
     this.answered.push(request);
     if (request.history.some(({ iteration }) => iteration === 1))

@@ -15,7 +15,7 @@ const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 4 };
 /** Writes its answer in pieces; the first reply to a question `cut` breaks off in the middle, as a provider’s stream may. */
 class WritingModel implements Model {
   readonly name = 'writing';
-  #replies = 0;
+  private replies = 0;
   /** Resolves when the answer may go on. */
   goOn: Promise<void> = Promise.resolve();
 
@@ -30,7 +30,7 @@ class WritingModel implements Model {
     }
     onText?.('To');
     await this.goOn;
-    if (question === 'cut' && this.#replies++ === 0) throw new Fault('model_unreachable', 'It was cut.', true);
+    if (question === 'cut' && this.replies++ === 0) throw new Fault('model_unreachable', 'It was cut.', true);
     onText?.('kyo');
     onText?.('.');
     return { thought: '', calls: [], answer: 'Tokyo.', ...usage };

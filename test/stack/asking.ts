@@ -4,14 +4,14 @@ import type { Producer } from 'kafkajs';
 /** An upstream that publishes a question again and again, whatever happens to the stack; what was not acknowledged is sent once more. */
 export class Asking {
   readonly asked: string[] = [];
-  #stopping = false;
-  readonly #loop: Promise<void>;
+  private stopping = false;
+  private readonly loop: Promise<void>;
 
   private constructor(
     private readonly producer: Producer,
     everyMs: number,
   ) {
-    this.#loop = this.#ask(everyMs);
+    this.loop = this.ask(everyMs);
   }
 
   static async start(broker: string, everyMs: number): Promise<Asking> {
@@ -22,20 +22,20 @@ export class Asking {
   }
 
   async stop(): Promise<readonly string[]> {
-    this.#stopping = true;
-    await this.#loop;
+    this.stopping = true;
+    await this.loop;
     await this.producer.disconnect();
     return this.asked;
   }
 
-  async #ask(everyMs: number): Promise<void> {
-    while (!this.#stopping) {
-      await this.#send(`stack-${this.asked.length}`);
+  private async ask(everyMs: number): Promise<void> {
+    while (!this.stopping) {
+      await this.send(`stack-${this.asked.length}`);
       await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
   }
 
-  async #send(id: string): Promise<void> {
+  private async send(id: string): Promise<void> {
     const request = { request_id: id, session_id: id, question: 'What is the capital of Japan?', group: ['read-only'] };
     const messages = [{ key: id, value: JSON.stringify(request) }];
     for (;;) {

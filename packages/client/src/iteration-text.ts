@@ -9,49 +9,49 @@ export interface Piece {
  * was shown is not shown again, what is new goes on where it ended, and another text is another part.
  */
 export class IterationText {
-  readonly #parts: string[] = [];
+  private readonly parts: string[] = [];
   /** How many of them earlier connections showed. */
-  #earlier = 0;
+  private earlier = 0;
   /** What this connection repeats of a part so far; null where its text is new. */
-  #repeated: string | null = null;
+  private repeated: string | null = null;
   /** Whether new text goes on with the last part. */
-  #goesOn = false;
+  private goesOn = false;
 
   /** The next connection: what comes may repeat what was shown. */
   connected(): void {
-    this.#earlier = this.#parts.length;
+    this.earlier = this.parts.length;
   }
 
   /** A part of text begins. */
   begin(): void {
-    this.#repeated = this.#earlier === 0 ? null : '';
-    this.#goesOn = false;
+    this.repeated = this.earlier === 0 ? null : '';
+    this.goesOn = false;
   }
 
   add(text: string): readonly Piece[] {
-    if (this.#repeated === null) return this.#show(text);
-    const again = this.#repeated + text;
-    if (this.#parts.some((part) => part.startsWith(again))) {
-      this.#repeated = again;
+    if (this.repeated === null) return this.show(text);
+    const again = this.repeated + text;
+    if (this.parts.some((part) => part.startsWith(again))) {
+      this.repeated = again;
       return [];
     }
-    this.#repeated = null;
+    this.repeated = null;
     const last = this.last;
-    this.#goesOn = again.startsWith(last);
-    return this.#show(this.#goesOn ? again.slice(last.length) : again);
+    this.goesOn = again.startsWith(last);
+    return this.show(this.goesOn ? again.slice(last.length) : again);
   }
 
   /** The last text; in the last iteration, the answer. */
   get last(): string {
-    return this.#parts.at(-1) ?? '';
+    return this.parts.at(-1) ?? '';
   }
 
-  #show(text: string): readonly Piece[] {
+  private show(text: string): readonly Piece[] {
     if (text === '') return [];
-    if (!this.#goesOn) this.#parts.push('');
-    this.#goesOn = true;
-    const part = this.#parts.length - 1;
-    this.#parts[part] += text;
+    if (!this.goesOn) this.parts.push('');
+    this.goesOn = true;
+    const part = this.parts.length - 1;
+    this.parts[part] += text;
     return [{ part, text }];
   }
 }

@@ -17,109 +17,109 @@ export class RunReader {
   /** The stream ended before the run did, though the connection held. */
   wasCut = false;
   ended = false;
-  readonly #seen = new Set<string>();
-  readonly #texts = new Map<number, IterationText>();
-  #iteration = 0;
-  #error: { readonly code: string; readonly message: string } | null = null;
-  #incomplete: IncompleteAnswer | null = null;
+  private readonly seen = new Set<string>();
+  private readonly texts = new Map<number, IterationText>();
+  private iteration = 0;
+  private error: { readonly code: string; readonly message: string } | null = null;
+  private incomplete: IncompleteAnswer | null = null;
   /** The parts of this connection, in order. */
-  #open: Open[] = [];
+  private open: Open[] = [];
 
   /** The next connection begins. */
   connected(): void {
-    this.#open = [];
-    this.#iteration = 0;
-    this.#error = null;
-    this.#incomplete = null;
+    this.open = [];
+    this.iteration = 0;
+    this.error = null;
+    this.incomplete = null;
     this.wasCut = false;
-    for (const text of this.#texts.values()) text.connected();
+    for (const text of this.texts.values()) text.connected();
   }
 
   take(chunk: Chunk): readonly RunEvent[] {
     const { type, path } = chunk;
-    const open = this.#open[path[0] ?? -1];
+    const open = this.open[path[0] ?? -1];
     switch (type) {
       case 'part-start':
-        return this.#begin(chunk.part ?? { type: 'other' });
+        return this.begin(chunk.part ?? { type: 'other' });
       case 'text-delta':
-        return this.#delta(open, chunk.textDelta ?? '');
+        return this.delta(open, chunk.textDelta ?? '');
       case 'tool-call-args-text-finish':
-        return this.#call(open);
+        return this.call(open);
       case 'result':
-        return this.#result(open, chunk);
+        return this.result(open, chunk);
       case 'step-start':
-        this.#iteration = Number(chunk.messageId?.split('/').at(-1) ?? 0);
+        this.iteration = Number(chunk.messageId?.split('/').at(-1) ?? 0);
         return [];
       case 'step-finish': {
-        const iteration = this.#iteration;
-        return this.#once(`end ${iteration}`, { type: 'iteration_end', iteration, usage: usageOf(chunk) });
+        const iteration = this.iteration;
+        return this.once(`end ${iteration}`, { type: 'iteration_end', iteration, usage: usageOf(chunk) });
       }
       case 'error':
-        this.#error = { code: chunk.code ?? 'error', message: chunk.error ?? '' };
+        this.error = { code: chunk.code ?? 'error', message: chunk.error ?? '' };
         return [];
       case 'message-finish':
-        return this.#end(chunk);
+        return this.end(chunk);
       default:
         return [];
     }
   }
 
-  #begin(part: NonNullable<Chunk['part']>): readonly RunEvent[] {
+  private begin(part: NonNullable<Chunk['part']>): readonly RunEvent[] {
     switch (part.type) {
       case 'text':
-        this.#textOf().begin();
-        this.#open.push({ kind: 'text' });
+        this.textOf().begin();
+        this.open.push({ kind: 'text' });
         return [];
       case 'reasoning':
-        this.#open.push({ kind: 'reasoning' });
+        this.open.push({ kind: 'reasoning' });
         return [];
       case 'tool-call':
-        this.#open.push({ kind: 'tool-call', toolCallId: part.toolCallId ?? '', tool: part.toolName ?? '', args: '' });
+        this.open.push({ kind: 'tool-call', toolCallId: part.toolCallId ?? '', tool: part.toolName ?? '', args: '' });
         return [];
       default:
-        this.#open.push({ kind: 'other' });
-        return part.type === 'data' ? this.#data(part.name ?? '', part.data) : [];
+        this.open.push({ kind: 'other' });
+        return part.type === 'data' ? this.data(part.name ?? '', part.data) : [];
     }
   }
 
-  #delta(open: Open | undefined, text: string): readonly RunEvent[] {
-    const iteration = this.#iteration;
+  private delta(open: Open | undefined, text: string): readonly RunEvent[] {
+    const iteration = this.iteration;
     if (open?.kind === 'tool-call') open.args += text;
     if (open?.kind === 'reasoning') return [{ type: 'reasoning', iteration, text }];
     if (open?.kind !== 'text') return [];
-    return this.#textOf()
+    return this.textOf()
       .add(text)
       .map((piece) => ({ type: 'text', iteration, ...piece }));
   }
 
-  #call(open: Open | undefined): readonly RunEvent[] {
+  private call(open: Open | undefined): readonly RunEvent[] {
     if (open?.kind !== 'tool-call') return [];
     const { toolCallId: id, tool, args } = open;
-    const call = { iteration: this.#iteration, tool_call_id: id, tool, arguments: args };
-    return this.#once(`call ${id}`, { type: 'tool_call', ...call });
+    const call = { iteration: this.iteration, tool_call_id: id, tool, arguments: args };
+    return this.once(`call ${id}`, { type: 'tool_call', ...call });
   }
 
-  #result(open: Open | undefined, { result, isError, isPreliminary, artifact }: Chunk): readonly RunEvent[] {
+  private result(open: Open | undefined, { result, isError, isPreliminary, artifact }: Chunk): readonly RunEvent[] {
     if (open?.kind !== 'tool-call') return [];
     const id = open.toolCallId;
     const isEarly = isPreliminary === true;
-    if (isEarly && this.#seen.has(`result ${id}`)) return [];
+    if (isEarly && this.seen.has(`result ${id}`)) return [];
     type Result = Extract<RunEvent, { type: 'tool_result' }>;
-    return this.#once(`${isEarly ? 'early' : 'result'} ${id}`, {
+    return this.once(`${isEarly ? 'early' : 'result'} ${id}`, {
       ...{ type: 'tool_result', tool_call_id: id, result: result ?? null },
       ...{ is_error: isError === true, is_preliminary: isEarly, step: (artifact ?? null) as Result['step'] },
     });
   }
 
-  #data(name: string, data: unknown): readonly RunEvent[] {
+  private data(name: string, data: unknown): readonly RunEvent[] {
     const members = (data ?? {}) as Readonly<Record<string, unknown>>;
     switch (name) {
       case 'run':
         this.place = members as unknown as RunPlace;
-        return this.#once('run', { type: 'run', ...this.place });
+        return this.once('run', { type: 'run', ...this.place });
       case 'iteration': {
         const { iteration, state, tools } = members as { iteration: number; state: string; tools: readonly string[] };
-        return this.#once(`iteration ${iteration}`, { type: 'iteration', iteration, state, tools });
+        return this.once(`iteration ${iteration}`, { type: 'iteration', iteration, state, tools });
       }
       case 'tool_call_start':
         return [{ type: 'tool_started', tool_call_id: String(members['toolCallId']) }];
@@ -135,43 +135,43 @@ export class RunReader {
         return [{ type: 'model_retry', iteration, attempt, reason, retry_at }];
       }
       case 'incomplete':
-        this.#incomplete = data as IncompleteAnswer;
+        this.incomplete = data as IncompleteAnswer;
         return [];
       case 'decision':
-        return this.#once(`decision ${String(members['iteration'])}`, { type: 'decision', decision: members });
+        return this.once(`decision ${String(members['iteration'])}`, { type: 'decision', decision: members });
       case 'approval_requested': {
         const approval = members as unknown as AskedApproval;
-        return this.#once(`asked ${approval.approval_id}`, { type: 'approval_requested', approval });
+        return this.once(`asked ${approval.approval_id}`, { type: 'approval_requested', approval });
       }
       case 'approval_outcome': {
         const outcome = members as unknown as ApprovalOutcome;
-        return this.#once(`outcome ${JSON.stringify(outcome)}`, { type: 'approval_outcome', outcome });
+        return this.once(`outcome ${JSON.stringify(outcome)}`, { type: 'approval_outcome', outcome });
       }
       default:
-        return this.#once(`data ${name} ${JSON.stringify(data)}`, { type: 'data', name, data });
+        return this.once(`data ${name} ${JSON.stringify(data)}`, { type: 'data', name, data });
     }
   }
 
-  #end(chunk: Chunk): readonly RunEvent[] {
-    const error = this.#error;
+  private end(chunk: Chunk): readonly RunEvent[] {
+    const error = this.error;
     if (error !== null && cuts.includes(error.code)) {
       this.wasCut = true;
       return [];
     }
     this.ended = true;
-    const answer = error === null ? (this.#texts.get(Math.max(0, ...this.#texts.keys()))?.last ?? '') : null;
-    return [{ type: 'end', answer, error, incomplete: this.#incomplete, usage: usageOf(chunk) }];
+    const answer = error === null ? (this.texts.get(Math.max(0, ...this.texts.keys()))?.last ?? '') : null;
+    return [{ type: 'end', answer, error, incomplete: this.incomplete, usage: usageOf(chunk) }];
   }
 
-  #textOf(): IterationText {
-    const found = this.#texts.get(this.#iteration) ?? new IterationText();
-    this.#texts.set(this.#iteration, found);
+  private textOf(): IterationText {
+    const found = this.texts.get(this.iteration) ?? new IterationText();
+    this.texts.set(this.iteration, found);
     return found;
   }
 
-  #once(key: string, event: RunEvent): readonly RunEvent[] {
-    if (this.#seen.has(key)) return [];
-    this.#seen.add(key);
+  private once(key: string, event: RunEvent): readonly RunEvent[] {
+    if (this.seen.has(key)) return [];
+    this.seen.add(key);
     return [event];
   }
 }

@@ -41,24 +41,24 @@ export class Runs {
 
   /** Starts a run and returns at once. */
   async create(request: AgentRequest, options: CreateOptions = {}): Promise<Run> {
-    return this.#run(creation(request, options));
+    return this.run(creation(request, options));
   }
 
   /** Starts a run and waits for its end. */
   async ask(request: AgentRequest, options: CreateOptions & WaitOptions = {}): Promise<FinishedRun> {
     const until = timeLimit(options);
-    const run = await this.#run({ ...creation(request, options), waitSeconds: until.seconds() });
-    return run.status === 'ended' ? run : this.#end(run.location, until, options);
+    const run = await this.run({ ...creation(request, options), waitSeconds: until.seconds() });
+    return run.status === 'ended' ? run : this.end(run.location, until, options);
   }
 
   /** The run as it is now. */
   async get(run: RunRef, options: CallOptions = {}): Promise<Run> {
-    return this.#run({ path: pathOf(run), isRepeatable: true, ...options });
+    return this.run({ path: pathOf(run), isRepeatable: true, ...options });
   }
 
   /** Waits for the run’s end. Throws WaitTimeoutError where that takes longer than the caller said; the run goes on. */
   async wait(run: RunRef, options: WaitOptions = {}): Promise<FinishedRun> {
-    return this.#end(pathOf(run), timeLimit(options), options);
+    return this.end(pathOf(run), timeLimit(options), options);
   }
 
   /**
@@ -68,14 +68,14 @@ export class Runs {
   async cancel(run: RunRef, options: WaitOptions & { readonly reason?: string } = {}): Promise<Run> {
     const { reason, timeoutMs = 0, ...rest } = options;
     const [path = '', query] = pathOf(run).split('?');
-    const cancelled = await this.#run({
+    const cancelled = await this.run({
       ...{ method: 'POST', path: `${path}/cancel${query === undefined ? '' : `?${query}`}`, isRepeatable: true },
       ...(reason === undefined ? {} : { body: { reason } }),
       waitSeconds: Math.min(longestWaitSeconds, Math.ceil(timeoutMs / 1_000)),
       ...rest,
     });
     if (cancelled.status === 'ended' || timeoutMs <= longestWaitSeconds * 1_000) return cancelled;
-    return this.#end(cancelled.location, timeLimit({ timeoutMs }), rest);
+    return this.end(cancelled.location, timeLimit({ timeoutMs }), rest);
   }
 
   /** The runs of one’s tenant, the newest first. */
@@ -92,16 +92,16 @@ export class Runs {
    * thing once. Leaving the loop leaves the run as it is.
    */
   stream(request: AgentRequest, options: CreateOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
-    return this.#events(creation(request, options), null);
+    return this.events(creation(request, options), null);
   }
 
   /** A run that was started before, from its beginning to its end. */
   follow(run: RunRef, options: CallOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
     const path = pathOf(run);
-    return this.#events({ path, isRepeatable: true, ...options }, path);
+    return this.events({ path, isRepeatable: true, ...options }, path);
   }
 
-  async *#events(first: Sent, known: string | null): AsyncGenerator<RunEvent, void, undefined> {
+  private async *events(first: Sent, known: string | null): AsyncGenerator<RunEvent, void, undefined> {
     const reader = new RunReader();
     let location = known;
     const leaving = new AbortController();
@@ -139,16 +139,16 @@ export class Runs {
     }
   }
 
-  async #run(sent: Sent): Promise<Run> {
+  private async run(sent: Sent): Promise<Run> {
     const { body, location } = await this.transport.answer<RunningRun | EndedRun>(sent);
     return { ...body, location: location ?? sent.path };
   }
 
-  async #end(path: string, until: TimeLimit, { signal }: CallOptions): Promise<FinishedRun> {
+  private async end(path: string, until: TimeLimit, { signal }: CallOptions): Promise<FinishedRun> {
     for (;;) {
       const waitSeconds = until.seconds();
       const more = signal === undefined ? {} : { signal };
-      const run = await this.#run({ path, isRepeatable: true, waitSeconds, ...more });
+      const run = await this.run({ path, isRepeatable: true, waitSeconds, ...more });
       if (run.status === 'ended') return run;
       if (until.seconds() === 0)
         throw new WaitTimeoutError('The run has not ended in the time that was given. It goes on.', run.location);

@@ -43,14 +43,14 @@ const longestDelayMs = 8_000;
 export class Transport {
   readonly retries: number;
   readonly idleMs: number;
-  readonly #url: string;
-  readonly #fetch: typeof fetch;
+  private readonly url: string;
+  private readonly fetch: typeof fetch;
 
   constructor(private readonly options: ClientOptions) {
     const url = new URL(options.url);
     if (!/^https?:$/.test(url.protocol)) throw new TypeError('url must begin with http:// or https://.');
-    this.#url = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.url = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+    this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
     this.retries = options.retries ?? 12;
     this.idleMs = options.idleMs ?? 45_000;
   }
@@ -61,18 +61,18 @@ export class Transport {
 
   /** The answer’s JSON, and where its run is. */
   answer<T>(sent: Sent): Promise<{ readonly body: T; readonly location: string | null }> {
-    return this.#again(sent, async (response) => {
+    return this.again(sent, async (response) => {
       return { body: (await response.json()) as T, location: response.headers.get('location') };
     });
   }
 
   text(sent: Sent): Promise<string> {
-    return this.#again(sent, (response) => response.text());
+    return this.again(sent, (response) => response.text());
   }
 
   /** One attempt, whose answer has begun. Throws ProblemError for a refusal, ConnectionError where there is no answer. */
   open(sent: Sent): Promise<Response> {
-    return this.#attempt(sent, (response) => Promise.resolve(response));
+    return this.attempt(sent, (response) => Promise.resolve(response));
   }
 
   /** Waits before attempt `attempt` (from 1) after this error; throws the error where there is no use in it. */
@@ -87,17 +87,17 @@ export class Transport {
     await sleep(asked ?? backoff, signal);
   }
 
-  async #again<T>(sent: Sent, read: (response: Response) => Promise<T>): Promise<T> {
+  private async again<T>(sent: Sent, read: (response: Response) => Promise<T>): Promise<T> {
     for (let n = 1; ; n++) {
       try {
-        return await this.#attempt(sent, read);
+        return await this.attempt(sent, read);
       } catch (error) {
         await this.pause(n, error, sent);
       }
     }
   }
 
-  async #attempt<T>(sent: Sent, read: (response: Response) => Promise<T>): Promise<T> {
+  private async attempt<T>(sent: Sent, read: (response: Response) => Promise<T>): Promise<T> {
     const { method = 'GET', path, query = {}, body, headers = {}, signal, waitSeconds = 0 } = sent;
     signal?.throwIfAborted();
     const { token, timeoutMs = 30_000 } = this.options;
@@ -106,7 +106,7 @@ export class Transport {
     const ms = timeoutMs + waitSeconds * 1_000;
     const timer = setTimeout(() => late.abort(new Error(`There was no answer within ${ms} ms.`)), ms);
     try {
-      const response = await this.#fetch(`${this.#url}${path}${queryOf(query)}`, {
+      const response = await this.fetch(`${this.url}${path}${queryOf(query)}`, {
         method,
         signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
         headers: {

@@ -41,19 +41,19 @@ interface Parts {
 
 /** Sluice in one process on a log file, asked over the file as another process may. */
 export class Embedded {
-  readonly #folder: string;
-  readonly #asked: Asked[] = [];
-  readonly #spoiled: Spoiled[] = [];
-  readonly #parts: Parts;
-  readonly #append: Append;
-  #process: ChildProcess | null = null;
+  private readonly folder: string;
+  private readonly asked: Asked[] = [];
+  private readonly spoiled: Spoiled[] = [];
+  private readonly parts: Parts;
+  private readonly append: Append;
+  private process: ChildProcess | null = null;
   /** What the processes wrote so far. */
-  #said = '';
+  private said = '';
 
   private constructor(folder: string, parts: Parts, append: Append) {
-    this.#folder = folder;
-    this.#parts = parts;
-    this.#append = append;
+    this.folder = folder;
+    this.parts = parts;
+    this.append = append;
   }
 
   /** `data` is the folder of the log, which may be on another disk. */
@@ -83,39 +83,39 @@ export class Embedded {
     const [command, ...args] = commandLine(['start']);
     const child = spawn('sh', ['-c', `${before} exec "$@"`, 'sh', command ?? '', ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...surroundings(), SLUICE_DATA: this.#folder, SLUICE_CONFIG: configFile },
+      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: configFile },
     });
     const keep = (piece: Buffer): void => {
-      this.#said += piece.toString();
+      this.said += piece.toString();
       appendFileSync(`${configFile}.log`, piece);
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
-    this.#process = child;
+    this.process = child;
   }
 
   /** Resolves when it says that it serves. */
   async serves(): Promise<void> {
     if (!(await this.says('It keeps serving')))
-      throw new Error(`The embedded process did not come to serve: ${this.#said}`);
+      throw new Error(`The embedded process did not come to serve: ${this.said}`);
   }
 
   /** Whether it says this, now or in good time. */
   async says(text: string): Promise<boolean> {
     for (const until = Date.now() + patienceMs; this.runs && Date.now() < until; await sleep(50))
-      if (this.#said.includes(text)) return true;
-    return this.#said.includes(text);
+      if (this.said.includes(text)) return true;
+    return this.said.includes(text);
   }
 
   /** Whether it lives, as it should. */
   get runs(): boolean {
-    return this.#process !== null && this.#process.exitCode === null && this.#process.signalCode === null;
+    return this.process !== null && this.process.exitCode === null && this.process.signalCode === null;
   }
 
   /** Ends it, with kill -9 or in order, and waits until it is gone. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const child = this.#process;
-    this.#process = null;
+    const child = this.process;
+    this.process = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
     child.kill(signal);
@@ -125,10 +125,10 @@ export class Embedded {
   /** Asks for so many runs; some share a session, some are asked for twice. */
   async ask(count: number, everyMs: number, random: Random): Promise<void> {
     for (let left = count; left > 0; left--) {
-      const run = nextRun(this.#asked, random);
-      this.#asked.push(run);
+      const run = nextRun(this.asked, random);
+      this.asked.push(run);
       for (let times = run.repeated ? 2 : 1; times > 0; times--)
-        await this.#put('agent.requests', run.sessionId, Buffer.from(requestOf(run)));
+        await this.put('agent.requests', run.sessionId, Buffer.from(requestOf(run)));
       await sleep(everyMs);
     }
   }
@@ -136,17 +136,17 @@ export class Embedded {
   /** Puts bytes that nobody can read where each group reads. */
   async spoil(random: Random): Promise<void> {
     for (const { topic, group } of random.shuffled(readers)) {
-      const offset = await this.#put(topic, 'spoiled', Buffer.from(`U${random.between(0, 1_000_000)}`));
+      const offset = await this.put(topic, 'spoiled', Buffer.from(`U${random.between(0, 1_000_000)}`));
       const runId = topic === 'agent.requests' ? `${topic}-0-${offset}` : null;
-      this.#spoiled.push({ topic, partition: 0, offset, group, code: 'undecodable', runId });
+      this.spoiled.push({ topic, partition: 0, offset, group, code: 'undecodable', runId });
     }
   }
 
   /** A disk that is full refuses what is put on the log: it is put there until it is taken. */
-  async #put(topic: LoopTopic, key: string, value: Buffer): Promise<number> {
+  private async put(topic: LoopTopic, key: string, value: Buffer): Promise<number> {
     for (const until = Date.now() + patienceMs; ; await sleep(200)) {
       try {
-        return await this.#append(topic, key, value);
+        return await this.append(topic, key, value);
       } catch (error) {
         if (Date.now() > until) throw error;
       }
@@ -155,40 +155,40 @@ export class Embedded {
 
   /** Whether what is committed agrees with what has outputs, now. */
   lookOn(): readonly string[] {
-    const { found, committed } = this.#read();
-    return agreement({ before: committed, found, after: committed, asked: this.#asked, spoiled: this.#spoiled });
+    const { found, committed } = this.read();
+    return agreement({ before: committed, found, after: committed, asked: this.asked, spoiled: this.spoiled });
   }
 
   /** Waits until all has come to its end, then returns each broken promise. */
   async settle(): Promise<readonly string[]> {
     for (const until = Date.now() + patienceMs; ; await sleep(300)) {
-      const said = [...violations(this.#observed()), ...(await this.#audited())];
+      const said = [...violations(this.observed()), ...(await this.audited())];
       if (!said.some(mayPass) || Date.now() > until) return said;
     }
   }
 
   summary(): string {
-    const { asked, found, effects } = this.#observed();
+    const { asked, found, effects } = this.observed();
     return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${unknownOutcomes({ found })} declared outcome_unknown`;
   }
 
   async close(): Promise<void> {
     await this.end('SIGTERM');
-    await this.#parts.close();
+    await this.parts.close();
   }
 
-  async #audited(): Promise<readonly string[]> {
-    const { found } = this.#read();
-    const auditor = (args: readonly string[]): Promise<string> => command(args, { SLUICE_DATA: this.#folder }, [0, 1]);
+  private async audited(): Promise<readonly string[]> {
+    const { found } = this.read();
+    const auditor = (args: readonly string[]): Promise<string> => command(args, { SLUICE_DATA: this.folder }, [0, 1]);
     const onLoop = found.filter(({ topic }) => topic !== 'agent.audit' && topic !== 'agent.progress');
-    return audited(auditor, onLoop, this.#spoiled);
+    return audited(auditor, onLoop, this.spoiled);
   }
 
-  #observed(): Observed {
-    return { ...this.#read(), asked: this.#asked, spoiled: this.#spoiled, effects: new Map(this.#parts.effects.done) };
+  private observed(): Observed {
+    return { ...this.read(), asked: this.asked, spoiled: this.spoiled, effects: new Map(this.parts.effects.done) };
   }
 
-  #read() {
-    return readLogFile(join(this.#folder, 'log.sqlite'));
+  private read() {
+    return readLogFile(join(this.folder, 'log.sqlite'));
   }
 }

@@ -18,12 +18,12 @@ const patienceMs = 300_000;
 export class Load {
   readonly asked: Asked[] = [];
   readonly spoiled: Spoiled[] = [];
-  readonly #producer: Producer;
-  readonly #prefix: string;
+  private readonly producer: Producer;
+  private readonly prefix: string;
 
   constructor(kafka: Kafka, prefix: string) {
-    this.#prefix = prefix;
-    this.#producer = kafka.producer({
+    this.prefix = prefix;
+    this.producer = kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       idempotent: true,
       maxInFlightRequests: 1,
@@ -31,11 +31,11 @@ export class Load {
   }
 
   open(): Promise<void> {
-    return this.#producer.connect();
+    return this.producer.connect();
   }
 
   close(): Promise<void> {
-    return this.#producer.disconnect();
+    return this.producer.disconnect();
   }
 
   /**
@@ -44,41 +44,41 @@ export class Load {
    */
   async ask(least: number, random: Random, isOver: () => boolean = () => true): Promise<void> {
     for (let left = least; left > 0 || !isOver(); left -= wave) {
-      const runs = Array.from({ length: left > 0 ? Math.min(wave, left) : lastingWave }, () => this.#newRun(random));
+      const runs = Array.from({ length: left > 0 ? Math.min(wave, left) : lastingWave }, () => this.newRun(random));
       const twice = runs.filter(({ repeated }) => repeated);
-      await this.#publish(random.shuffled([...runs, ...twice]));
+      await this.publish(random.shuffled([...runs, ...twice]));
       await sleep(waveMs);
     }
   }
 
   /** Asks for three runs whose records come close to the largest that there may be. */
   async askLarge(random: Random): Promise<void> {
-    for (let count = 3; count > 0; count--) await this.#insist(this.#newRun(random), random.between(...almostLargest));
+    for (let count = 3; count > 0; count--) await this.insist(this.newRun(random), random.between(...almostLargest));
   }
 
   /** Puts bytes on the log as they are; returns where they stand. */
   async put(topic: string, key: string, value: Buffer): Promise<{ partition: number; offset: number }> {
-    const [sent] = await this.#producer.send({ topic: this.#prefix + topic, messages: [{ key, value }] });
+    const [sent] = await this.producer.send({ topic: this.prefix + topic, messages: [{ key, value }] });
     return { partition: sent?.partition ?? -1, offset: Number(sent?.baseOffset ?? -1) };
   }
 
-  #newRun(random: Random): Asked {
+  private newRun(random: Random): Asked {
     const run = nextRun(this.asked, random);
     this.asked.push(run);
     return run;
   }
 
-  async #publish(runs: readonly Asked[]): Promise<void> {
+  private async publish(runs: readonly Asked[]): Promise<void> {
     // One by one: of several that go to different brokers, kafkajs 2.2.4 may lose some when one of these goes away.
-    for (const run of runs) await this.#insist(run);
+    for (const run of runs) await this.insist(run);
   }
 
   /** Asks until the broker has said that it has it, however long that one takes to come back; then it may have it twice. */
-  async #insist(run: Asked, longer?: number): Promise<void> {
+  private async insist(run: Asked, longer?: number): Promise<void> {
     const message = { key: run.sessionId, value: requestOf(run, longer) };
     for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {
       try {
-        await this.#producer.send({ topic: `${this.#prefix}agent.requests`, messages: [message] });
+        await this.producer.send({ topic: `${this.prefix}agent.requests`, messages: [message] });
         return;
       } catch (error) {
         if (Date.now() > until) throw error;

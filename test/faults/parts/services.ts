@@ -22,35 +22,35 @@ interface Instance {
 
 /** The services as processes, kept running as a supervisor does: one that ends without being asked to is started again. */
 export class Services {
-  readonly #variables: (role: Role) => Readonly<Record<string, string>>;
-  readonly #log: string;
-  readonly #instances = new Set<Instance>();
-  readonly #say: (line: string) => void;
-  #closed = false;
+  private readonly variables: (role: Role) => Readonly<Record<string, string>>;
+  private readonly log: string;
+  private readonly instances = new Set<Instance>();
+  private readonly say: (line: string) => void;
+  private closed = false;
 
   constructor(variables: (role: Role) => Readonly<Record<string, string>>, log: string, say: (line: string) => void) {
-    this.#variables = variables;
-    this.#log = log;
-    this.#say = say;
+    this.variables = variables;
+    this.log = log;
+    this.say = say;
   }
 
   /** Starts an instance; returns its process id at once. */
   start(role: Role): number {
-    const child = launch(['serve', '--role', role], this.#variables(role));
+    const child = launch(['serve', '--role', role], this.variables(role));
     const instance: Instance = { role, child, wanted: false };
-    this.#instances.add(instance);
+    this.instances.add(instance);
     let last = '';
     const keep = (piece: Buffer): void => {
       last = piece.toString();
-      appendFileSync(this.#log, `${role} ${child.pid}: ${last}`);
+      appendFileSync(this.log, `${role} ${child.pid}: ${last}`);
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
     child.once('close', (code, signal) => {
-      this.#instances.delete(instance);
-      if (instance.wanted || this.#closed) return;
-      this.#say(`  ${role} ${child.pid} ended by itself (${code ?? signal}): ${last.trim().slice(-300)}`);
-      setTimeout(() => this.#closed || this.start(role), restartMs);
+      this.instances.delete(instance);
+      if (instance.wanted || this.closed) return;
+      this.say(`  ${role} ${child.pid} ended by itself (${code ?? signal}): ${last.trim().slice(-300)}`);
+      setTimeout(() => this.closed || this.start(role), restartMs);
     });
     if (child.pid === undefined) throw new Error(`The process of ${role} did not start.`);
     return child.pid;
@@ -58,28 +58,28 @@ export class Services {
 
   /** The process ids of a role, or of all. */
   running(role?: Role): number[] {
-    return [...this.#instances]
+    return [...this.instances]
       .filter((instance) => (role === undefined || instance.role === role) && !instance.wanted)
       .flatMap(({ child }) => child.pid ?? []);
   }
 
   /** Ends it as a crash does. */
   kill(processId: number): void {
-    this.#end(processId, 'SIGKILL');
+    this.end(processId, 'SIGKILL');
   }
 
   /** Asks it to end. */
   stop(processId: number): void {
-    this.#end(processId, 'SIGTERM');
+    this.end(processId, 'SIGTERM');
   }
 
   /** It keeps its connections and does nothing. */
   pause(processId: number): void {
-    this.#find(processId)?.child.kill('SIGSTOP');
+    this.find(processId)?.child.kill('SIGSTOP');
   }
 
   resume(processId: number): void {
-    this.#find(processId)?.child.kill('SIGCONT');
+    this.find(processId)?.child.kill('SIGCONT');
   }
 
   /** Starts what is missing of two instances a role. */
@@ -88,25 +88,25 @@ export class Services {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const { child } of this.#instances) {
+    this.closed = true;
+    for (const { child } of this.instances) {
       child.kill('SIGCONT');
       child.kill('SIGTERM');
     }
-    for (const end = Date.now() + endMs; this.#instances.size > 0 && Date.now() < end;) await sleep(50);
-    for (const { child } of this.#instances) child.kill('SIGKILL');
+    for (const end = Date.now() + endMs; this.instances.size > 0 && Date.now() < end;) await sleep(50);
+    for (const { child } of this.instances) child.kill('SIGKILL');
   }
 
-  #end(processId: number, signal: NodeJS.Signals): void {
-    const instance = this.#find(processId);
+  private end(processId: number, signal: NodeJS.Signals): void {
+    const instance = this.find(processId);
     if (instance === undefined) return;
     instance.wanted = true;
     instance.child.kill(signal);
     if (signal !== 'SIGKILL') instance.child.kill('SIGCONT');
   }
 
-  #find(processId: number): Instance | undefined {
-    return [...this.#instances].find(({ child }) => child.pid === processId);
+  private find(processId: number): Instance | undefined {
+    return [...this.instances].find(({ child }) => child.pid === processId);
   }
 }
 

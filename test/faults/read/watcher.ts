@@ -28,55 +28,55 @@ export interface Read extends Found {
 
 /** Looks at the log past the services and their lines, with a plain client and nothing of the bus but what mends that client. */
 export class Watcher {
-  readonly #kafka: Kafka;
-  readonly #registry: SchemaRegistry;
-  readonly #prefix: string;
-  readonly #admin: Admin;
-  readonly #cluster: Cluster;
-  #reads = 0;
+  private readonly _kafka: Kafka;
+  private readonly registry: SchemaRegistry;
+  private readonly prefix: string;
+  private readonly admin: Admin;
+  private readonly cluster: Cluster;
+  private reads = 0;
 
   constructor(brokers: readonly string[], registryUrl: string, prefix: string) {
     passOverAborted();
     askAgainIfNoBrokers();
     const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 60 };
-    this.#kafka = new Kafka({ clientId: 'watcher', brokers: [...brokers], logLevel: logLevel.NOTHING, retry });
-    this.#registry = new SchemaRegistry({ host: registryUrl });
-    this.#prefix = prefix;
-    this.#admin = this.#kafka.admin();
+    this._kafka = new Kafka({ clientId: 'watcher', brokers: [...brokers], logLevel: logLevel.NOTHING, retry });
+    this.registry = new SchemaRegistry({ host: registryUrl });
+    this.prefix = prefix;
+    this.admin = this._kafka.admin();
     // An admin’s ends are those of committed records: a transaction whose markers a killed broker has yet to write would be missing.
-    this.#cluster = clusterOf(this.#kafka);
+    this.cluster = clusterOf(this._kafka);
   }
 
   async open(): Promise<void> {
-    await insist(() => this.#admin.connect());
-    await insist(() => this.#cluster.connect());
-    await insist(() => this.#cluster.addMultipleTargetTopics(topics.map((topic) => this.#prefix + topic)));
+    await insist(() => this.admin.connect());
+    await insist(() => this.cluster.connect());
+    await insist(() => this.cluster.addMultipleTargetTopics(topics.map((topic) => this.prefix + topic)));
   }
 
   async close(): Promise<void> {
-    await this.#admin.disconnect();
-    await this.#cluster.disconnect();
+    await this.admin.disconnect();
+    await this.cluster.disconnect();
   }
 
   /** A client of its own, to publish with. */
   get kafka(): Kafka {
-    return this.#kafka;
+    return this._kafka;
   }
 
   committed(): Promise<readonly Committed[]> {
-    return insist(() => this.#committed());
+    return insist(() => this._committed());
   }
 
   /** Where each partition ends: an open transaction's records included. */
   ends(): Promise<readonly Place[]> {
-    return insist(() => this.#ends());
+    return insist(() => this._ends());
   }
 
-  async #committed(): Promise<readonly Committed[]> {
+  private async _committed(): Promise<readonly Committed[]> {
     const all = await Promise.all(
       readers.map(async ({ group, topic }) => {
-        const groupId = this.#prefix + group;
-        const [found] = await this.#admin.fetchOffsets({ groupId, topics: [this.#prefix + topic] });
+        const groupId = this.prefix + group;
+        const [found] = await this.admin.fetchOffsets({ groupId, topics: [this.prefix + topic] });
         return (found?.partitions ?? []).map(({ partition, offset, metadata }) => ({
           group,
           topic,
@@ -89,16 +89,16 @@ export class Watcher {
     return all.flat().filter(({ offset }) => offset >= 0);
   }
 
-  async #ends(): Promise<readonly Place[]> {
-    await this.#cluster.refreshMetadata();
+  private async _ends(): Promise<readonly Place[]> {
+    await this.cluster.refreshMetadata();
     const asked = topics.map((topic) => {
-      const name = this.#prefix + topic;
-      const partitions = this.#cluster.findTopicPartitionMetadata(name);
+      const name = this.prefix + topic;
+      const partitions = this.cluster.findTopicPartitionMetadata(name);
       return { topic: name, partitions: partitions.map(({ partitionId }) => ({ partition: partitionId })) };
     });
-    return (await this.#cluster.fetchTopicsOffset(asked)).flatMap(({ topic, partitions }) =>
+    return (await this.cluster.fetchTopicsOffset(asked)).flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, offset }) => ({
-        topic: topic.slice(this.#prefix.length),
+        topic: topic.slice(this.prefix.length),
         partition,
         offset: Number(offset),
       })),
@@ -110,12 +110,12 @@ export class Watcher {
     const open = new Map(
       (await this.ends())
         .filter(({ offset }) => offset > 0)
-        .map((end) => [`${this.#prefix}${end.topic}/${end.partition}`, end.offset]),
+        .map((end) => [`${this.prefix}${end.topic}/${end.partition}`, end.offset]),
     );
     // By place: a broker that comes back may have some of them read twice.
     const raw = new Map<string, Place & { readonly key: string; readonly value: Buffer }>();
-    const consumer = this.#kafka.consumer({
-      groupId: `${this.#prefix}watcher-${process.pid}-${++this.#reads}`,
+    const consumer = this._kafka.consumer({
+      groupId: `${this.prefix}watcher-${process.pid}-${++this.reads}`,
       sessionTimeout: 30_000,
     });
     const passed = (topic: string, partition: number, offset: number): void => {
@@ -127,13 +127,13 @@ export class Watcher {
     );
     try {
       await consumer.connect();
-      await consumer.subscribe({ topics: topics.map((topic) => this.#prefix + topic), fromBeginning: true });
+      await consumer.subscribe({ topics: topics.map((topic) => this.prefix + topic), fromBeginning: true });
       await consumer.run({
         autoCommit: false,
         eachBatch: ({ batch }) => {
           for (const { offset, key, value } of batch.messages)
             raw.set(`${batch.topic}/${batch.partition}/${offset}`, {
-              topic: batch.topic.slice(this.#prefix.length),
+              topic: batch.topic.slice(this.prefix.length),
               partition: batch.partition,
               offset: Number(offset),
               key: key?.toString() ?? '',
@@ -148,13 +148,13 @@ export class Watcher {
       await consumer.disconnect();
     }
     const inOrder = [...raw.values()].sort((a, b) => a.offset - b.offset);
-    return Promise.all(inOrder.map(async (one) => ({ ...one, record: await this.#decode(one.value) })));
+    return Promise.all(inOrder.map(async (one) => ({ ...one, record: await this.decode(one.value) })));
   }
 
-  async #decode(value: Buffer): Promise<Record<string, unknown> | null> {
+  private async decode(value: Buffer): Promise<Record<string, unknown> | null> {
     try {
       if (value[0] === 0x7b) return JSON.parse(value.toString()) as Record<string, unknown>;
-      return (await this.#registry.decode(value)) as Record<string, unknown>;
+      return (await this.registry.decode(value)) as Record<string, unknown>;
     } catch {
       // Nobody can read it, and some were written so: then it is a record without contents.
       return null;

@@ -21,36 +21,36 @@ export interface Service extends Program {
 /** A part that is a process of this machine. Its address and its data outlive the process, so it can be stopped and started. */
 export class LocalInstance implements Instance {
   readonly address: Address;
-  readonly #program: Service;
-  readonly #place: Place;
-  #child: ChildProcess | null = null;
+  private readonly program: Service;
+  private readonly place: Place;
+  private child: ChildProcess | null = null;
 
   constructor(address: Address, program: Service, place: Place) {
     this.address = address;
-    this.#program = program;
-    this.#place = place;
+    this.program = program;
+    this.place = place;
   }
 
   /** @throws Error with the end of the log if the process ends before it is ready */
   async start(): Promise<void> {
-    if (this.#child !== null) throw new Error(`${this.address.kind} runs already; stop it before it is started again.`);
-    const child = startGuarded(this.#program);
-    this.#child = child;
+    if (this.child !== null) throw new Error(`${this.address.kind} runs already; stop it before it is started again.`);
+    const child = startGuarded(this.program);
+    this.child = child;
     const ended = new AbortController();
     child.once('error', (error) => ended.abort(error));
     child.once('exit', (code, signal) => ended.abort(new Error(`It ended with ${code ?? signal}.`)));
     try {
-      await untilReady(this.address, AbortSignal.any([ended.signal, this.#place.ending]));
+      await untilReady(this.address, AbortSignal.any([ended.signal, this.place.ending]));
     } catch (error) {
-      await this.#end('SIGKILL');
+      await this.end('SIGKILL');
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`${this.address.kind} did not start. ${reason} ${await tail(this.#program.log)}`, {
+      throw new Error(`${this.address.kind} did not start. ${reason} ${await tail(this.program.log)}`, {
         cause: error,
       });
     }
     child.once('exit', (code, signal) => {
       // Whoever ends it forgets it first; this one went by itself, and its tests will only see lost connections.
-      if (this.#child === child) void this.#mourn(code ?? signal);
+      if (this.child === child) void this.mourn(code ?? signal);
     });
   }
 
@@ -59,24 +59,24 @@ export class LocalInstance implements Instance {
       case 'start':
         return await this.start();
       case 'stop':
-        return await this.#end(this.#program.stopSignal);
+        return await this.end(this.program.stopSignal);
       case 'kill':
-        return await this.#end('SIGKILL');
+        return await this.end('SIGKILL');
       case 'pause':
-        return await this.#signalAll('SIGSTOP');
+        return await this.signalAll('SIGSTOP');
       case 'resume':
-        return await this.#signalAll('SIGCONT');
+        return await this.signalAll('SIGCONT');
     }
   }
 
   async remove(): Promise<void> {
-    await this.#end(`SIG${this.#program.endSignal}`);
-    await rm(this.#place.folder, { recursive: true, force: true, maxRetries: 5 });
+    await this.end(`SIG${this.program.endSignal}`);
+    await rm(this.place.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async #end(signal: NodeJS.Signals): Promise<void> {
-    const child = this.#child;
-    this.#child = null;
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.child;
+    this.child = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const ended = once(child, 'exit');
     // Ended all at once, as in a crash: what a killed server leaves behind would keep its data from the next one.
@@ -88,14 +88,14 @@ export class LocalInstance implements Instance {
     clearTimeout(late);
   }
 
-  async #signalAll(signal: NodeJS.Signals): Promise<void> {
-    if (this.#child?.pid === undefined) throw new Error(`${this.address.kind} does not run; start it first.`);
-    await signalTree(this.#child.pid, signal);
+  private async signalAll(signal: NodeJS.Signals): Promise<void> {
+    if (this.child?.pid === undefined) throw new Error(`${this.address.kind} does not run; start it first.`);
+    await signalTree(this.child.pid, signal);
   }
 
-  async #mourn(how: number | string | null): Promise<void> {
-    this.#child = null;
-    this.#place.say(`${this.address.kind} ended by itself with ${how}; ${await tail(this.#program.log)}`);
+  private async mourn(how: number | string | null): Promise<void> {
+    this.child = null;
+    this.place.say(`${this.address.kind} ended by itself with ${how}; ${await tail(this.program.log)}`);
   }
 }
 

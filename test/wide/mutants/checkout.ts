@@ -10,12 +10,12 @@ export type Verdict = 'noticed' | 'survived' | 'hung';
 
 /** A copy of the sources in which one mutant at a time is tried. */
 export class Checkout {
-  readonly #root: string;
-  readonly #folder: string;
+  private readonly root: string;
+  private readonly folder: string;
 
   constructor(root: string, folder: string) {
-    this.#root = root;
-    this.#folder = folder;
+    this.root = root;
+    this.folder = folder;
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     for (const name of copied)
@@ -30,30 +30,30 @@ export class Checkout {
 
   /** Whether the suites pass on the sources as they are. */
   async passes(suites: readonly string[]): Promise<boolean> {
-    return (await this.#run(suites)) === 'survived';
+    return (await this.run(suites)) === 'survived';
   }
 
   async try(mutant: Mutant, suites: readonly string[]): Promise<Verdict> {
-    const path = join(this.#folder, mutant.file);
+    const path = join(this.folder, mutant.file);
     const source = readFileSync(path, 'utf8');
     try {
       writeFileSync(path, source.slice(0, mutant.start) + mutant.text + source.slice(mutant.end));
-      return await this.#run(suites);
+      return await this.run(suites);
     } finally {
       writeFileSync(path, source);
     }
   }
 
   remove(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #run(suites: readonly string[]): Promise<Verdict> {
-    const jest = join(this.#root, 'node_modules/jest/bin/jest.js');
+  private run(suites: readonly string[]): Promise<Verdict> {
+    const jest = join(this.root, 'node_modules/jest/bin/jest.js');
     const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest];
     const args = ['--runInBand', '--bail', '--silent', '--runTestsByPath', ...suites];
     const child = spawn(process.execPath, [...flags, ...args], {
-      cwd: this.#folder,
+      cwd: this.folder,
       stdio: 'ignore',
       detached: true,
     });

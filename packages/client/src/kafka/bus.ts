@@ -31,18 +31,18 @@ const cancellations = 'agent.cancellations';
 
 /** Sluice over Kafka: requests go out, steps and responses come back, as typed Avro. Call `close` at the end. */
 export class SluiceBus {
-  readonly #prefix: string;
-  #producer: Promise<Producer> | null = null;
+  private readonly prefix: string;
+  private producer: Promise<Producer> | null = null;
 
   constructor(private readonly options: BusOptions) {
-    this.#prefix = options.prefix ?? '';
+    this.prefix = options.prefix ?? '';
   }
 
   /** Publishes a request. An id that it leaves out is made here; send the same ids again where an attempt may have arrived. */
   async publish(request: NewRequest, headers: Readonly<Record<string, string>> = {}): Promise<Published> {
     const request_id = request.request_id ?? randomUUID();
     const session_id = request.session_id ?? request_id;
-    await this.#send(requests, session_id, { ...request, request_id, session_id }, headers);
+    await this.send(requests, session_id, { ...request, request_id, session_id }, headers);
     return { request_id, session_id };
   }
 
@@ -60,7 +60,7 @@ export class SluiceBus {
       must_exist: false,
       outcome: null,
     };
-    return this.#send(cancellations, session_id, record, headers);
+    return this.send(cancellations, session_id, record, headers);
   }
 
   /** Publishes a request and waits for its response. */
@@ -87,16 +87,16 @@ export class SluiceBus {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<Following<Received<T>>> {
     signal?.throwIfAborted();
-    const ends = await this.#endsOf(topics);
-    const consumer = this.options.kafka.consumer({ groupId: `${this.#prefix}follow-${randomUUID()}` });
+    const ends = await this.endsOf(topics);
+    const consumer = this.options.kafka.consumer({ groupId: `${this.prefix}follow-${randomUUID()}` });
     const following = new Following<Received<T>>(consumer, signal);
     try {
       await consumer.connect();
-      await consumer.subscribe({ topics: topics.map((topic) => this.#named(topic)) });
+      await consumer.subscribe({ topics: topics.map((topic) => this.named(topic)) });
       consumer.on(consumer.events.CRASH, ({ payload }) => following.fail(payload.error));
       await consumer.run({
         autoCommit: false,
-        eachMessage: (payload) => this.#received<T>(payload, (received) => following.add(received)),
+        eachMessage: (payload) => this.received<T>(payload, (received) => following.add(received)),
       });
       for (const end of ends) consumer.seek(end);
     } catch (error) {
@@ -116,27 +116,32 @@ export class SluiceBus {
     handle: (received: Received<T>) => void | Promise<void>,
   ): Promise<() => Promise<void>> {
     const { groupId, fromBeginning = true } = options;
-    const consumer = this.options.kafka.consumer({ groupId: `${this.#prefix}${groupId}` });
+    const consumer = this.options.kafka.consumer({ groupId: `${this.prefix}${groupId}` });
     await consumer.connect();
-    await consumer.subscribe({ topics: topics.map((topic) => this.#named(topic)), fromBeginning });
-    await consumer.run({ eachMessage: (payload) => this.#received<T>(payload, handle) });
+    await consumer.subscribe({ topics: topics.map((topic) => this.named(topic)), fromBeginning });
+    await consumer.run({ eachMessage: (payload) => this.received<T>(payload, handle) });
     return () => consumer.disconnect();
   }
 
   async close(): Promise<void> {
-    const producer = await this.#producer?.catch(() => null);
-    this.#producer = null;
+    const producer = await this.producer?.catch(() => null);
+    this.producer = null;
     await producer?.disconnect();
   }
 
-  #named(topic: Topic): string {
-    return `${this.#prefix}${topic}`;
+  private named(topic: Topic): string {
+    return `${this.prefix}${topic}`;
   }
 
-  async #send(topic: Topic, key: string, record: object, headers: Readonly<Record<string, string>>): Promise<void> {
+  private async send(
+    topic: Topic,
+    key: string,
+    record: object,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const { registry, token } = this.options;
     const credential = typeof token === 'function' ? await token() : token;
-    const name = this.#named(topic);
+    const name = this.named(topic);
     // The services register the schemas when they start.
     const value = await registry.encode(await registry.getLatestSchemaId(`${name}-value`), record);
     const all = {
@@ -144,11 +149,11 @@ export class SluiceBus {
       ...(credential === undefined ? {} : { authorization: `Bearer ${credential}` }),
       ...headers,
     };
-    await (await this.#connected()).send({ topic: name, messages: [{ key, value, headers: all }] });
+    await (await this.connected()).send({ topic: name, messages: [{ key, value, headers: all }] });
   }
 
-  async #connected(): Promise<Producer> {
-    this.#producer ??= (async () => {
+  private async connected(): Promise<Producer> {
+    this.producer ??= (async () => {
       // The place of a key is murmur2’s, as Java has it.
       const { Partitioners } = await import('kafkajs');
       const producer = this.options.kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -156,14 +161,14 @@ export class SluiceBus {
       return producer;
     })();
     try {
-      return await this.#producer;
+      return await this.producer;
     } catch (error) {
-      this.#producer = null;
+      this.producer = null;
       throw error;
     }
   }
 
-  async #received<T extends Topic>(
+  private async received<T extends Topic>(
     { topic, partition, message }: EachMessagePayload,
     handle: (received: Received<T>) => void | Promise<void>,
   ): Promise<void> {
@@ -172,18 +177,18 @@ export class SluiceBus {
     // Requests may be JSON, which begins with a brace; Avro begins with a zero byte.
     const isJson = value[0] === '{'.charCodeAt(0);
     const record: unknown = isJson ? JSON.parse(value.toString()) : await this.options.registry.decode(value);
-    const named = topic.slice(this.#prefix.length) as T;
+    const named = topic.slice(this.prefix.length) as T;
     await handle({ topic: named, partition, offset, key: key?.toString() ?? null, record } as Received<T>);
   }
 
   /** Where the partitions end now. A group that begins at the latest record looks that up later, and could miss a record. */
-  async #endsOf(topics: readonly Topic[]): Promise<readonly Position[]> {
+  private async endsOf(topics: readonly Topic[]): Promise<readonly Position[]> {
     const admin = this.options.kafka.admin();
     await admin.connect();
     try {
       const ends: Position[] = [];
       for (const topic of topics) {
-        const name = this.#named(topic);
+        const name = this.named(topic);
         for (const { partition, offset } of await admin.fetchTopicOffsets(name))
           ends.push({ topic: name, partition, offset });
       }

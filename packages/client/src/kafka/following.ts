@@ -5,50 +5,50 @@ const mostQueued = 1_000;
 
 /** The records of a consumer as an async iterable, until `return`, the signal, or the consumer’s failure. */
 export class Following<T> implements AsyncIterableIterator<T> {
-  readonly #items: T[] = [];
-  #failure: { readonly error: unknown } | null = null;
-  #isClosed = false;
-  readonly #waiting: (() => void)[] = [];
+  private readonly items: T[] = [];
+  private failure: { readonly error: unknown } | null = null;
+  private isClosed = false;
+  private readonly waiting: (() => void)[] = [];
 
   constructor(
     private readonly consumer: Pick<Consumer, 'disconnect'>,
     private readonly signal?: AbortSignal,
   ) {
-    signal?.addEventListener('abort', this.#abort, { once: true });
+    signal?.addEventListener('abort', this.abort, { once: true });
   }
 
   async add(item: T): Promise<void> {
-    this.#items.push(item);
-    this.#changed();
-    while (this.#items.length >= mostQueued && !this.#isOver) await this.#change();
+    this.items.push(item);
+    this.changed();
+    while (this.items.length >= mostQueued && !this.isOver) await this.change();
   }
 
   fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#changed();
+    this.failure ??= { error };
+    this.changed();
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {
     for (;;) {
-      if (this.#isClosed) return { done: true, value: undefined };
-      if (this.#failure !== null) {
+      if (this.isClosed) return { done: true, value: undefined };
+      if (this.failure !== null) {
         await this.return();
-        throw this.#failure.error;
+        throw this.failure.error;
       }
-      const item = this.#items.shift();
+      const item = this.items.shift();
       if (item !== undefined) {
-        this.#changed();
+        this.changed();
         return { done: false, value: item };
       }
-      await this.#change();
+      await this.change();
     }
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    const wasClosed = this.#isClosed;
-    this.#isClosed = true;
-    this.signal?.removeEventListener('abort', this.#abort);
-    this.#changed();
+    const wasClosed = this.isClosed;
+    this.isClosed = true;
+    this.signal?.removeEventListener('abort', this.abort);
+    this.changed();
     if (!wasClosed) await this.consumer.disconnect();
     return { done: true, value: undefined };
   }
@@ -57,17 +57,17 @@ export class Following<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  readonly #abort = (): void => this.fail(this.signal?.reason);
+  private readonly abort = (): void => this.fail(this.signal?.reason);
 
-  get #isOver(): boolean {
-    return this.#isClosed || this.#failure !== null;
+  private get isOver(): boolean {
+    return this.isClosed || this.failure !== null;
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  private change(): Promise<void> {
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  #changed(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
+  private changed(): void {
+    for (const wake of this.waiting.splice(0)) wake();
   }
 }
