@@ -1,9 +1,13 @@
-import type { Request } from 'express';
 import type { RecordOf } from '@sluice/contracts';
 import type { Principal } from '@sluice/core';
 import type { Runtime } from '@sluice/host';
 import type { CredentialTopic } from '@sluice/contracts';
 import { isOpen } from './local-access.js';
+
+/** What a request came with, by the names of headers. */
+export interface SentHeaders {
+  get(name: string): string | undefined;
+}
 
 /** The trace that the run belongs to (docs/upstream.md). */
 const traceHeaders = ['traceparent', 'tracestate'] as const;
@@ -13,7 +17,7 @@ const traceHeaders = ['traceparent', 'tracestate'] as const;
  * header may hold the local secret, which does not belong on the log.
  */
 export async function recordHeaders<T extends CredentialTopic>(
-  request: Pick<Request, 'get'>,
+  request: SentHeaders,
   written: { readonly topic: T; readonly record: RecordOf<T> },
   caller: Principal,
   runtime: Pick<Runtime, 'configurations' | 'credentials'>,

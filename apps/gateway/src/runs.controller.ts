@@ -1,36 +1,64 @@
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { RunsService } from './runs.service.js';
-import { prefers } from './prefers.js';
+import type { Principal } from '@sluice/core';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { Callers } from './caller.js';
+import { cancelReason } from './cancel-reason.js';
 import { Route } from './openapi/route.js';
+import { prefers } from './prefers.js';
+import { idOfKey } from './repeated-request.js';
+import { requestOf } from './requests.js';
+import { answerOver } from './run-answer.js';
+import { placeOfLink } from './run-place.js';
+import type { RunPlace, RunQuery } from './run-place.js';
+import { RunsService } from './runs.service.js';
+import { strictBody } from './strict-body.js';
 
 /** Runs over HTTP: started, waited for, streamed, cancelled (docs/http.md). */
 @Controller()
 export class RunsController {
-  constructor(@Inject(RunsService) private readonly runs: RunsService) {}
+  constructor(
+    @Inject(RunsService) private readonly runs: RunsService,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock'>,
+  ) {}
 
   @Route('startRun')
-  begin(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.runs.begin(request, prefers(request), response);
+  async begin(@Req() http: Request, @Res() response: Response): Promise<void> {
+    const { principal: caller } = await this.callers.asking(http);
+    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller));
+    await this.runs.begin({ caller, request, isNamed, headers: http }, prefers(http), answerOver(response));
   }
 
   @Route('readRun')
-  see(
+  async see(
     @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
-    @Req() request: Request,
+    @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    return this.runs.see({ requestId, query }, request, prefers(request), response);
+    const { run, caller } = await this.named({ requestId, query }, http);
+    await this.runs.see(run, caller, prefers(http), answerOver(response));
   }
 
   @Route('cancelRun')
-  cancel(
+  async cancel(
     @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
-    @Req() request: Request,
+    @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    return this.runs.cancel({ requestId, query }, request, prefers(request), response);
+    // Who started a run may end it; the link says that for this run alone.
+    const { run, caller } = await this.named({ requestId, query }, http);
+    const asked = { run, caller, reason: cancelReason(http), headers: http };
+    await this.runs.cancel(asked, prefers(http), answerOver(response));
+  }
+  /** Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has taken the request. */
+  private async named(asked: RunQuery, http: Request): Promise<{ readonly run: RunPlace; readonly caller: Principal }> {
+    const run = placeOfLink(asked, this.runtime.clock.now());
+    if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };
+    const caller = await this.callers.of(http);
+    return { run: await this.runs.placeOf(asked.requestId, caller), caller };
   }
 }

@@ -1,7 +1,4 @@
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { make, topics } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
@@ -20,23 +17,38 @@ import {
 } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
-import { cancelReason } from './cancel-reason.js';
-import { leaveStuck, whenGone } from './client-disconnect.js';
-import { sendTagged } from './etag.js';
 import { linkToken } from './local-access.js';
 import { Permission } from './permission.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
-import { idOfKey, isSameRequest } from './repeated-request.js';
-import { requestOf, requireSize } from './requests.js';
+import type { SentHeaders } from './record-headers.js';
+import { isSameRequest } from './repeated-request.js';
+import { requireSize } from './requests.js';
 import type { NamedRequest } from './requests.js';
+import type { RunAnswer } from './run-answer.js';
 import { endOf, running } from './run-json.js';
-import { beginOf, placeOfLink, placeOfRequest, whereIs } from './run-place.js';
-import type { RunPlace, RunQuery } from './run-place.js';
-import { encoded, runChunks } from './stream/run-stream.js';
-import { strictBody } from './strict-body.js';
+import { beginOf, placeOfRequest, whereIs } from './run-place.js';
+import type { RunPlace } from './run-place.js';
+import { runChunks } from './stream/run-stream.js';
 import { withWarnings } from './with-warnings.js';
+
+/** A request for a run, as it came. */
+export interface AskedRun {
+  readonly caller: Principal;
+  readonly request: NamedRequest;
+  /** Whether its sender chose its id, which another run may have. */
+  readonly isNamed: boolean;
+  readonly headers: SentHeaders;
+}
+
+/** A wish that a run end. */
+export interface AskedCancel {
+  readonly caller: Principal;
+  readonly run: RunPlace;
+  readonly reason: string;
+  readonly headers: SentHeaders;
+}
 
 /** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */
 interface RunView {
@@ -64,17 +76,16 @@ export class RunsService {
     this.open = new OpenRunLimit(runtime, watch, 'http');
   }
 
-  async begin(http: Request, preference: Preference, response: Response): Promise<void> {
+  async begin(asked: AskedRun, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
-    const { principal: caller } = await this.callers.asking(http);
-    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller));
+    const { caller, request, isNamed, headers: sent } = asked;
     requireSize(topics.requests, request);
     await this.permission.require(request, caller, 'POST /v1/runs');
     const warnings = requestWarnings(this.runtime.configurations.current().evaluator, caller.groups, request);
     const run = beginOf(request, clock.now());
     const { tenantId: tenant } = caller;
     if (isNamed && (await requestOwner({ requestId: run.requestId, tenant }, this.runtime)) !== null)
-      return this.show(await this.repeated(request, caller), caller, preference, response);
+      return this.see(await this.repeated(request, caller), caller, preference, answer);
 
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow(run, tenant);
@@ -82,7 +93,7 @@ export class RunsService {
       const takeBack = await this.open.admit({ ...run, tenant });
       try {
         const written = { topic: topics.requests, record: request } as const;
-        const own = await recordHeaders(http, written, caller, this.runtime);
+        const own = await recordHeaders(sent, written, caller, this.runtime);
         const headers = { ...own, [channelHeader]: 'http', [tenantHeader]: tenant };
         await bus.publish([{ ...written, key: run.sessionId, headers }]);
       } catch (error) {
@@ -91,7 +102,7 @@ export class RunsService {
       }
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
-      await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, response);
+      await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, answer);
     } finally {
       followed.end();
     }
@@ -110,57 +121,41 @@ export class RunsService {
     );
   }
 
-  async see(asked: RunQuery, http: Request, preference: Preference, response: Response): Promise<void> {
-    const { run, caller } = await this.named(asked, http);
-    await this.show(run, caller, preference, response);
-  }
-
-  /** Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has taken the request. */
-  private async named(asked: RunQuery, http: Request): Promise<{ readonly run: RunPlace; readonly caller: Principal }> {
-    const run = placeOfLink(asked, this.runtime.clock.now());
-    if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };
-    const caller = await this.callers.of(http);
-    return { run: await this.placeOf(asked.requestId, caller), caller };
-  }
-
   /**
    * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a run that has ended is shown
    * as it ended, and nothing is asked.
    */
-  async cancel(asked: RunQuery, http: Request, preference: Preference, response: Response): Promise<void> {
+  async cancel(asked: AskedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
-    const { requestId } = asked;
-    // Who started a run may end it; the link says that for this run alone.
-    const { run, caller } = await this.named(asked, http);
-    const reason = cancelReason(http);
-    await this.show(run, caller, preference, response, async () => {
+    const { caller, run, reason, headers: sent } = asked;
+    await this.see(run, caller, preference, answer, async () => {
+      const { requestId, sessionId } = run;
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
-      const { sessionId } = run;
       const record = make.cancellation({ requestId, sessionId, reason, askedAt: clock.now() });
       const written = { topic: topics.cancellations, record } as const;
-      const headers = await recordHeaders(http, written, caller, this.runtime);
+      const headers = await recordHeaders(sent, written, caller, this.runtime);
       await bus.publish([{ ...written, key: sessionId, headers }]);
     });
   }
 
   /** Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that name. */
-  private async placeOf(requestId: string, caller: Principal): Promise<RunPlace> {
+  async placeOf(requestId: string, caller: Principal): Promise<RunPlace> {
     const message = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
     if (message === null || !(await this.callers.isSender(caller, message))) throw noSuchRun();
     return placeOfRequest(message);
   }
 
-  /** `act` is done once it is known that the run is the caller’s. */
-  private async show(
+  /** Reports the caller’s run. `act` is done once it is known that the run is the caller’s. */
+  async see(
     run: RunPlace,
     caller: Principal,
     preference: Preference,
-    response: Response,
+    answer: RunAnswer,
     act?: () => Promise<void>,
   ): Promise<void> {
     const whose = this.access(caller, run);
     const gone = new AbortController();
-    whenGone(response, () => gone.abort());
+    answer.whenGone(() => gone.abort());
     const { tenantId: tenant } = caller;
     const followed = this.watch.follow(run, tenant);
     const past = this.past.of(run, whose, gone.signal);
@@ -171,7 +166,7 @@ export class RunsService {
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await act?.();
-      await this.tell({ run, whose, past: behind(first, past), followed, warnings: [] }, preference, response);
+      await this.tell({ run, whose, past: behind(first, past), followed, warnings: [] }, preference, answer);
     } finally {
       followed.end();
       await past.return();
@@ -186,44 +181,31 @@ export class RunsService {
     });
   }
 
-  private async tell(told: RunView, preference: Preference, response: Response): Promise<void> {
-    const { run, whose, past, followed, warnings } = told;
-    whenGone(response, () => followed.end());
+  private async tell(view: RunView, preference: Preference, answer: RunAnswer): Promise<void> {
+    const { run, whose, past, followed, warnings } = view;
+    answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
-    response.set('location', whereIs(run, token));
+    answer.isAt(whereIs(run, token));
     if (preference.kind === 'stream') {
       const onFailure = (error: unknown): void =>
         this.runtime.log.warn(
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      return stream(told, token, response, onFailure);
+      return answer.stream(runChunks(run, token, whose, past, followed, onFailure));
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
-    if ('end' in end) sendTagged(response, 200, withWarnings(end.end, warnings));
+    if ('end' in end) answer.send(200, withWarnings(end.end, warnings));
     else {
       const waiting = whose.isTheirs ? await waitingOf(run.requestId, whose.tenantId, this.runtime) : null;
-      sendTagged(response, 202, withWarnings(running(run, end.running, waiting), warnings));
+      answer.send(202, withWarnings(running(run, end.running, waiting), warnings));
     }
   }
 }
 
 const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
-
-async function stream(
-  { run, whose, past, followed }: RunView,
-  token: string | null,
-  response: Response,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
-  const { body, headers } = encoded(runChunks(run, token, whose, past, followed, onFailure));
-  response.status(200).set(headers).flushHeaders();
-  leaveStuck(response);
-  // A client may go away: the run goes on without it.
-  await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
-}
 
 /** What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing is there. */
 async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess): Promise<readonly Incoming[]> {

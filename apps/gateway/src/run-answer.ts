@@ -1,0 +1,33 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { leaveStuck, whenGone } from './client-disconnect.js';
+import { sendTagged } from './etag.js';
+import { encoded } from './stream/run-stream.js';
+
+/** Where a caller hears of its run: in one piece, or as it goes on. */
+export interface RunAnswer {
+  /** Calls when the caller has it all or is gone. */
+  whenGone(act: () => void): void;
+  /** Says where the run is found again. */
+  isAt(address: string): void;
+  /** 200: its end; 202: it goes on. */
+  send(status: 200 | 202, body: object): void;
+  /** Resolves when all is sent, or the caller is gone. */
+  stream(chunks: Parameters<typeof encoded>[0]): Promise<void>;
+}
+
+export function answerOver(response: Response): RunAnswer {
+  return {
+    whenGone: (act) => whenGone(response, act),
+    isAt: (address) => void response.set('location', address),
+    send: (status, body) => sendTagged(response, status, body),
+    stream: async (chunks) => {
+      const { body, headers } = encoded(chunks);
+      response.status(200).set(headers).flushHeaders();
+      leaveStuck(response);
+      // A client may go away: the run goes on without it.
+      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
+    },
+  };
+}
