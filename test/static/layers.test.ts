@@ -94,6 +94,13 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(holding(/'tool_call_result'/, 'apps/')).toEqual(['apps/executor/src/turn-progress.ts']);
   });
 
+  it('a service speaks no Express: its controller reads what came, and hands over an answer', () => {
+    const services = files.filter(({ path }) => /^apps\/.*\.service\.ts$/.test(path));
+    expect(services.length).toBeGreaterThan(5);
+    const speaking = services.filter(({ text }) => /from '(?:express|@nestjs\/platform-express)'/.test(text));
+    expect(speaking.map(({ path }) => path)).toEqual([]);
+  });
+
   it('calls of one turn run one after another: nobody runs several at once (K-68)', () => {
     const [turn] = files.filter(({ path }) => path === 'apps/executor/src/turn.ts');
     expect(turn?.text).toBeDefined();

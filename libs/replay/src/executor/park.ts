@@ -1,0 +1,39 @@
+import type { ApprovalRequested } from '@sluice/contracts';
+import { approvalRequest } from '@sluice/run';
+import { admit } from '../calls.js';
+import type { RunRecords } from '../run-records.js';
+import { callIn } from './calls-made.js';
+import type { Deriving } from './deriving.js';
+import { placedTurns } from './placed-turns.js';
+import { waited, waitsIn } from './stretches.js';
+import { stepsOf } from './turn.js';
+
+/** What was asked of a call that waits, from the turn that stands where it says. */
+export async function deriveAsked(
+  recorded: ApprovalRequested,
+  run: RunRecords,
+  deriving: Deriving,
+): Promise<readonly (ApprovalRequested | { readonly refused: string })[]> {
+  const { partition, offset, index, requestedAt, iteration, inForceVersion, steps } = recorded;
+  const derived: (ApprovalRequested | { readonly refused: string })[] = [];
+  const stretches = waited(waitsIn(run, iteration).filter((one) => one.index < index || one.nextFrom === index));
+  const limits = () => deriving.configurations.inForce(inForceVersion, requestedAt).configuration.limits;
+  for (const message of placedTurns(run, { partition, offset }, limits)) {
+    const { record } = message;
+    const done = await stepsOf(record, steps, index, stretches, run, deriving);
+    const granting = deriving.configurations.get(record.configVersion);
+    const inForce = deriving.configurations.inForce(inForceVersion, requestedAt);
+    const judges = { granting, inForce };
+    const called = callIn(run, record, index, done, judges, requestedAt);
+    const admission = await admit(called, deriving.authorizerOf, null, null);
+    if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
+      derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
+      continue;
+    }
+    // The tool’s own check of its arguments made them, which only the recorded run has asked.
+    const asking = { ...admission.parked.asking, arguments: recorded.arguments };
+    const request = approvalRequest(message, index, asking, done.steps, judges, requestedAt);
+    derived.push({ ...request, inForceVersion });
+  }
+  return derived;
+}
