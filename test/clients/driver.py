@@ -64,7 +64,7 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.sessions.steps(args["session_id"])
         case "decide":
             approval = AskedApproval.model_validate(args["approval"])
-            return sluice.approvals.decide(approval, args["decision"], reason=args.get("reason"))
+            return sluice.approvals.decide(approval, args["decision"], reason=args.get("reason"), wait=args.get("wait_seconds", 0))
         case "list_groups":
             return sluice.groups.list()
         case "get_group":

@@ -16,6 +16,7 @@ interface Args {
   readonly run: RunRef;
   readonly key?: string;
   readonly timeout_ms?: number;
+  readonly wait_seconds?: number;
   readonly reason?: string;
   readonly leave?: string;
   readonly take?: number;
@@ -59,8 +60,11 @@ const operations: Readonly<Record<string, Operation>> = {
       if (waiting.approval.session_id === id) return waiting;
     return null;
   },
-  decide: (sluice, { approval, decision, reason }) =>
-    sluice.approvals.decide(approval, decision, reason === undefined ? {} : { reason }),
+  decide: (sluice, { approval, decision, reason, wait_seconds: waitSeconds }) =>
+    sluice.approvals.decide(approval, decision, {
+      ...(reason === undefined ? {} : { reason }),
+      ...(waitSeconds === undefined ? {} : { waitSeconds }),
+    }),
   list_groups: (sluice) => sluice.groups.list(),
   get_group: (sluice, { name }) => sluice.groups.get(name),
   recommend_groups: (sluice, { question }) => sluice.groups.recommend(question),

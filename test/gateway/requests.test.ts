@@ -453,7 +453,7 @@ describe('requests over HTTP', () => {
     const decided = await post(approvals, decision, bob);
     expect([decided.status, await json(decided)]).toEqual([
       202,
-      { approval_id: asked['approval_id'], status: 'published' },
+      { approval_id: asked['approval_id'], status: 'published', outcome: null },
     ]);
     expect(await upTo('approval_outcome', told)).toMatchObject({
       decision: 'approve',

@@ -10,7 +10,6 @@ import type { Issuer } from '../../libs/identity/test/issuer.js';
 import { asked, outcomes } from '../harness/approving.js';
 import type { Asked } from '../harness/approving.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
-import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { post, streamed } from './over-http.js';
@@ -113,17 +112,26 @@ describe('what a stranger tries over HTTP on another’s runs', () => {
   });
 
   it.each<[string, string, () => Promise<Headers>]>([
-    ['an approver’s name in another tenant', 'not_an_approver', () => as('boss', 'other')],
-    ['the requester’s name in another tenant', 'not_an_approver', () => as('ann', 'other')],
+    ['an approver’s name in another tenant', 'unknown_approval', () => as('boss', 'other')],
     ['somebody who is no approver', 'not_an_approver', () => as('bob')],
     ['the requester', 'own_call', () => as('ann')],
   ])('decides nothing as %s', async (_, notTaken, who) => {
     const before = (await outcomes(system)).length;
     // Who asks may refuse the own call.
     const decisions = notTaken === 'own_call' ? ['approve'] : ['approve', 'refuse'];
-    for (const decision of decisions) expect((await decisionBy(await who(), decision)).status).toBe(202);
-    const came = await eventually(() => outcomes(system), ({ length }) => length >= before + decisions.length); // prettier-ignore
-    expect(came.slice(before)).toMatchObject(decisions.map(() => ({ notTaken })));
+    for (const decision of decisions) {
+      const refused = await decisionBy(await who(), decision);
+      expect([refused.status, await refused.json()]).toEqual([
+        notTaken === 'unknown_approval' ? 404 : 403,
+        expect.objectContaining({ code: 'decision_not_taken', not_taken: notTaken }),
+      ]);
+    }
+    // Nothing of it is on the log but what the audit is told.
+    expect(await outcomes(system)).toHaveLength(before);
+    if (notTaken !== 'unknown_approval')
+      expect((await system.all('agent.denials')).at(-1)?.record).toMatchObject({
+        ...{ route: 'POST /v1/approvals', code: 'decision_not_taken', kind: 'approval', requestId: 'waiting' },
+      });
     const ended = (await system.all('agent.responses')).filter(
       ({ record }) => record.run?.principal?.tenantId === 'acme',
     );

@@ -194,12 +194,45 @@ describe('the list of calls that wait for an approval', () => {
     expect(read).toEqual(['acme at 0', 'other at 0', 'acme at 500', 'other at 500']);
   });
 
+  it('refuses a decision that cannot count, with the reason, and publishes nothing of it', async () => {
+    const boss = await as('boss');
+    const { approvals } = await listed(boss, 3);
+    const own = approvals.find(({ approval }) => approval['request_id'] === 'r0')?.approval;
+    const before = (await system.all('agent.approvals')).length;
+    const refusal = async (changes: object, who = boss) => {
+      const response = await post(`${gateway.url}/v1/approvals`, { ...own, decision: 'approve', ...changes }, who);
+      const { code, not_taken, detail } = (await response.json()) as Readonly<Record<string, unknown>>;
+      expect([code, detail]).toEqual(['decision_not_taken', expect.stringMatching(/\.$/)]);
+      return [response.status, not_taken];
+    };
+    expect(await refusal({ decision: 'maybe' })).toEqual([400, 'invalid_decision']);
+    expect(await refusal({ arguments_hash: '0'.repeat(64) })).toEqual([409, 'other_arguments']);
+    expect(await refusal({ approval_id: 'a-none' })).toEqual([404, 'unknown_approval']);
+    expect(await refusal({ requested_offset: 4_711 })).toEqual([404, 'unknown_approval']);
+    expect(await refusal({ decided_by: 'user:ann' })).toEqual([403, 'not_authenticated']);
+    expect(await refusal({}, await as('ann'))).toEqual([403, 'own_call']);
+    expect(await refusal({ approval_id: 'a-none' }, await as('amy'))).toEqual([403, 'not_an_approver']);
+    expect(await refusal({}, await as('boss', 'other'))).toEqual([404, 'unknown_approval']);
+    expect(await system.all('agent.approvals')).toHaveLength(before);
+  });
+
   it('gives the body of the decision, and loses what was decided', async () => {
     const boss = await as('boss');
     const [first] = (await listed(boss, 3)).approvals;
     const decided = (await outcomes(system)).length;
     const body = { ...first?.approval, decision: 'approve' };
-    expect((await post(`${gateway.url}/v1/approvals`, body, boss)).status).toBe(202);
+    const outcome = { decision: 'approve', decided_by: 'user:boss', reason: '' };
+    const waited = await post(`${gateway.url}/v1/approvals`, body, { ...boss, prefer: 'wait=50' });
+    const answer = { approval_id: first?.approval['approval_id'], status: 'taken', outcome };
+    expect([waited.status, await waited.json()]).toEqual([200, answer]);
+    // The same one again is an attempt once more; another one comes too late.
+    const again = await post(`${gateway.url}/v1/approvals`, body, boss);
+    expect([again.status, await again.json()]).toEqual([200, answer]);
+    const other = await post(`${gateway.url}/v1/approvals`, { ...body, decision: 'refuse' }, boss);
+    expect([other.status, await other.json()]).toEqual([
+      409,
+      expect.objectContaining({ not_taken: 'already_decided', detail: expect.stringContaining('by user:boss') }),
+    ]);
     expect(runs(await listed(boss, 2))).toEqual(['r1', 'r2']);
     expect((await outcomes(system))[decided]).toMatchObject({ notTaken: null, decidedBy: 'user:boss' });
     expect(await system.responseOf('r0')).toMatchObject({ answer: 'Done.' });

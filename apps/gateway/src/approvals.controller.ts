@@ -11,6 +11,7 @@ import type { Runtime } from '@sluice/host';
 import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
 import { Callers } from './caller.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
+import { Decisions } from './decisions.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
@@ -36,6 +37,7 @@ export class ApprovalsController {
     @Inject(Callers) private readonly callers: Callers,
     @Inject(Lists) private readonly lists: Lists,
     @Inject(ApprovalFollowers) private readonly followers: ApprovalFollowers,
+    @Inject(Decisions) private readonly decisions: Decisions,
   ) {}
 
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
@@ -111,7 +113,7 @@ export class ApprovalsController {
   }
 
   @Route('decide')
-  async decide(@Req() request: Request): Promise<object> {
+  async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
     const caller = await this.callers.of(request);
     const body = strictBody(request, decisionRecords);
@@ -122,8 +124,22 @@ export class ApprovalsController {
     requireSize(topics.approvals, record);
     const written = { topic: topics.approvals, record } as const;
     const headers = await recordHeaders(request, written, caller, this.runtime);
-    await bus.publish([{ ...written, key: decided.sessionId, headers }]);
-    return { approval_id: decided.approvalId, status: 'published' };
+    const judged = await this.decisions.judge(decided, caller);
+    const { sessionId, approvalId: approval_id } = judged.asked;
+    const preference = prefers(request);
+    const waitMs = preference.kind === 'wait' ? preference.milliseconds : 0;
+    // Before it is published, so that nothing of it is missed.
+    const followed = waitMs > 0 && judged.taken === null ? this.decisions.follow(judged) : null;
+    whenGone(response, () => followed?.end());
+    try {
+      if (judged.taken === null) await bus.publish([{ ...written, key: sessionId, headers }]);
+      const waited = followed === null ? null : await this.decisions.outcome(judged, caller, followed, waitMs);
+      const outcome = judged.taken ?? waited;
+      const status = outcome === null ? 'published' : 'taken';
+      response.status(outcome === null ? 202 : 200).json({ approval_id, status, outcome });
+    } finally {
+      followed?.end();
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
+import { Decisions } from './decisions.js';
 import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
@@ -51,6 +52,7 @@ export class GatewayModule {
         { provide: LoadWatch, useValue: new LoadWatch(runtime) },
         { provide: ApprovalFollowers, useValue: followers },
         Callers,
+        Decisions,
         Operators,
         Permission,
         RunsService,

@@ -10,7 +10,7 @@ export function placeOfCode(code: string): string {
 }
 
 /** A refusal as a problem of RFC 9457, with the members that programs read before there were problems: `error.code` and `error.message`. */
-export function problemOf({ status, code, message }: ProblemOrigin): object {
+export function problemOf({ status, code, message, more = {} }: ProblemOrigin): object {
   const known = Object.hasOwn(httpErrors, code) ? httpErrors[code as keyof typeof httpErrors] : null;
   return {
     type: known === null ? 'about:blank' : `/docs#${placeOfCode(code)}`,
@@ -19,6 +19,7 @@ export function problemOf({ status, code, message }: ProblemOrigin): object {
     detail: message,
     code,
     error: { code, message },
+    ...more,
   };
 }
 
@@ -26,4 +27,5 @@ interface ProblemOrigin {
   readonly status: number;
   readonly code: string;
   readonly message: string;
+  readonly more?: Readonly<Record<string, string>>;
 }

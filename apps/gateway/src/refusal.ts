@@ -18,6 +18,8 @@ export class Refusal extends Error {
     readonly code: HttpErrorCode | FaultCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** Members of the problem beside those that every one has. */
+    readonly more: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }

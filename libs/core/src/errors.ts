@@ -361,6 +361,11 @@ export const httpErrors = {
     remedy: 'Read that run, or send the request under a new request_id. Of a dead letter the message says why.',
     retryable: false,
   },
+  decision_not_taken: {
+    meaning: 'The decision on an approval cannot count; `not_taken` says why.',
+    remedy: 'Do what the message says; docs/approvals.md lists the reasons.',
+    retryable: false,
+  },
   rate_limited: {
     meaning: 'The caller has made all the requests that it may make in a minute.',
     remedy: 'Come back when `retry-after` says.',

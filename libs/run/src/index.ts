@@ -51,6 +51,7 @@ export type { TurnSoFar } from './steps.js';
 export { toolset } from './toolset.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
+export { askedFor } from './approvals/asked-for.js';
 export { CountingApprovals } from './approvals/counting.js';
 export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPlace, Counts } from './approvals/open.js';

@@ -50,6 +50,16 @@ export class NotFoundError extends ProblemError {
 export class ConflictError extends ProblemError {
   override readonly name = 'ConflictError';
 }
+/** A decision on an approval that cannot count; `notTaken` says why (docs/approvals.md). */
+export class DecisionNotTakenError extends ProblemError {
+  override readonly name = 'DecisionNotTakenError';
+  readonly notTaken: string;
+
+  constructor(problem: Problem, context: RefusalContext) {
+    super(problem, context);
+    this.notTaken = problem.not_taken ?? '';
+  }
+}
 /** 429: the caller has made all the requests that it may make in a minute, or its tenant has as many open runs as it may (`too_many_runs`). */
 export class RateLimitedError extends ProblemError {
   override readonly name = 'RateLimitedError';
@@ -103,5 +113,6 @@ export function errorOf(body: unknown, context: RefusalContext): ProblemError {
   const code = given.code ?? `http_${status}`;
   const message = given.detail ?? `The answer had the status ${status}.`;
   const unknown = { type: 'about:blank', title: 'Error', status, detail: message, code, error: { code, message } };
+  if (code === 'decision_not_taken') return new DecisionNotTakenError({ ...unknown, ...given }, context);
   return new (byStatus[status] ?? ProblemError)({ ...unknown, ...given }, context);
 }

@@ -7,6 +7,7 @@ export type { Page } from './pages.js';
 export {
   ConflictError,
   ConnectionError,
+  DecisionNotTakenError,
   ForbiddenError,
   InvalidRequestError,
   NotFoundError,

@@ -56,11 +56,15 @@ export class Approvals extends ApprovalsCalls {
     }
   }
 
-  /** Decides on a call of the list or of a run’s stream. `approval_outcome` on the run’s stream says whether the decision counts. */
+  /** Decides on a call of the list or of a run’s stream, and waits `waitSeconds` until that is taken. Throws DecisionNotTakenError where it cannot count. */
   decide(
     { approval_id, request_id, session_id, arguments_hash, requested_partition, requested_offset }: AskedApproval,
     decision: 'approve' | 'refuse',
-    options: CallOptions & { readonly reason?: string; readonly decidedBy?: string } = {},
+    options: CallOptions & {
+      readonly reason?: string;
+      readonly decidedBy?: string;
+      readonly waitSeconds?: number;
+    } = {},
   ): Promise<PublishedDecision> {
     const { reason, decidedBy, ...rest } = options;
     const body: ApprovalDecision = {

@@ -1,5 +1,5 @@
 import { listedKinds } from '@sluice/projection';
-import { hiddenReasons, ruleFactNames, toolEffects } from '@sluice/core';
+import { hiddenReasons, notTakenReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './record-schemas.js';
@@ -270,18 +270,36 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     }),
     PublishedDecision: object('The decision is on the log.', {
       approval_id: text('Names the approval.'),
-      status: { const: 'published' },
+      status: { enum: ['published', 'taken'], description: '`taken`: it counts, and the run goes on.' },
+      outcome: {
+        anyOf: [ref('TakenDecision'), { type: 'null' }],
+        description: 'What was taken; null while no executor has.',
+      },
+    }),
+    TakenDecision: object('The decision that counts.', {
+      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decided_by: text('Who decided.'),
+      reason: text('Why.'),
     }),
     ...auditSchemas(),
     ...letterSchemas(),
-    Problem: object('Why the request got nothing (RFC 9457).', {
-      type: text('Where the code is explained: a reference from the gateway’s address.'),
-      title: text('What the code means.'),
-      status: whole('The status of the answer.'),
-      detail: text('A sentence that says what to change.'),
-      code: text('A code for programs (docs/errors.md).'),
-      error: described('ProblemError', 'Code and sentence once more.'),
-    }),
+    Problem: object(
+      'Why the request got nothing (RFC 9457).',
+      {
+        type: text('Where the code is explained: a reference from the gateway’s address.'),
+        title: text('What the code means.'),
+        status: whole('The status of the answer.'),
+        detail: text('A sentence that says what to change.'),
+        code: text('A code for programs (docs/errors.md).'),
+        error: described('ProblemError', 'Code and sentence once more.'),
+      },
+      {
+        not_taken: {
+          enum: Object.keys(notTakenReasons),
+          description: 'Why a decision does not count, with the code `decision_not_taken`.',
+        },
+      },
+    ),
     ProblemError: object('A code for programs and a sentence for people.', {
       code: text('A code (docs/errors.md).'),
       message: text('A sentence that says what to change.'),

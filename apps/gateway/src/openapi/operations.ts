@@ -296,10 +296,15 @@ export const operations: readonly Operation[] = [
       tag: 'Approvals',
     },
     summary: 'Approve or refuse a call that waits',
-    description: 'Whether the decision counts, `approval_outcome` on the run’s stream says.',
+    description:
+      'A decision that cannot count is refused, with the reason as `not_taken`. Two may still come at once: the first one counts, and `approval_outcome` on the run’s stream says which.',
+    headers: { prefer: '`wait=<seconds>`: waits so long until the decision is taken, 55 at most.' },
     body: 'ApprovalDecision',
-    answers: { 202: { meaning: 'The decision is on the log.', json: 'PublishedDecision' } },
-    refusals: [400, 401, 403, 413, 415, 500, 503],
+    answers: {
+      200: { meaning: 'The decision was taken.', json: 'PublishedDecision' },
+      202: { meaning: 'The decision is on the log, and no executor has taken it yet.', json: 'PublishedDecision' },
+    },
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
     ...{

@@ -8,6 +8,7 @@ from ._sync_transport import Pages
 from ._transport import AsyncPages
 from .errors import (
     ConflictError,
+    DecisionNotTakenError,
     ConnectionFailedError,
     ForbiddenError,
     InvalidRequestError,
@@ -27,6 +28,7 @@ __all__ = [
     "AsyncPages",
     "AsyncSluice",
     "ConflictError",
+    "DecisionNotTakenError",
     "ConnectionFailedError",
     "FinishedRun",
     "ForbiddenError",

@@ -150,9 +150,13 @@ class Approvals(ApprovalsCalls):
         *,
         reason: str | None = None,
         decided_by: str | None = None,
+        wait: int = 0,
     ) -> models.PublishedDecision:
-        """Decides on a call of the list or of a run’s stream; `approval_outcome` on that stream says whether the decision counts."""
-        return await self._transport.run(_calls.decide(approval, decision, reason, decided_by))
+        """Decides on a call of the list or of a run’s stream, and waits so many seconds until that is taken.
+
+        Raises DecisionNotTakenError where it cannot count.
+        """
+        return await self._transport.run(_calls.decide(approval, decision, reason, decided_by).waiting(wait))
 
 
 class Groups(GroupsCalls):

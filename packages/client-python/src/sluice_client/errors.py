@@ -44,6 +44,14 @@ class ConflictError(ProblemError):
     """409: the request_id was taken before."""
 
 
+class DecisionNotTakenError(ProblemError):
+    """A decision on an approval that cannot count; `not_taken` says why (docs/approvals.md)."""
+
+    def __init__(self, problem: Problem, status: int, retry_after: float | None) -> None:
+        super().__init__(problem, status, retry_after)
+        self.not_taken = str(problem.not_taken or "")
+
+
 class RateLimitedError(ProblemError):
     """429: the caller has made all the requests of a minute, or its tenant has all the open runs that it may (`too_many_runs`)."""
 
@@ -99,4 +107,6 @@ def error_of(body: Any, status: int, retry_after: float | None) -> ProblemError:
             **given,
         }
     )
+    if code == "decision_not_taken":
+        return DecisionNotTakenError(problem, status, retry_after)
     return _BY_STATUS.get(status, ProblemError)(problem, status, retry_after)

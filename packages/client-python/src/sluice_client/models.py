@@ -463,7 +463,16 @@ class PublishedDecision(Answer):
     """The decision is on the log."""
 
     approval_id: str = Field(description="Names the approval.")
-    status: Literal["published"] = Field(description="")
+    status: Literal["published", "taken"] | str = Field(description="`taken`: it counts, and the run goes on.")
+    outcome: TakenDecision | None = Field(description="What was taken; null while no executor has.")
+
+
+class TakenDecision(Answer):
+    """The decision that counts."""
+
+    decision: str = Field(description="`approve`, `refuse`, or `expire` where time ran out.")
+    decided_by: str = Field(description="Who decided.")
+    reason: str = Field(description="Why.")
 
 
 class AuditList(Answer):
@@ -571,6 +580,7 @@ class Problem(Answer):
     detail: str = Field(description="A sentence that says what to change.")
     code: str = Field(description="A code for programs (docs/errors.md).")
     error: ProblemError = Field(description="Code and sentence once more.")
+    not_taken: Literal["unknown_approval", "invalid_decision", "other_arguments", "too_late", "not_authenticated", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
 
 
 class ProblemError(Answer):

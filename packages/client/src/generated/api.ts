@@ -653,7 +653,20 @@ export interface AskedApproval {
 export interface PublishedDecision {
   /** Names the approval. */
   readonly approval_id: string;
-  readonly status: "published";
+  /** `taken`: it counts, and the run goes on. */
+  readonly status: "published" | "taken";
+  /** What was taken; null while no executor has. */
+  readonly outcome: TakenDecision | null;
+}
+
+/** The decision that counts. */
+export interface TakenDecision {
+  /** `approve`, `refuse`, or `expire` where time ran out. */
+  readonly decision: string;
+  /** Who decided. */
+  readonly decided_by: string;
+  /** Why. */
+  readonly reason: string;
 }
 
 /** A page of the audit of the tenant, the newest first. */
@@ -813,6 +826,8 @@ export interface Problem {
   readonly code: string;
   /** Code and sentence once more. */
   readonly error: ProblemError;
+  /** Why a decision does not count, with the code `decision_not_taken`. */
+  readonly not_taken?: "unknown_approval" | "invalid_decision" | "other_arguments" | "too_late" | "not_authenticated" | "not_an_approver" | "own_call" | "already_decided";
 }
 
 /** A code for programs and a sentence for people. */

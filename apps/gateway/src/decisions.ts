@@ -1,0 +1,136 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { decisionsOpenTo, judgeDecision, notTakenReasons } from '@sluice/core';
+import type { Decider, NotTaken, Policy, Principal } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
+import { ApprovalClaims, askedFor } from '@sluice/run';
+import { RUNTIME, RunWatch } from '@sluice/host';
+import type { Followed, Runtime } from '@sluice/host';
+import { Denials } from './denials.js';
+import { Refusal } from './refusal.js';
+
+/** The decision that counts. */
+export interface Outcome {
+  readonly decision: string;
+  readonly decided_by: string;
+  readonly reason: string;
+}
+
+/** A decision, what it is on, and whose it is. */
+export interface Judged {
+  readonly decided: ApprovalDecided;
+  readonly asked: ApprovalRequested;
+  readonly decider: Decider;
+  /** The outcome, where this very decision was taken before: a client may send it again. */
+  readonly taken: Outcome | null;
+}
+
+const statuses: Readonly<Record<NotTaken, number>> = {
+  unknown_approval: 404,
+  invalid_decision: 400,
+  other_arguments: 409,
+  too_late: 409,
+  not_authenticated: 403,
+  not_an_approver: 403,
+  own_call: 403,
+  already_decided: 409,
+};
+
+/**
+ * Refuses a decision that cannot count before it is on the log, by the executor’s own rule. The executor still judges what reaches the log, under
+ * the configuration that it has then.
+ */
+@Injectable()
+export class Decisions {
+  readonly #claims: ApprovalClaims;
+  readonly #denials: Denials;
+
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(RunWatch) private readonly watch: RunWatch,
+  ) {
+    this.#claims = new ApprovalClaims(runtime);
+    this.#denials = new Denials(runtime);
+  }
+
+  /** Throws Refusal with the reason where the decision cannot count. */
+  async judge(decided: ApprovalDecided, caller: Principal): Promise<Judged> {
+    const { bus, clock, configurations } = this.runtime;
+    const { identity, policy } = configurations.current().configuration;
+    const { decidedBy } = decided;
+    const named = identity.provider === 'none' ? { actorId: decidedBy, tenantId: null } : { ...caller };
+    const decider = named.tenantId === null || ['', caller.actorId].includes(decidedBy) ? named : null;
+    const found = await askedFor(decided, bus, this.#claims);
+    // Another tenant's calls are none that this caller can name.
+    const asked = found !== null && (named.tenantId ?? found.tenantId) === found.tenantId ? found : null;
+    // Who is no approver learns nothing of what waits: that comes first.
+    const who = decider === null ? 'not_authenticated' : notAnApprover(decider, caller, policy);
+    const notTaken = who ?? judgeDecision(asked, decided, decider, clock.now(), policy);
+    const refuse = (reason: NotTaken, detail?: string) => this.#refusal(reason, decided, asked, caller, detail);
+    const before = asked === null || who !== null ? undefined : await this.#claims.decisionOn(asked.approvalId);
+    if (before !== undefined && before !== null && (notTaken === null || notTaken === 'too_late')) {
+      const { decision, decidedBy: decided_by, reason } = before;
+      const own = decision === decided.decision && decided_by === decider?.actorId && reason === decided.reason;
+      const detail = `It was decided before: ${decision}, by ${decided_by}. The first decision counts.`;
+      if (!own) throw await refuse('already_decided', detail);
+      if (asked !== null && decider !== null)
+        return { decided, asked, decider, taken: { decision, decided_by, reason } };
+    }
+    if (asked === null || decider === null || notTaken !== null) throw await refuse(notTaken ?? 'unknown_approval');
+    return { decided, asked, decider, taken: null };
+  }
+
+  /** Reads the run’s records from now on. */
+  follow({ asked }: Judged): Followed {
+    return this.watch.follow(asked, asked.tenantId);
+  }
+
+  /** The outcome of the decision; null if none comes in so many milliseconds. Throws Refusal where another one was first. */
+  async outcome(judged: Judged, caller: Principal, followed: Followed, milliseconds: number): Promise<Outcome | null> {
+    const { asked, decided, decider } = judged;
+    for (const until = performance.now() + milliseconds; ;) {
+      const left = until - performance.now();
+      const message = left <= 0 ? undefined : await followed.next(left);
+      if (message === undefined || message === null) return null;
+      const outcome = message.topic === topics.approvals ? message.record.outcome : null;
+      if (outcome?.approvalId !== asked.approvalId) continue;
+      const { decision, decidedBy: decided_by, reason, notTaken } = outcome;
+      const isOwn = decision === decided.decision && decided_by === decider.actorId;
+      if (notTaken !== null) {
+        if (isOwn && Object.hasOwn(notTakenReasons, notTaken))
+          throw await this.#refusal(notTaken as NotTaken, decided, asked, caller);
+      } else if (await this.#claims.isDecided(outcome)) {
+        if (isOwn) return { decision, decided_by, reason };
+        throw await this.#refusal('already_decided', decided, asked, caller);
+      }
+    }
+  }
+
+  /** Counts and logs in the executor’s place; an attempt that is not permitted is written to the log for the audit. */
+  async #refusal(
+    reason: NotTaken,
+    { approvalId, requestId, sessionId, decision }: ApprovalDecided,
+    asked: ApprovalRequested | null,
+    { tenantId, actorId, subjectId, groups: permittedGroups }: Principal,
+    detail: string = notTakenReasons[reason],
+  ): Promise<Refusal> {
+    const { metrics, log, clock, configurations } = this.runtime;
+    metrics.approvalsNotTaken.inc({ reason });
+    const about = { approval_id: approvalId, request_id: asked?.requestId ?? requestId, decision };
+    log.warn({ ...about, decided_by: actorId, tenant: tenantId, reason }, 'a decision on an approval does not count');
+    const code = 'decision_not_taken';
+    const status = statuses[reason];
+    if (status === 403)
+      await this.#denials.write({
+        ...{ route: 'POST /v1/approvals', code, reason: detail, kind: 'approval', requestId, sessionId },
+        ...{ tenantId, actorId, subjectId, permittedGroups, requestedGroups: [], refusedGroups: [], state: '' },
+        ...{ configVersion: configurations.current().configuration.version, at: clock.now() },
+      });
+    return new Refusal(status, code, detail, {}, { not_taken: reason });
+  }
+}
+
+function notAnApprover(decider: Decider, { tenantId }: Principal, policy: Policy): NotTaken | null {
+  const asked = { requestedBy: '', onBehalfOf: null, tenantId };
+  return decisionsOpenTo(asked, decider, policy).length === 0 ? 'not_an_approver' : null;
+}
