@@ -109,6 +109,23 @@ policy: { allowed_tools: [files, now] }
   });
 });
 
+describe('sluice check, where a model needs a key', () => {
+  it('says which variable is not set, asks no model, and takes the file of SLUICE_CONFIG', async () => {
+    const config = join(folder, 'keyed.yaml');
+    const model = 'model: { provider: anthropic, name: m, api_key_env: A_KEY_OF_A_TEST }';
+    writeFileSync(config, workflowConfiguration({ limits: model, allowed: 'text-completion' }));
+    const given = { SLUICE_DATA: folder, SLUICE_CONFIG: config };
+    const lenient = await command(['check'], given);
+    expect([lenient.code, lenient.output]).toEqual([
+      0,
+      expect.stringMatching(/^✓ .*keyed\.yaml[^]*! model anthropic\/m: .*set the environment variable A_KEY_OF_A_TEST/),
+    ]);
+    expect((await command(['check', '--strict'], given)).code).toBe(1);
+    const set = await command(['check', '--strict'], { ...given, A_KEY_OF_A_TEST: 'a-key' });
+    expect([set.code, set.output]).toEqual([0, expect.not.stringContaining('! model')]);
+  });
+});
+
 describe('sluice check --model asks each model once', () => {
   async function checkAnswer(
     status: number,

@@ -22,7 +22,7 @@ function file(name: string, text: string): string {
 }
 
 describe('sluice explain', () => {
-  it('prints one decision a line with exactly the eight keys', async () => {
+  it('prints one decision a line with exactly the ten keys', async () => {
     const requests = [
       { question: 'q', group: ['read-only', 'knowledge'], state: 'undefined' },
       { question: 'q', group: ['advanced', 'compute', 'write'], state: 'analysis' },
@@ -49,6 +49,8 @@ describe('sluice explain', () => {
     expect(decisions[0]).toEqual({
       eligible: ['knowledge-query', 'text-completion'],
       permitted: [],
+      offered: [],
+      closed: {},
       filtered_by_group: ['complex-analysis', 'reset-workflow'],
       filtered_by_state: ['graph-update'],
       unknown_groups: [],

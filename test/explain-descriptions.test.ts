@@ -10,7 +10,7 @@ import { inProcess } from './harness/in-process.js';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-explain-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function explained(agent: string, request: object): Promise<Readonly<Record<string, unknown>>> {
+async function explained(agent: string, request: object, more = ''): Promise<Readonly<Record<string, unknown>>> {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(
     file,
@@ -23,7 +23,7 @@ tool:
   load_toolset: { type: load_toolset, group: [files] }
 agents: { default: ${agent} }
 policy: { allowed_tools: ['*'], approval: { none: this is a test } }
-`,
+${more}`,
   );
   const input = Readable.from([`${JSON.stringify(request)}\n`]);
   const { output } = await inProcess(
@@ -54,5 +54,27 @@ describe('sluice explain, where descriptions are deferred', () => {
   it('says nothing of it where a request is refused, or nothing is deferred', async () => {
     expect(await explained(agent, { group: ['*'], tool_choice: 'nope' })).not.toHaveProperty('deferred');
     expect(await explained('{}', { group: ['*'] })).not.toHaveProperty('deferred');
+  });
+});
+
+describe('sluice explain', () => {
+  const rules = `
+rules:
+  not now: { tools: [add_todo], when: { states: [another] } }
+  not here: { tools: [delete_file, list_todos], unless: { states: [undefined] } }
+`;
+
+  it('names the rules that close a tool, and lists what is really offered', async () => {
+    const said = await explained('{}', { group: ['*'] }, rules);
+    expect(said['eligible']).toContain('add_todo');
+    expect(said['closed']).toEqual({ add_todo: ['not now'], delete_file: ['not here'], list_todos: ['not here'] });
+    expect(said['offered']).toEqual(['read_file', 'load_toolset']);
+  });
+
+  it('refuses a field that no request has, and says which was meant', async () => {
+    const said = await explained('{}', { grup: ['*'] });
+    expect(said).toEqual({
+      error: 'This line is no AgentRequest: the field "grup" is unknown; write a known name (did you mean `group`?).',
+    });
   });
 });

@@ -50,12 +50,13 @@ export class ToolsController {
     const asked = { question: 'Which tools?', group: names(group), state, connections: names(connections) };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
     const { decided, groups, evaluator } = await this.decide(request, caller, 'GET /v1/tools', unknown);
-    const { configVersion, tools, state: inState } = decided;
+    const { configVersion, tools, state: inState, fallbackGroups } = decided;
     const shown = shownGroups(evaluator, caller.principal);
     const listing = {
       config_version: configVersion,
       state: inState,
       group: groups,
+      fallback_groups: fallbackGroups,
       tools: tools.map((tool) => {
         const open = dependsOn(evaluator, tool.id, unknown);
         return { ...listed(tool, shown), ...(open.length === 0 ? {} : { depends_on: open }) };

@@ -75,7 +75,8 @@ function typeSchemas(place: string, type: string, rows: Rows): JsonObject[] {
   const words = type.split(/, | or /);
   if (least !== undefined) {
     const whole = Number(least) >= 1 ? 'integer' : 'number';
-    return [{ type: whole, minimum: Number(least), maximum: Number(most) }];
+    const number = { type: whole, minimum: Number(least), maximum: Number(most) };
+    return /_seconds$/.test(place) ? [number, { type: 'string', pattern: '^[0-9]+([.][0-9]+)?(ms|s|m|h)$' }] : [number];
   }
   if (/^`?true`? or `?false`?$/.test(type)) return [{ type: 'boolean' }];
   if (words.every((word) => /^`.+`$/.test(word))) return [{ enum: words.map((word) => word.replaceAll('`', '')) }];

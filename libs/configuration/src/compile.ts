@@ -19,6 +19,7 @@ import { type ToolEntry, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
 import { findAboutNetwork } from './network-findings.js';
 import { findAboutServers } from './server-findings.js';
+import { withMeantSections, withoutConsequences } from './misspelt.js';
 import { withRedactions } from './redactions.js';
 import { checkHosts } from './connection-hosts.js';
 import { checkConnections, readConnections } from './connections.js';
@@ -43,7 +44,7 @@ import { readProxy } from './proxy.js';
 import { findAboutSelector, readPipes, readProviders } from './pipes.js';
 import { Section } from './section.js';
 import { readWeb } from './web.js';
-import { readRules } from './rules.js';
+import { findAboutRules, readRules } from './rules.js';
 import { checkStrategies, readStrategy } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { readToolFolders } from './tool-folders.js';
@@ -67,6 +68,9 @@ export interface CompilerInputs {
   isSet?(variable: string): boolean;
 }
 
+/** A file has one of these: a proxy needs no tools. */
+const oneOfThese = ['tool', 'pipes', 'proxy'];
+
 export interface Compilation {
   /** Null exactly if there are problems. */
   readonly configuration: Configuration | null;
@@ -83,9 +87,12 @@ export interface Compilation {
 export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Compilation {
   const problems: Problem[] = [];
   const noted: Finding[] = [];
-  const { file: written, brought } = writeOutManyTools(raw, inputs, problems, noted);
+  const meant = withMeantSections(raw, problems);
+  const { file: written, brought } = writeOutManyTools(meant, inputs, problems, noted);
   const file = new Section(written, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
+  if (oneOfThese.every((key) => !file.has(key)))
+    file.problem('tool', 'nothing', 'the tools, as a map from key to entry');
   const graph = readGraph(file.section('graph'));
   const given = { ...inputs, types: withQueryWrites(inputs.types, graph) };
   const limits = readLimits(file.section('limits'));
@@ -96,7 +103,11 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const connections = readConnections(file.section('connections'));
   const mcp = readMcp(file.section('mcp'), connections);
   const identified = identify(entries, mcp, problems, brought);
-  const policy = readPolicy(file.section('policy'), identified);
+  const policy = readPolicy(
+    file.section('policy'),
+    identified,
+    mcp.servers.map(({ id }) => id),
+  );
   const rules = readRules(file.section('rules'), groups, identified);
   const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
@@ -149,13 +160,14 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(pipes === null ? {} : { pipes }),
     ...(monitoring === null ? {} : { monitoring }),
   };
-  if (problems.length > 0) return { configuration: null, problems, findings: [] };
+  if (problems.length > 0) return { configuration: null, problems: withoutConsequences(problems, meant), findings: [] };
   // Also what tool files describe.
   const content = wellFormed(found);
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
   const findings = [
     ...findEverything(tools, policy, { paths, allowed, tree: groups.tree }),
+    ...findAboutRules(rules),
     ...findAboutServers(mcp.servers, given, raw),
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),

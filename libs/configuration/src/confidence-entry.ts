@@ -28,12 +28,12 @@ export function readConfidence(plan: Section): ConfidenceSettings | null {
 }
 
 function readNumber(section: Section, key: NumberKey): number {
-  const { byDefault, least, most } = confidenceRanges[key];
+  const range = confidenceRanges[key];
+  if (key !== 'threshold') return section.wholeNumber(key, range);
+  const { byDefault, least, most } = range;
   const value = section.value(key);
   if (value === null) return byDefault;
-  const isWhole = key !== 'threshold';
-  const fits = typeof value === 'number' && value >= least && value <= most && (!isWhole || Number.isInteger(value));
-  if (fits) return value;
-  section.refuse(key, `a ${isWhole ? 'whole number' : 'number'} from ${String(least)} to ${String(most)}`);
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  section.refuse(key, `a number from ${String(least)} to ${String(most)}`);
   return byDefault;
 }

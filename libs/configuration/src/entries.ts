@@ -69,8 +69,6 @@ export function readEntries(
     });
   }
   const section = new Section(value, 'tool', given.problems);
-  if (value === null || value === undefined)
-    section.problem('tool', 'nothing', 'the tools, as a map from key to entry');
   return section.keys().flatMap((key) => {
     const entry = section.section(key);
     return entry.usable ? [read(key, entry)] : [];

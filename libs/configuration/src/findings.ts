@@ -170,8 +170,14 @@ export function findUnasked(tools: readonly ConfiguredTool[], policy: Policy): r
   if (unasked.length === 0) return [];
   const keys = unasked.map((tool) => tool.key);
   const what = `${sentenceList(keys)} can change things and ${keys.length === 1 ? 'runs' : 'run'} without an approval`;
-  const message = `${what}: name approvers under policy.approval, or write \`approval: { none: "<why>" }\` under policy.`;
-  return [{ kind: 'unasked', path: 'policy.approval', message }];
+  // With approvers and no effect, the file says `effects: []`.
+  const hasApprovers = policy.approvers.length > 0;
+  const cause = hasApprovers ? ', since policy.approval.effects names none' : '';
+  const remedy = hasApprovers
+    ? 'name the effects there, or leave `effects` out'
+    : 'name approvers under policy.approval';
+  const message = `${what}${cause}: ${remedy}, or write \`approval: { none: "<why>" }\` under policy.`;
+  return [{ kind: 'unasked', path: hasApprovers ? 'policy.approval.effects' : 'policy.approval', message }];
 }
 
 function neverOffered(keys: readonly string[]): string {

@@ -25,7 +25,7 @@ export function toolsByName(tools: readonly IdentifiedTool[]): ReadonlyMap<strin
 }
 
 /** Characters that some provider's wire refuses become `_`. */
-function safe(name: string): string {
+export function safe(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');
 }
 

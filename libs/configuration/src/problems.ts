@@ -17,10 +17,13 @@ export function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** One line a problem: where, what was found, what to write instead. */
+/** One line a problem: where (the line and column first, where they are known), what was found, what to write instead. */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems
-    .map((problem) => `${problem.path || '(the file)'}: found ${problem.found}; write ${problem.write}`)
+    .map(
+      ({ position, ...problem }) =>
+        `${position === undefined ? '' : `${position} `}${problem.path || '(the file)'}: found ${problem.found}; write ${problem.write}`,
+    )
     .join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { defaultGroup, mostConditions, quote, sentenceList, suggestion, wildcard, withGroupsBelow } from '@sluice/core';
-import type { AvailabilityRule } from '@sluice/core';
+import type { AvailabilityRule, ContextCondition, Finding } from '@sluice/core';
 import type { Groups } from './group-map.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
@@ -114,4 +114,30 @@ function conditionsOf({ when, unless, time, load, history }: AvailabilityRule): 
 
 function only<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
+}
+
+/** Conditions that hold for nothing: an empty list is met by no request. */
+export function findAboutRules(rules: readonly AvailabilityRule[]): readonly Finding[] {
+  return rules.flatMap((rule) =>
+    (['when', 'unless'] as const).flatMap((key) =>
+      emptyLists(rule[key]).map((name): Finding => {
+        const effect = key === 'when' ? 'closes its tools for every request' : 'closes nothing';
+        return {
+          kind: 'empty_condition',
+          path: `rules.${rule.name}.${key}.${name}`,
+          message: `The list is empty, which no request meets, so the rule ${quote(rule.name)} ${effect}: name what it is to be, or leave it out.`,
+        };
+      }),
+    ),
+  );
+}
+
+/** The names of the lists of a condition that are empty. */
+function emptyLists(condition: ContextCondition | undefined): readonly string[] {
+  const { claims = {}, ...others } = condition ?? {};
+  const lists = [
+    ...Object.entries(others),
+    ...Object.entries(claims).map(([name, list]) => [`claims.${name}`, list] as const),
+  ];
+  return lists.flatMap(([name, list]) => (Array.isArray(list) && list.length === 0 ? [name] : []));
 }

@@ -1,5 +1,6 @@
 import { describe, join } from './problems.js';
-import { quote, suggestion } from '@sluice/core';
+import { nearest, quote, suggestion } from '@sluice/core';
+import { secondsOf } from './duration-text.js';
 import type { Problem } from '@sluice/core';
 
 /** What may stand for a whole number. */
@@ -23,6 +24,8 @@ const noValues: Readonly<Record<string, unknown>> = {};
  */
 export class Section {
   private readonly values: Readonly<Record<string, unknown>>;
+  /** What stands there in place of a key: one that is misspelt. */
+  private readonly written = new Map<string, string>();
   /** False for what should have been a map and is something else. */
   readonly usable: boolean;
 
@@ -38,11 +41,13 @@ export class Section {
     if (!this.usable) this.problem(path, describe(value), 'a map of keys and values');
   }
 
-  /** Refuses every key but these. */
+  /** Refuses every key but these. One that is nearly right is read on as the one that was meant, so that its content is no second mistake. */
   closed(keys: readonly string[]): this {
     for (const key of this.keys()) {
       if (keys.includes(key)) continue;
       this.problem(join(this.path, key), `the unknown key ${quote(key)}`, suggestion(key, keys));
+      const meant = nearest(key, keys);
+      if (meant !== undefined && !this.has(meant)) this.written.set(meant, key);
     }
     return this;
   }
@@ -56,11 +61,12 @@ export class Section {
   }
 
   value(key: string): unknown {
-    return Object.hasOwn(this.values, key) ? (this.values[key] ?? null) : null;
+    const name = this.written.get(key) ?? key;
+    return Object.hasOwn(this.values, name) ? (this.values[name] ?? null) : null;
   }
 
   at(key: string): string {
-    return join(this.path, key);
+    return join(this.path, this.written.get(key) ?? key);
   }
 
   itemAt(key: string, place: number): string {
@@ -121,12 +127,15 @@ export class Section {
     return this.refuse(key, '`true` or `false`');
   }
 
+  /** Of a key in seconds also a duration, such as `15m`. */
   wholeNumber(key: string, range: NumberRange): number {
-    const value = this.value(key);
+    const inSeconds = key.endsWith('_seconds');
+    const value = inSeconds ? secondsOf(this.value(key)) : this.value(key);
     if (value === null) return range.byDefault;
     const { least = 1, most } = range;
     if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-    this.refuse(key, `a whole number from ${String(least)} to ${String(most)}`);
+    const write = `a whole number from ${String(least)} to ${String(most)}`;
+    this.refuse(key, inSeconds ? `${write}, in seconds, or a duration such as \`90s\` or \`15m\`` : write);
     return range.byDefault;
   }
 

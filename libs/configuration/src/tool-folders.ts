@@ -1,3 +1,4 @@
+import { withMeantSections } from './misspelt.js';
 import { Section } from './section.js';
 
 /** `tool_folders`: folders whose files are tool types. The compiler’s caller loads them, and passes them as types. */
@@ -7,5 +8,5 @@ export function readToolFolders(file: Section): readonly string[] {
 
 /** The tool folders of a file that is not checked yet; what is no folder’s name is left to the compiler to report. */
 export function toolFolders(raw: unknown): readonly string[] {
-  return readToolFolders(new Section(raw, '', []));
+  return readToolFolders(new Section(withMeantSections(raw, []), '', []));
 }

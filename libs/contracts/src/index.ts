@@ -5,7 +5,7 @@ export { createCodec, maxPayloadBytes, payloadBytes } from './codec.js';
 export type { Codec, SchemaRegistry } from './codec.js';
 export { sha256 } from './digest.js';
 export { redriveHeader } from './headers.js';
-export { recordFromJson, recordToJson, ShapeError } from './json.js';
+export { recordFromJson, recordToJson, ShapeError, wireFields } from './json.js';
 export { placeOf } from './place.js';
 export { longestId, requestIds } from './request-ids.js';
 export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';

@@ -15,6 +15,11 @@ export function recordFromJson(name: string, value: unknown): unknown {
   return read(name, value, '$');
 }
 
+/** The names of a record's fields on the wire. */
+export function wireFields(name: string): readonly string[] {
+  return fieldsOf(name).map(({ wire }) => wire);
+}
+
 /** The wire shape of a record held in the process, as plain JSON. */
 export function recordToJson(name: string, value: unknown): unknown {
   return write(name, value);

@@ -5,6 +5,8 @@ import { wellFormed } from '@sluice/core';
 import type { AuthorizationFiles, CompilerInputs, NamesBefore, Pins } from '@sluice/configuration';
 import type { Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
+import { withPathsFrom } from './configuration-paths.js';
+import { offsetOf, yamlProblems } from './yaml-places.js';
 
 export interface Compiled {
   readonly configuration: Configuration | null;
@@ -37,7 +39,8 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
   const parsed = await readYaml(file);
   if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
   const { cedarProblems, pins } = given;
-  const { types, problems } = await given.types(toolFolders(parsed.value));
+  const value = withPathsFrom(file, parsed.value);
+  const { types, problems } = await given.types(toolFolders(value));
   const held = {
     ...(pins === undefined ? {} : { pins }),
     ...(given.names === undefined ? {} : { names: given.names }),
@@ -46,11 +49,13 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
   };
   const files = { read: readNamed, cedarProblems };
   const compile = (offers: readonly McpOffer[]): Compiled =>
-    withProblems(problems, compileConfiguration(parsed.value, { types, offers, ...held, digest: sha256, files }));
+    parsed.positioned(
+      withProblems(problems, compileConfiguration(value, { types, offers, ...held, digest: sha256, files })),
+    );
   const alone = compile([]);
   const unreadable = await keyFileProblems(alone.configuration, given);
-  if (unreadable.length > 0) return withProblems(unreadable, alone);
-  const patterns = serversOfPatterns(parsed.value);
+  if (unreadable.length > 0) return parsed.positioned(withProblems(unreadable, alone));
+  const patterns = serversOfPatterns(value);
   const needed = neededServers(alone.configuration);
   const servers =
     alone.configuration?.mcpServers.filter((one) => needed.includes(one) || patterns.includes(one.id)) ?? [];
@@ -64,7 +69,7 @@ async function keyFileProblems(
   const identity = configuration?.identity;
   if (identity?.provider !== 'jwt' || identity.keyFile === null || keyFileProblem === undefined) return [];
   const wrong = await keyFileProblem(identity.keyFile);
-  const write = 'the path of a file with the keys, as JWKS or PEM, from the working directory';
+  const write = 'the path of a file with the keys, as JWKS or PEM, from the folder of the configuration';
   return wrong === null
     ? []
     : [{ path: 'identity.key_file', found: `the file ${identity.keyFile}, which ${wrong}`, write }];
@@ -72,7 +77,9 @@ async function keyFileProblems(
 
 function withProblems(problems: readonly Problem[], compiled: Compiled): Compiled {
   if (problems.length === 0) return compiled;
-  return { configuration: null, problems: [...problems, ...compiled.problems], findings: [] };
+  // A type is unknown where the file that has it could not be loaded.
+  const own = compiled.problems.filter(({ found }) => !found.startsWith('the unknown type '));
+  return { configuration: null, problems: [...problems, ...own], findings: [] };
 }
 
 /** The servers of MCP tools that the policy allows: no other need be asked. */
@@ -83,9 +90,13 @@ export function neededServers(configuration: Configuration | null): readonly Mcp
   return configuration.mcpServers.filter((server) => needed.has(server.id));
 }
 
-async function readYaml(
-  file: string,
-): Promise<{ readonly value: unknown } | { readonly problems: readonly Problem[] }> {
+interface Parsed {
+  readonly value: unknown;
+  /** The same with the lines and columns of its problems. */
+  positioned(compiled: Compiled): Compiled;
+}
+
+async function readYaml(file: string): Promise<Parsed | { readonly problems: readonly Problem[] }> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -95,21 +106,22 @@ async function readYaml(
       problems: [{ path: file, found, write: 'the path of a configuration file; examples/ has some to start from' }],
     };
   }
-  const { parseDocument, visit } = await import('yaml');
-  const document = parseDocument(text, { uniqueKeys: true });
+  const { LineCounter, parseDocument, visit } = await import('yaml');
+  const lines = new LineCounter();
+  const document = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
+  if (document.errors.length > 0) return { problems: yamlProblems(file, text, document.errors) };
   // A name or text may be written with half a character, as "\ud83d".
   visit(document, { Scalar: (_, scalar) => void (scalar.value = wellFormed(scalar.value)) });
-  if (document.errors.length === 0) return { value: document.toJS({ maxAliasCount: 100 }) };
-  return {
-    problems: document.errors.map((error) => {
-      const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
-      return {
-        path: `${file}:${line}:${col}`,
-        found: error.message.split('\n')[0] ?? '',
-        write: 'YAML in which each key stands once',
-      };
+  const positioned = (compiled: Compiled): Compiled => ({
+    ...compiled,
+    problems: compiled.problems.map((problem) => {
+      const offset = problem.position === undefined ? offsetOf(document, problem.path) : null;
+      if (offset === null) return problem;
+      const { line, col } = lines.linePos(offset);
+      return { ...problem, position: `${file}:${String(line)}:${String(col)}` };
     }),
-  };
+  });
+  return { value: document.toJS({ maxAliasCount: 100 }), positioned };
 }
 
 /** A file that the configuration names. */

@@ -1,7 +1,7 @@
 // A tool file’s process. It has no environment, and Node’s permission model; what the tool may use it asks the service for.
 import { registerHooks } from 'node:module';
 import { Socket } from 'node:net';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { JsonTooLargeError, parseExactJson, ToolInputError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import { defineTool, isContract } from '@sluice/tools';
@@ -148,14 +148,34 @@ async function load(path: string, source: string): Promise<OwnContract> {
     },
     load: (url, context, next) => (url === file ? { ...next(url, context), source: bytes } : next(url, context)),
   });
-  const module = (await import(file)) as { readonly default?: unknown };
+  const module = (await import(file).catch((error: unknown) => whereIn(file, error))) as { readonly default?: unknown };
   if (module.default === undefined)
     throw new Error('It has no default export: write `export default ({ defineTool, z }) => defineTool({ … })`.');
   const made: unknown =
     typeof module.default === 'function'
-      ? await (module.default as (kit: ToolKit) => unknown)(toolKit)
+      ? await Promise.resolve()
+          .then(() => (module.default as (kit: ToolKit) => unknown)(toolKit))
+          .catch((error: unknown) => whereIn(file, error))
       : module.default;
   return isContract(made) ? made : defineTool(made as Parameters<typeof defineTool>[0]);
+}
+
+/** Throws the error again; one of the file's code says in which line it arose. */
+function whereIn(file: string, error: unknown): never {
+  const { stack, message, code } = error as { readonly [key in 'stack' | 'message' | 'code']?: unknown };
+  const place = typeof stack === 'string' && code !== 'ERR_ACCESS_DENIED' ? lineIn(file, stack) : null;
+  if (place === null || typeof message !== 'string') throw error;
+  throw new Error(`${message} (line ${place})`, { cause: error });
+}
+
+/** Where the error arose, if that is in the file itself: what the kit says of a definition needs no line. */
+function lineIn(file: string, stack: string): string | null {
+  const top = /^\s+at .*$/m.exec(stack)?.[0] ?? '';
+  // A stack names a module by its URL, and CommonJS by its path.
+  const name = [file, fileURLToPath(file)].find((one) => top.includes(`${one}:`));
+  if (name === undefined) return null;
+  const [, line, column] = /^(\d+):(\d+)/.exec(top.slice(top.indexOf(`${name}:`) + name.length + 1)) ?? [];
+  return line === undefined || column === undefined ? null : `${line}, column ${column}`;
 }
 
 function whyNotLoaded(error: unknown): never {

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { mcpToolType } from '@sluice/core';
 import type { Problem, ToolType } from '@sluice/core';
 import { toolTypes } from '@sluice/tools';
@@ -48,7 +50,9 @@ async function loadInto(
           if (one.status === 'rejected') throw one.reason;
           types.push(typeOf(one.value, types));
         } catch (error) {
-          problems.push({ path: file, found: reasonOf(error), write: 'a tool as docs/writing-a-tool.md shows it' });
+          const line = await syntaxLine(file);
+          const found = line === null ? reasonOf(error) : `${reasonOf(error)} (line ${line})`;
+          problems.push({ path: file, found, write: 'a tool as docs/writing-a-tool.md shows it' });
         }
       }
     }
@@ -77,6 +81,19 @@ function typeOf({ contract, file, networkUses }: LoadedTool, known: readonly Too
   const uses = networkUses.length === 0 ? {} : { networkUses };
   return { ...(toolTypes([contract])[0] as ToolType), file, ...uses };
 }
+
+/** The line of a file's first mistake of syntax, as Node names it without running the file; null where it has none. */
+async function syntaxLine(file: string): Promise<string | null> {
+  const said = await promisify(execFile)(process.execPath, ['--check', file], { timeout: checkMs }).then(
+    () => '',
+    (error: { readonly stderr?: string }) => error.stderr ?? '',
+  );
+  if (!/^SyntaxError/m.test(said)) return null;
+  return /^.*:(\d+)$/.exec(said.split('\n')[0] ?? '')?.[1] ?? null;
+}
+
+/** How long Node may take to read a file, milliseconds. */
+const checkMs = 10_000;
 
 function reasonOf(error: unknown): string {
   const message = (error as { readonly message?: unknown } | null | undefined)?.message;

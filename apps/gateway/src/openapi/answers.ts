@@ -164,6 +164,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
         ...version,
         state: text('The state.'),
         group: list(text('A group.'), 'The groups.'),
+        fallback_groups: list(text('A group.'), 'Groups that stand in for a requested one without an available tool.'),
         tools: list(ref('OfferedTool'), 'The tools.'),
       },
       warned,

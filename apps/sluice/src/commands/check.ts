@@ -4,15 +4,16 @@ import { printable } from '@sluice/core';
 import { networkNamespace } from '@sluice/isolation';
 import { keyFileProblem } from '@sluice/identity';
 import { aboutTools, allOffered } from '../show/configuration.js';
-import { askModels } from '../system/ask-models.js';
+import { askModels, unusableModels } from '../system/ask-models.js';
 import { outsideSources } from '../system/outside-sources.js';
 import { compileForCommand } from '../system/compile-once.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice check [--strict] [--model] FILE
-  Compiles a configuration as the system would, asking the MCP servers of allowed tools what they offer. Asks once where permissions come
-  from (file or table of users, lookup) and OpenFGA, with the variables that are set here. Exit code 1 if it has mistakes; with --strict
-  also if an allowed tool cannot be offered, as when its server does not answer, or if one of the others does not answer.
+export const usage = `sluice check [--strict] [--model] [FILE]
+  Compiles a configuration (without FILE that of SLUICE_CONFIG) as the system would, asking the MCP servers of allowed tools what they
+  offer. Asks once where permissions come from (file or table of users, lookup) and OpenFGA, with the variables that are set here, and
+  says which model's key is not set here. Exit code 1 if it has mistakes; with --strict also if an allowed tool cannot be offered, as when
+  its server does not answer, or if one of the others does not answer or has no key.
   With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
   if one gives no answer.`;
 
@@ -22,8 +23,10 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     allowPositionals: true,
     options: { strict: { type: 'boolean', default: false }, model: { type: 'boolean', default: false } },
   });
-  const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new Error(`Give one configuration file.\n${usage}`);
+  const [named, ...more] = positionals;
+  const file = named ?? surroundings.environment.configFile;
+  if (file === undefined || file === null || more.length > 0)
+    throw new Error(`Give one configuration file, or set SLUICE_CONFIG.\n${usage}`);
   const { write, paint } = surroundings;
   const { configuration, problems, findings } = await compileForCommand(file, surroundings, { keyFileProblem });
   if (configuration === null) {
@@ -37,15 +40,17 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   const models = values.model
     ? await askModels(configuration, surroundings.environment.secret, configuration.limits.modelMs)
     : [];
+  const unset = values.model ? [] : await unusableModels(configuration, surroundings.environment.secret);
   const away = findings.filter(({ kind }) => kind === 'missing_tools').length;
   const unknown = away === 0 ? '' : `, ${away === 1 ? 'a list' : `${away} lists`} of MCP tools without any`;
   const refused =
     models.some(({ problem }) => problem !== null) ||
-    (values.strict && (silent.length > 0 || away > 0 || !allOffered(configuration)));
+    (values.strict && (silent.length > 0 || unset.length > 0 || away > 0 || !allOffered(configuration)));
   write(
     `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}${unknown}, version ${configuration.version}\n`,
   );
   for (const { where, problem } of silent) write(`${paint.bad('!')} ${where}: ${problem ?? ''}\n`);
+  for (const { name, problem } of unset) write(`${paint.bad('!')} model ${name}: ${problem ?? ''}\n`);
   for (const { name, problem, ms } of models)
     write(
       problem === null

@@ -10,23 +10,26 @@ import {
   fullTools,
   localPrincipal,
   noCalls,
+  quote,
+  suggestion,
   toolChoiceOf,
   unloadedGroups,
   wildcard,
   withoutFacts,
 } from '@sluice/core';
 import type { BindingFacts, CallCounts, Configuration, Decision, Evaluator, Facts, Unknown } from '@sluice/core';
-import { recordFromJson } from '@sluice/contracts';
+import { recordFromJson, wireFields } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import { fallbacksFor, withFallbacks } from '@sluice/run';
 import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
 import type { Surroundings } from './surroundings.js';
 
-export const usage = `sluice explain --config FILE [--calls TOOL=N,TOOL=N] [--nested]
+export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
-  JSON: which tools are eligible and permitted, which are hidden and why, and what a tool_choice comes to, or why
-  it is refused. Rules are judged at the present time; what they ask for and a line does not say is in depends_on.
+  JSON: which tools are eligible, permitted and offered, which rules close some (closed), which are hidden and why,
+  and what a tool_choice comes to, or why it is refused. Without --config the file is that of SLUICE_CONFIG. Rules
+  are judged at the present time; what they ask for and a line does not say is in depends_on.
   Where callers have an identity, it is that of one who may use the groups and connections that are named, and the
   groups that stand in for these (group_fallbacks), which are then in fallback_groups. --calls: so many calls of
   each tool, by its id or key, were made before, as budgets count them. --nested: the run answers the call of an
@@ -39,8 +42,9 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     args: [...args],
     options: { config: { type: 'string' }, calls: { type: 'string' }, nested: { type: 'boolean', default: false } },
   });
-  if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
-  const configuration = await configurationOf(values.config, surroundings);
+  const config = values.config ?? surroundings.environment.configFile;
+  if (config === undefined || config === null) throw new Error(`Name the configuration.\n${usage}`);
+  const configuration = await configurationOf(config, surroundings);
 
   const evaluator = compileEvaluator(configuration);
   const before = { calls: callsIn(values.calls, evaluator), nested: values.nested };
@@ -129,6 +133,11 @@ function connectionsOf(
   return allowedConnections(open, localPrincipal, requested);
 }
 
+/** Throws for a field that no request has: what it was meant to say would be left out of the decision. */
 function withQuestion(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { question: '', ...value } : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const known = wireFields('AgentRequest');
+  const other = Object.keys(value).find((key) => !known.includes(key));
+  if (other !== undefined) throw new Error(`the field ${quote(other)} is unknown; write ${suggestion(other, known)}.`);
+  return { question: '', ...value };
 }

@@ -28,6 +28,22 @@ export async function askModels(
   return Promise.all(modelsOf(configuration).map((settings) => askModel(settings, source, mostMs)));
 }
 
+/** The models that could not be asked with what is set here, such as one whose key is missing. Asks none. */
+export async function unusableModels(
+  configuration: Pick<Configuration, 'model' | 'fallbacks'>,
+  secret: (variable: string) => string | undefined,
+): Promise<readonly Pick<ModelCheck, 'name' | 'problem'>[]> {
+  const source = new Models(secret);
+  const checks = modelsOf(configuration).map(async (settings) => {
+    const problem = await source.get(settings).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    return { name: modelName(settings), problem };
+  });
+  return (await Promise.all(checks)).filter(({ problem }) => problem !== null);
+}
+
 async function askModel(settings: ModelSettings, source: Models, mostMs: number): Promise<ModelCheck> {
   const name = modelName(settings);
   const begun = performance.now();

@@ -8,6 +8,10 @@ import { transition } from './transition.js';
 export interface Explanation {
   readonly eligible: readonly string[];
   readonly permitted: readonly string[];
+  /** What the model is really given: the permitted tools that can run, have calls left and are closed by no rule. */
+  readonly offered: readonly string[];
+  /** For each eligible tool that rules close: their names. */
+  readonly closed: Readonly<Record<string, readonly string[]>>;
   readonly filtered_by_group: readonly string[];
   readonly filtered_by_state: readonly string[];
   readonly unknown_groups: readonly string[];
@@ -29,6 +33,13 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
   return {
     eligible: decision.eligible,
     permitted: decision.permitted,
+    offered: decision.offered.map(({ key }) => key),
+    closed: Object.fromEntries(
+      decision.eligible.flatMap((key) => {
+        const rules = closing(places.get(key)?.place, decision, evaluator);
+        return rules.length === 0 ? [] : [[key, [...new Set(rules.map(({ rule }) => rule))]]];
+      }),
+    ),
     filtered_by_group: decision.filteredByGroup,
     filtered_by_state: decision.filteredByState,
     unknown_groups: decision.unknownGroups,
@@ -50,14 +61,23 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
 function sentence(
   reason: HiddenReason,
   at: { readonly tool: ConfiguredTool; readonly place: number } | undefined,
-  { closed }: Pick<Decision, 'closed'>,
-  { availability }: Pick<Evaluator, 'availability'>,
+  decision: Pick<Decision, 'closed'>,
+  evaluator: Pick<Evaluator, 'availability'>,
 ): string {
   const text = hiddenReasonTexts[reason];
   if (at === undefined) return text;
   if (reason === 'unavailable') return at.tool.unavailable ?? text;
-  const rules = availability.named(closed & availability.ofTool(at.place)).filter(({ kind }) => kind === reason);
+  const rules = closing(at.place, decision, evaluator).filter(({ kind }) => kind === reason);
   return rules.length === 0 ? text : `${text.slice(0, -1)}: ${rules.map(({ rule }) => rule).join(', ')}.`;
+}
+
+/** The conditions that close a tool. */
+function closing(
+  place: number | undefined,
+  { closed }: Pick<Decision, 'closed'>,
+  { availability }: Pick<Evaluator, 'availability'>,
+): ReturnType<Evaluator['availability']['named']> {
+  return place === undefined ? [] : availability.named(closed & availability.ofTool(place));
 }
 
 function chosen(asked: string | null, { offered }: Decision): Pick<Explanation, 'tool_choice' | 'refused'> {

@@ -536,6 +536,8 @@ export interface Problem {
   readonly path: string;
   readonly found: string;
   readonly write: string;
+  /** `file:line:column` of what the path names, where it is in a file. */
+  readonly position?: string;
 }
 
 /** Something legal that an author will want to know: cycles, dead ends, unreachable tools, unavailable tools. */
@@ -563,6 +565,7 @@ export interface Finding {
     | 'unknown_strategy'
     | 'min_above_max'
     | 'open_network'
+    | 'empty_condition'
     | 'no_network';
   readonly path: string;
   readonly message: string;

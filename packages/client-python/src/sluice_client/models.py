@@ -311,6 +311,7 @@ class ToolList(Answer):
     config_version: str = Field(description="The version of the configuration that decided.")
     state: str = Field(description="The state.")
     group: list[str] = Field(description="The groups.")
+    fallback_groups: list[str] = Field(description="Groups that stand in for a requested one without an available tool.")
     tools: list[OfferedTool] = Field(description="The tools.")
     warnings: list[RequestWarning] | None = Field(default=None, description="Absent where there is nothing to warn of.")
 

@@ -439,6 +439,8 @@ export interface ToolList {
   readonly state: string;
   /** The groups. */
   readonly group: readonly string[];
+  /** Groups that stand in for a requested one without an available tool. */
+  readonly fallback_groups: readonly string[];
   /** The tools. */
   readonly tools: readonly OfferedTool[];
   /** Absent where there is nothing to warn of. */

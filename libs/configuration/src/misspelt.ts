@@ -1,0 +1,73 @@
+import { nearest, quote, suggestion } from '@sluice/core';
+import type { Problem } from '@sluice/core';
+import { configurationKeys } from './keys.js';
+import { join } from './problems.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * The file with each section that is nearly right under its right name, and the mistake noted: what is within it is checked, and what
+ * names it elsewhere is no mistake.
+ */
+export function withMeantSections(raw: unknown, problems: Problem[]): unknown {
+  if (!isMap(raw)) return raw;
+  const keys: readonly string[] = configurationKeys[''];
+  const renamed = new Map<string, string>();
+  for (const key of Object.keys(raw)) {
+    const meant = keys.includes(key) ? undefined : nearest(key, keys);
+    if (meant === undefined || (raw[meant] ?? null) !== null || [...renamed.values()].includes(meant)) continue;
+    renamed.set(key, meant);
+    problems.push({ path: join('', key), found: `the unknown key ${quote(key)}`, write: suggestion(key, keys) });
+  }
+  if (renamed.size === 0) return raw;
+  const taken = new Set(renamed.values());
+  const entries = Object.entries(raw).flatMap(([key, value]): [string, unknown][] =>
+    taken.has(key) ? [] : [[renamed.get(key) ?? key, value]],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Where the names of a kind stand. */
+const sectionsOf: Readonly<Record<string, readonly string[]>> = {
+  tool: ['tool', 'mcp'],
+  group: ['group', 'tool'],
+  connection: ['connections'],
+  server: ['mcp', 'mcp.servers'],
+  entry: ['mcp', 'mcp.tools'],
+  upstream: ['proxy.upstreams'],
+};
+
+/**
+ * Without the problems that come of another one: a name is not unknown where its section cannot be read, or where its own entry is not of
+ * the right shape.
+ */
+export function withoutConsequences(problems: readonly Problem[], raw: unknown): readonly Problem[] {
+  const own = problems.filter(({ found }) => {
+    const [, kind = '', name = ''] =
+      /^(?:the unknown|an allowed tool without an) (tool|group|connection|server|upstream|entry) ("(?:[^"\\]|\\.)*")/.exec(
+        found,
+      ) ?? [];
+    const sections = (sectionsOf[kind] ?? []).map((section) => at(raw, section));
+    return !sections.some((section) => !isReadable(section) || isUnreadableIn(section, name));
+  });
+  return own.length === 0 ? problems : own;
+}
+
+function at(raw: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), raw);
+}
+
+function isReadable(section: unknown): boolean {
+  return section === null || section === undefined || isMap(section) || Array.isArray(section);
+}
+
+/** True for a name whose entry stands there and is no map. */
+function isUnreadableIn(section: unknown, name: string): boolean {
+  if (!isMap(section)) return false;
+  const key = Object.keys(section).find((one) => quote(one) === name);
+  return key !== undefined && !isMap(section[key]);
+}
+
+function isMap(value: unknown): value is Values {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
