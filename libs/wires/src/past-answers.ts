@@ -2,6 +2,7 @@ import type { JsonValue } from '@sluice/core';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems } from './json/edit.js';
 import { JsonSpan } from './json/span.js';
+import { wireEntry } from './types.js';
 import type { Message, MessagePart, ResultPart, TurnPart, WireName } from './types.js';
 
 /** A part of an answer in a request’s history, with the item that holds it, and its number among the blocks of that item. */
@@ -97,11 +98,6 @@ export function changeAnswers(wire: WireName, body: string, changes: readonly An
   return applyEdits(body, edits);
 }
 
-/** Blocks stand in the content of a message; Responses and Chat have items of their own for results. */
-function hasBlocks(wire: WireName): boolean {
-  return wire === 'anthropic' || wire === 'bedrock-anthropic' || wire === 'bedrock';
-}
-
 function roundsIn(
   wire: WireName,
   list: JsonSpan,
@@ -112,13 +108,13 @@ function roundsIn(
   if (first === undefined || last === undefined) return [];
   const messages = rounds.flatMap(({ parts, results: own }, at): Message[] => [
     { role: 'assistant', parts },
-    ...(at < rounds.length - 1 || !hasBlocks(wire) ? [{ role: 'user' as const, parts: own }] : []),
+    ...(at < rounds.length - 1 || !wireEntry(wire).hasBlocks ? [{ role: 'user' as const, parts: own }] : []),
   ]);
   const written = [...codecs[wire].encodeMessages(messages.filter(({ parts }) => parts.length > 0))];
   const items = list.items.slice(answer.from, answer.to);
-  const marked = hasBlocks(wire) ? withCacheMark(written, items) : written;
+  const marked = wireEntry(wire).hasBlocks ? withCacheMark(written, items) : written;
   const edit = { start: first.start, end: last.end, text: marked.join(',') };
-  if (!hasBlocks(wire) || results.length === 0) return [edit];
+  if (!wireEntry(wire).hasBlocks || results.length === 0) return [edit];
   // Instructions may stand before the client’s results.
   const next = list.items.slice(answer.to).find((item) => item.member('role')?.string !== 'system');
   return resultEdits(wire, edit, { next, results });
@@ -170,7 +166,8 @@ function withoutParts(
     const parts = answer.parts.filter((part) => part.item === item);
     if (!parts.some((part) => gone.has(part))) continue;
     const content = list.items[item]?.member('content');
-    if (parts.every((part) => gone.has(part)) || !hasBlocks(wire) || content === undefined) goneItems.add(item);
+    if (parts.every((part) => gone.has(part)) || !wireEntry(wire).hasBlocks || content === undefined)
+      goneItems.add(item);
     else
       edits.push(
         ...editItems(content, (block) => !parts.some((one) => one.block === block && gone.has(one)), { behind: [] }),

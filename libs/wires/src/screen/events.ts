@@ -1,5 +1,6 @@
 import { readAwsMessage } from '../stream/frames.js';
 import { HeldBytes } from '../stream/held-bytes.js';
+import { wireEntry } from '../types.js';
 import type { WireName } from '../types.js';
 
 /** One event of a stream, with its bytes as they came. */
@@ -18,7 +19,7 @@ export interface EventSplitter {
 }
 
 export function createSplitter(wire: WireName): EventSplitter {
-  return wire === 'bedrock' || wire === 'bedrock-anthropic' ? new AmazonSplitter() : new ServerSentSplitter();
+  return wireEntry(wire).frames === 'amazon' ? new AmazonSplitter() : new ServerSentSplitter();
 }
 
 const none = new Uint8Array(0);
