@@ -22,7 +22,7 @@ import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
 import { Operators } from './operators.js';
 import { Permission } from './permission.js';
-import { RefusalFilter } from './refusal.js';
+import { RefusalFilter } from './refusal-filter.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
