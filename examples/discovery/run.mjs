@@ -26,7 +26,12 @@ const written = readFileSync(join(here, 'sluice.yaml'), 'utf8').replace('http://
 writeFileSync(config, written.replace(/^ {2}folder: .*/m, `  folder: '${folder}'`));
 
 const sluice = spawn(process.execPath, [join(here, '../../bin/sluice.mjs'), 'start'], {
-  env: { ...process.env, SLUICE_CONFIG: config, SLUICE_DATA: join(folder, 'data'), SLUICE_PORT: '0', NO_COLOR: '1' },
+  env: {
+    ...process.env,
+    ...{ SLUICE_CONFIG: config, SLUICE_DATA: join(folder, 'data'), NO_COLOR: '1' },
+    // Another Sluice may run here, and its ports be set.
+    ...{ SLUICE_PORT: '0', SLUICE_HTTP_PORT: '0', SLUICE_MCP_PORT: '0', SLUICE_PROXY_PORT: '0' },
+  },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const proxyUrl = await new Promise((resolve, reject) => {
