@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { calls } from '../harness/configurations.js';
-import { eventually } from '../harness/eventually.js';
-import { sluice } from '../harness/program.js';
-import { scriptedEndpoint } from '../harness/scripted-endpoint.js';
-import type { Script } from '../harness/scripted-endpoint.js';
-import { lookupId, review, rows, withConfidence } from '../harness/with-confidence.js';
-import { ids, step, withPlans } from '../harness/with-plans.js';
+import { calls } from '../../harness/configurations.js';
+import { eventually } from '../../harness/eventually.js';
+import { sluice } from '../../harness/program.js';
+import { scriptedEndpoint } from '../../harness/scripted-endpoint.js';
+import type { Script } from '../../harness/scripted-endpoint.js';
+import { lookupId, review, rows, withConfidence } from '../../harness/with-confidence.js';
+import { ids, step, withPlans } from '../../harness/with-plans.js';
 
 const workflow = [step(calls.query), step(calls.update), step(calls.analysis), step(calls.reset)];
 
