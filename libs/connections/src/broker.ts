@@ -3,7 +3,6 @@ import { fromEnvironment } from './adapters/environment.js';
 import { fromFile } from './adapters/file.js';
 import { fromHttp } from './adapters/http.js';
 import { CredentialCache, keyOf } from './cache.js';
-import { whyUnusable } from './usable.js';
 
 /** What became of asking where a credential comes from; what was kept is not asked for. */
 export type Outcome = 'given' | 'denied' | 'unreachable';
@@ -84,4 +83,18 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Shorter ones are words that stand in every text, so they could not be kept out of one. */
+const shortestToken = 8;
+
+const longestToken = 8_192;
+
+/** What keeps a text from being a credential, as the end of a sentence that repeats nothing of it; null if it can be one. */
+function whyUnusable(token: string): string | null {
+  if (token.length < shortestToken) return `is shorter than ${shortestToken} characters`;
+  if (token.length > longestToken) return `is longer than ${longestToken} characters`;
+  // What else there is could not be sent in a header.
+  if (!/^[\x21-\x7e]+( +[\x21-\x7e]+)*$/.test(token)) return 'holds characters that no header can';
+  return null;
 }

@@ -1,6 +1,5 @@
 import type { DiscoveryRecord } from '@sluice/records';
 import type { DiscoveryReport, SearchReport } from './report.js';
-import { withoutCredentials } from './without-credentials.js';
 
 /** What a record repeats at most, so that no list of a client and no text of a model makes it too large for the log. */
 const longestQuery = 2_000;
@@ -66,4 +65,18 @@ function names(list: readonly string[]): readonly string[] {
 
 function short(text: string): string {
   return text.slice(0, longestName).toWellFormed();
+}
+
+/** What keys and tokens of common providers look like. */
+const credentials = [
+  /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
+  /\b(sk|pk|rk|ghp|gho|ghs|ghu|glpat|xox[abprs]|hf|AIza)[-_]?[A-Za-z0-9_-]{16,}/g,
+  /\b(AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_-]*)?/g,
+  /\b(api[_-]?key|password|passwd|secret|token)(["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi,
+];
+
+/** A text in which `[hidden]` stands for what looks like a credential. */
+function withoutCredentials(text: string): string {
+  return credentials.reduce((shown, pattern) => shown.replace(pattern, '[hidden]'), text);
 }

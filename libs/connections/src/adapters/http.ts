@@ -1,5 +1,4 @@
 import type { Clock, ConnectionAnswer, ConnectionSettings, ConnectionUse } from '@sluice/core';
-import { boundedText } from './bounded-text.js';
 
 type Settings = Extract<ConnectionSettings, { readonly adapter: 'http' }>;
 
@@ -88,4 +87,17 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   if (name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1_000} s`;
   const { code } = Object(cause) as { readonly code?: unknown };
   return typeof code === 'string' ? `it cannot be reached (${code})` : 'it cannot be reached, or its answer broke off';
+}
+
+/** A response's body as text; null as soon as it is larger than so many bytes, and then no more of it is read. */
+async function boundedText({ body }: Response, bytes: number): Promise<string | null> {
+  if (body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let read = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    read += chunk.length;
+    if (read > bytes) return null; // leaving the loop cancels the body
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }

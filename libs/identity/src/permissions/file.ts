@@ -21,16 +21,6 @@ export function usersInFile(path: string): PermissionSource {
   };
 }
 
-/** Why the file cannot be used now, in words; null if it can. */
-export async function usersFileProblem(path: string): Promise<string | null> {
-  try {
-    await readUsers(path);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
 async function readUsers(path: string): Promise<Tenants> {
   const text = await readFile(path, 'utf8').catch(unreadable);
   let content: unknown;

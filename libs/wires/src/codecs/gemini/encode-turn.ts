@@ -1,9 +1,9 @@
+import type { Finish } from '../../types.js';
 import type { StreamEncoder, TurnHead } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { sseFrame } from '../../stream/frames.js';
 import type { Encoded, Turn, TurnPart } from '../../types.js';
 import { Dropped } from '../dropped.js';
-import { words } from './finish.js';
 import { callOut, own } from './parts.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
@@ -52,3 +52,13 @@ export function streamEncoder({ id, model }: TurnHead): StreamEncoder {
     end: (reason, usage) => chunk([], { finishReason: words[reason] }, { usageMetadata: usageIn(usage) }),
   };
 }
+
+const words: Readonly<Record<Finish, string>> = {
+  stop: 'STOP',
+  calls: 'STOP',
+  length: 'MAX_TOKENS',
+  filtered: 'SAFETY',
+  error: 'MALFORMED_RESPONSE',
+  paused: 'OTHER',
+  other: 'OTHER',
+};

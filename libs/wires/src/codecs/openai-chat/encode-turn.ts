@@ -1,9 +1,9 @@
+import type { Finish } from '../../types.js';
 import type { StreamEncoder, TurnHead } from '../../codec.js';
 import { writeJson, type Writable } from '../../json/json-text.js';
 import { sseFrame } from '../../stream/frames.js';
 import { type Encoded, type Turn, type TurnPart } from '../../types.js';
 import { Dropped, echoed } from '../dropped.js';
-import { words } from './finish.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
 
@@ -62,3 +62,13 @@ export function streamEncoder({ id, model, createdAtMs }: TurnHead): StreamEncod
       Buffer.concat([delta({}, words[reason]), chunk([], { usage: usageIn(usage) }), sseFrame('[DONE]')]),
   };
 }
+
+const words: Readonly<Record<Finish, string>> = {
+  stop: 'stop',
+  calls: 'tool_calls',
+  length: 'length',
+  filtered: 'content_filter',
+  error: 'error',
+  paused: 'length',
+  other: 'other',
+};
