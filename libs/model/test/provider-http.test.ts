@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Fault, type ModelSettings } from '@sluice/core';
 import { createModel } from '@sluice/model';
+import { encodeRequest, type TurnPart } from '@sluice/wires';
 import { createFaults } from '../src/provider/faults.js';
 import { requestOf } from './requests.js';
 import { type Endpoint, send, startEndpoint } from './wires/endpoint.js';
@@ -57,6 +58,100 @@ describe('an endpoint that goes wrong', () => {
     };
     expect(await turn()).toMatchObject({ answer: 'ok' });
     expect(endpoint.received).toHaveLength(2);
+  });
+
+  it.each<[Readonly<Record<string, string>>, number]>([
+    [{ 'retry-after': '0.5' }, 490],
+    [{ 'retry-after-ms': '300' }, 290],
+    [{ 'retry-after-ms': '0', 'retry-after': '3600' }, 0],
+  ])('and asks for a wait by %j is asked again after it', async (headers, least) => {
+    let first = 0;
+    endpoint.respond = async (response) => {
+      if (endpoint.received.length > 1) return answer(response);
+      first = performance.now();
+      response.writeHead(429, headers).end('{}');
+    };
+    expect(await turn()).toMatchObject({ answer: 'ok' });
+    expect(performance.now() - first).toBeGreaterThanOrEqual(least);
+  });
+
+  it.each(['context_length_exceeded', 'request_too_large', 'string_above_max_length', 'model_not_found'])(
+    'and says %s in its turn is not asked again',
+    async (code) => {
+      endpoint.respond = (response) =>
+        void response
+          .writeHead(200, { 'content-type': openai.contentType })
+          .end(`data: ${JSON.stringify({ error: { message: 'It is too much.', code } })}\n\n`);
+      const fault = await faultOf();
+      expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+      expect(fault.message).toContain(`refused the request (${code}): “It is too much.”`);
+      expect(endpoint.received).toHaveLength(1);
+    },
+  );
+
+  it.each<[string, number, object]>([
+    ['a status of its own', 401, { code: 'invalid_api_key', message: 'Incorrect API key provided: sk-abc.' }],
+    [
+      'Google’s 400',
+      400,
+      { code: 400, status: 'INVALID_ARGUMENT', message: 'API key not valid. Please pass a valid API key.' },
+    ],
+    ['a name in its turn', 200, { type: 'authentication_error', message: 'invalid x-api-key' }],
+    ['a code in its turn', 200, { code: 'invalid_api_key', message: 'Wrong.' }],
+  ])('and says with %s that the key is wrong gets a sentence about the key', async (_, status, error) => {
+    endpoint.respond = (response) =>
+      void response
+        .writeHead(status, { 'content-type': status === 200 ? openai.contentType : 'application/json' })
+        .end(status === 200 ? `data: ${JSON.stringify({ error })}\n\n` : JSON.stringify({ error }));
+    const fault = await faultOf();
+    expect(fault).toMatchObject({ code: 'model_refused', retryable: false });
+    expect(fault.message).toMatch(/did not accept the key .*model\.api_key_env/);
+    expect(fault.message).not.toContain('sk-abc');
+  });
+
+  it('and gives its content as a list of parts, as Mistral does, is read and gets its thoughts back', async () => {
+    const chunk = (delta: object, finish_reason: string | null = null): string =>
+      `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] });
+    endpoint.respond = (response) =>
+      void response.writeHead(200, { 'content-type': openai.contentType }).end(
+        [
+          chunk({ role: 'assistant', content: [thinking('Let me ')] }),
+          chunk({ content: [thinking('see.'), { type: 'text', text: 'Be' }] }),
+          chunk({
+            content: [
+              { type: 'reference', reference_ids: [1] },
+              { type: 'text', text: 'rn' },
+            ],
+          }),
+          chunk({ content: '.' }, 'stop'),
+          'data: [DONE]\n\n',
+        ].join(''),
+      );
+    const { answer: text, raw } = await turn();
+    expect(text).toBe('Bern.');
+    const [thought] = raw ?? [];
+    expect(thought).toMatchObject({ kind: 'reasoning', payload: { text: 'Let me see.' } });
+    const parts = [thought?.payload as TurnPart, { type: 'text', text: 'Bern.' } as const];
+    const blank = {
+      model: 'm',
+      instructions: '',
+      tools: [],
+      toolChoice: null,
+      maxOutputTokens: null,
+      temperature: null,
+    };
+    const message = { role: 'assistant', parts } as const;
+    const { body } = encodeRequest('openai-chat', {
+      ...blank,
+      topP: null,
+      stopSequences: [],
+      stream: true,
+      messages: [message],
+    });
+    expect((JSON.parse(body) as { messages: readonly unknown[] }).messages).toEqual([
+      { role: 'assistant', content: [thinking('Let me see.'), { type: 'text', text: 'Bern.' }] },
+    ]);
   });
 
   it('and asks for a wait with a status that says something else is not asked again', async () => {

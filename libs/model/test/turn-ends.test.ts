@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Fault, type Model, type ModelTool, type ModelTurn } from '@sluice/core';
 import { createModel } from '@sluice/model';
-import { requestOf } from './requests.js';
+import { requestOf, stepOf } from './requests.js';
 import { anthropic } from './wires/anthropic.js';
 import { bedrock } from './wires/bedrock.js';
 import { bedrockAnthropic } from './wires/bedrock-anthropic.js';
@@ -138,7 +138,7 @@ describe.each(table)('a turn of %s that ends with “%s” is %s', (_, word, end
 
   it('without a word: nothing, with the reason', async () => {
     const model = await modelOf(wire);
-    answer(wire, { finishAs: word });
+    answer(wire, ...Array.from({ length: 3 }, () => ({ finishAs: word })));
     const fault = await faultOf(model.turn(request, { signal }));
     if (end === 'length') expect(fault.message).toContain('raise model.max_output_tokens');
     else if (end !== 'whole') expect(fault.message).toContain(`“${word}”`);
@@ -182,6 +182,105 @@ describe.each<[string, Wire]>([
     expect(fault.message).toContain('“pause_turn”');
     expect(endpoint.received).toHaveLength(1);
   });
+});
+
+describe('a turn without a text or a call', () => {
+  it.each<[string, Wire, Script]>([
+    ['an empty stop of Gemini', google, { finishAs: 'STOP' }],
+    ['a call that Gemini did not expect', google, { finishAs: 'UNEXPECTED_TOOL_CALL' }],
+    ['thoughts alone', google, { thinking: ['Hm.'], finishAs: 'STOP' }],
+    ['an empty end of Anthropic', anthropic, { finishAs: 'end_turn' }],
+  ])('is asked for again at once: %s', async (_, wire, empty) => {
+    const model = await modelOf(wire);
+    answer(wire, empty, { text: ['There.'] });
+    const turn = await model.turn(request, { signal });
+    expect(turn).toMatchObject({ answer: 'There.', inputTokens: 14, outputTokens: 10 });
+    const [first, second] = endpoint.received.map(({ body }) => body);
+    expect(second).toEqual(first);
+  });
+
+  it('is refused when it comes a third time', async () => {
+    const model = await modelOf(google);
+    answer(google, {}, {}, {}, { text: ['Too late.'] });
+    expect(await faultOf(model.turn(request, { signal }))).toMatchObject({ code: 'model_refused' });
+    expect(endpoint.received).toHaveLength(3);
+  });
+});
+
+describe('a turn of several messages of the Responses API', () => {
+  const message = (id: string, phase: string, text: string, output_index: number): string => {
+    const item = { id, type: 'message', role: 'assistant', phase };
+    const event = (type: string, rest: object) => `data: ${JSON.stringify({ type, output_index, ...rest })}\n\n`;
+    return [
+      event('response.output_item.added', { item: { ...item, content: [] } }),
+      event('response.output_text.delta', { content_index: 0, delta: text }),
+      event('response.output_item.done', { item: { ...item, content: [{ type: 'output_text', text }] } }),
+    ].join('');
+  };
+  const completed = `data: ${JSON.stringify({ type: 'response.completed', response: { status: 'completed', output: [] } })}\n\n`;
+  const made = `data: ${JSON.stringify({ type: 'response.output_item.done', output_index: 2, item: { id: 'fc_1', type: 'function_call', call_id: 'one', name: 'core__find', arguments: '{}' } })}\n\n`;
+  const respond = (text: string): void => {
+    endpoint.respond = (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+  };
+
+  it('answers with the final one, and streams it alone', async () => {
+    const model = await modelOf(openaiResponses);
+    respond(message('m1', 'commentary', 'I look.', 0) + message('m2', 'final_answer', 'Bern.', 1) + completed);
+    const pieces: string[] = [];
+    const turn = await model.turn(request, { signal, onText: (piece) => pieces.push(piece) });
+    expect([turn.answer, pieces]).toEqual(['Bern.', ['Bern.']]);
+  });
+
+  it('sends them back apart', async () => {
+    const model = await modelOf(openaiResponses);
+    respond(
+      message('m1', 'commentary', 'I look.', 0) + message('m2', 'commentary', 'And there.', 1) + made + completed,
+    );
+    const turn = await model.turn(request, { signal });
+    expect(turn.thought).toBe('I look.\n\nAnd there.');
+    const [first] = turn.calls;
+    const step = stepOf({
+      toolId: 'core__find',
+      thought: turn.thought,
+      toolCallId: 'one',
+      iteration: 1,
+      providerData: first?.providerData ?? null,
+    });
+    respond(message('m3', 'final_answer', 'Done.', 0) + completed);
+    await model.turn({ ...request, history: [step] }, { signal });
+    const input = endpoint.received.at(-1)?.body['input'] as readonly object[];
+    expect(input.slice(1, 3)).toMatchObject([
+      { id: 'm1', phase: 'commentary', content: [{ text: 'I look.' }] },
+      { id: 'm2', phase: 'commentary', content: [{ text: 'And there.' }] },
+    ]);
+  });
+});
+
+it('gives Gemini its parallel calls and a trailing signature back as they came', async () => {
+  const model = await modelOf(google);
+  const parts = [
+    { text: 'I look.' },
+    { functionCall: { id: 'one', name: 'core__find', args: {} }, thoughtSignature: 'first' },
+    { functionCall: { id: 'two', name: 'core__find', args: { n: 1 } } },
+    { text: '', thoughtSignature: 'last' },
+  ];
+  endpoint.respond = (response) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(
+        `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] })}\n\n`,
+      );
+  const { calls, thought } = await model.turn(request, { signal });
+  const history = calls.map((each, index) =>
+    stepOf({
+      ...{ toolId: each.tool, thought, arguments: each.arguments, toolCallId: each.toolCallId, iteration: 1, index },
+      providerData: each.providerData ?? null,
+    }),
+  );
+  answer(google, { text: ['Done.'] });
+  await model.turn({ ...request, history }, { signal });
+  const contents = endpoint.received.at(-1)?.body['contents'] as readonly { readonly parts: unknown }[];
+  expect(contents[1]?.parts).toEqual(parts);
 });
 
 it('quotes a word of the provider on one line, cut, and without what looks like a secret', async () => {

@@ -56,10 +56,14 @@ export const faults = {
   },
 };
 
+/** Names of errors that the same request, or the same key, has again. */
+const isOfTheRequest =
+  /invalid|validation|authentication|unauthori[sz]ed|permission|not_?found|unsupported|quota|billing|denied|context_(?:length|window)|too_(?:large|long|many_tokens)|above_max|max_tokens|content_policy/i;
+
 /** Sorts an error that a provider reports by its status, where there is one, else by its name. */
 function isTemporary(errorName: string, status: number | undefined): boolean {
   if (status !== undefined && status >= 400) return [408, 409, 424, 425, 429].includes(status) || status >= 500;
-  return !/invalid|validation|authentication|permission|not_found|unsupported|quota|billing|denied/i.test(errorName);
+  return !isOfTheRequest.test(errorName);
 }
 
 /**

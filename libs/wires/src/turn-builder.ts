@@ -17,6 +17,8 @@ export interface Slot {
   begun: string | null;
   /** What its deltas said meanwhile. */
   held: string;
+  /** A commentary on the way to the answer, which is not streamed. */
+  isAside: boolean;
 }
 
 /** One turn under assembly: its parts in the order in which they began. One builder serves one turn. */
@@ -41,7 +43,7 @@ export class TurnBuilder {
       return;
     }
     slot.text += piece;
-    this.onPiece(slot.type, piece);
+    if (!slot.isAside) this.onPiece(slot.type, piece);
   }
 
   /** A part with what it holds as it begins: all of it, its first piece, or what its deltas say again. */
@@ -81,7 +83,17 @@ export class TurnBuilder {
   }
 
   open(type: Slot['type'], name = '', toolCallId = ''): Slot {
-    const slot: Slot = { type, text: '', toolCallId, name, echo: null, isClosed: false, begun: null, held: '' };
+    const slot: Slot = {
+      type,
+      text: '',
+      toolCallId,
+      name,
+      echo: null,
+      isClosed: false,
+      begun: null,
+      held: '',
+      isAside: false,
+    };
     this.slots.push(slot);
     return slot;
   }

@@ -60,12 +60,17 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
         `failed on its own side (${names}); it can be asked again.`,
         `it failed on its own side (${status})`,
       );
-    if (status === 401 || status === 403)
-      return refused(`did not accept the key (${names}): check the variable named in model.api_key_env.`);
+    if (status === 401 || status === 403) return keyRefused(names);
     if (status === 404) return refused(`was not found (${names}): check model.name and model.base_url.`);
     if (status >= 300 && status < 400) return refused(`answered with a redirect (${names}): check model.base_url.`);
     if (status < 300) return refused(`answered without a turn (${names}): check model.base_url.`);
-    return refusedRequest(names, errorSentence(error));
+    const sentence = errorSentence(error);
+    return isAboutKey(names, sentence) ? keyRefused(names) : refusedRequest(names, sentence);
+  }
+
+  function keyRefused(names: string): Fault {
+    const about = names === '' ? '' : ` (${names})`;
+    return refused(`did not accept the key${about}: check the variable named in model.api_key_env.`);
   }
 
   function refusedRequest(names: string, sentence: string): Fault {
@@ -75,7 +80,8 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
       tool === undefined
         ? 'Check model.name, model.max_output_tokens and the tools’ schemas.'
         : `This is about the tool ${tool}: take it out of policy.allowed_tools, or have its server describe it otherwise.`;
-    return refused(`refused the request (${names})${why} ${remedy}`);
+    const about = names === '' ? '' : ` (${names})`;
+    return refused(`refused the request${about}${why} ${remedy}`);
   }
 
   function fromRequest(error: unknown): unknown {
@@ -108,8 +114,8 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
     if (error instanceof WireFault) {
       const { isRetryable, kind, errorName, predicate, sentence } = error;
       if (isRetryable) return unreachable(predicate, 'it ended its turn with an error');
-      const isRequest = kind === 'provider_error' && !/authentication|permission/i.test(errorName);
-      return isRequest ? refusedRequest(errorName, sentence) : refused(predicate);
+      if (kind !== 'provider_error') return refused(predicate);
+      return isAboutKey(errorName, sentence) ? keyRefused(errorName) : refusedRequest(errorName, sentence);
     }
     const code = systemCode(error);
     if (code === 'UND_ERR_BODY_TIMEOUT')
@@ -142,6 +148,16 @@ export function createFaults(name: string, { signal, tools, hide }: FaultContext
       ),
     finishReason,
   };
+}
+
+/** Whether an error is about the key, by its names or, with status 400 as Google has it, by what it says. */
+function isAboutKey(names: string, sentence: string): boolean {
+  return (
+    /authentication|unauthori[sz]ed|unauthenticated|permission|api_?key/i.test(names) ||
+    /\bapi[ _-]?key (?:is )?(?:not valid|invalid|expired|not found|missing|required)|\b(?:invalid|incorrect|expired|missing) api[ _-]?key/i.test(
+      sentence,
+    )
+  );
 }
 
 /** What an operating system’s or TLS’s code says, without any address. */

@@ -4,7 +4,7 @@ import type { Agent } from 'undici';
 /** How long an endpoint may take, in milliseconds: to be connected to, until its first byte, and between two bytes of its turn. */
 export const patience = { connectMs: 10_000, firstByteMs: 300_000, silenceMs: 120_000 } as const;
 
-/** Waits that an endpoint asks for with Retry-After are kept here, so that no other request goes before; a longer one is the bus’s. */
+/** Waits that an endpoint asks for with Retry-After (or retry-after-ms, in milliseconds) are kept here, so that no other request goes before; a longer one is the bus’s. */
 const longestWaitMs = 20_000;
 const mostWaits = 3;
 
@@ -56,10 +56,19 @@ async function sendOnce({ url, headers, body }: ProviderRequest, signal: AbortSi
 /** The wait that a response asks for; null where it asks for none, or for one that is too long to be kept here. */
 function askedWait({ status, headers }: ProviderResponse): number | null {
   if (status !== 429 && status !== 503 && status !== 529) return null;
-  const given = headers['retry-after'];
-  if (typeof given !== 'string') return null;
-  const waitMs = /^\d{1,9}$/.test(given.trim()) ? Number(given) * 1_000 : Date.parse(given) - Date.now();
+  const [given, inMs] = [headers['retry-after'], headers['retry-after-ms']];
+  const waitMs = numberIn(inMs) ?? (typeof given === 'string' ? waitOf(given) : Number.NaN);
   return waitMs <= longestWaitMs ? Math.max(0, waitMs) : null;
+}
+
+/** Seconds, which some endpoints give with a fraction, or a date. */
+function waitOf(given: string): number {
+  const seconds = numberIn(given);
+  return seconds === null ? Date.parse(given) - Date.now() : Math.ceil(seconds * 1_000);
+}
+
+function numberIn(given: string | string[] | undefined): number | null {
+  return typeof given === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(given.trim()) ? Number(given) : null;
 }
 
 /** Bytes of an error’s body that are read. */

@@ -119,9 +119,9 @@ function saidIn(turn: readonly WireStep[], { wire, from }: Origin, canFind: CanF
       if (part.type === 'search')
         return canFind(part.found) ? part.blocks.map((block) => ({ type: 'other', wire, ...block })) : [];
       if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, ...echo(part.fields) }];
-      if (isSaid) return [];
+      if (part.text === undefined && isSaid) return [];
       isSaid = true;
-      return [{ type: 'text', text: thought, ...echo(part.fields) }];
+      return [{ type: 'text', text: part.text ?? thought, ...echo(part.fields) }];
     });
   const parts = turn.flatMap(({ step, id }, index): TurnPart[] => [
     ...beside(kept[index]?.before ?? []),

@@ -8,9 +8,12 @@ export interface Origin {
   readonly from: string;
 }
 
-/** A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. */
+/**
+ * A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. Where a turn has several with fields of their
+ * own, each says its own.
+ */
 type Beside =
-  | { readonly type: 'text'; readonly fields?: JsonObject }
+  | { readonly type: 'text'; readonly text?: string; readonly fields?: JsonObject }
   | { readonly type: 'reasoning'; readonly text: string; readonly fields: JsonObject }
   | Searched;
 
@@ -37,6 +40,10 @@ export function providerData(parts: readonly TurnPart[], origin: Origin): readon
   const calls: { fields: JsonObject | undefined; before: Beside[]; after: Beside[] }[] = [];
   let beside: Beside[] = [];
   let hasText = false;
+  const texts = parts.filter(({ type }) => type === 'text');
+  const isEachOwn =
+    texts.length > 1 &&
+    texts.some((part) => ownFields('echo' in part ? part.echo : undefined, origin.wire) !== undefined);
   let search: OtherPart[] = [];
   for (const part of parts) {
     if (part.type === 'other') {
@@ -54,7 +61,8 @@ export function providerData(parts: readonly TurnPart[], origin: Origin): readon
       calls.push({ fields, before: beside, after: [] });
       beside = [];
     } else if (part.type === 'text') {
-      if (!hasText) beside.push({ type: 'text', ...(fields === undefined ? {} : { fields }) });
+      const own = isEachOwn ? { text: part.text } : {};
+      if (!hasText || isEachOwn) beside.push({ type: 'text', ...own, ...(fields === undefined ? {} : { fields }) });
       hasText = true;
     } else if (fields !== undefined) beside.push({ type: 'reasoning', text: part.text, fields });
   }
@@ -108,7 +116,10 @@ function besideIn(value: unknown): readonly Beside[] {
     if (!isJsonObject(one)) return [];
     const { type, text, fields } = one;
     if (type === 'search') return searchIn(one);
-    if (type === 'text') return [{ type, ...(isJsonObject(fields) ? { fields } : {}) }];
+    if (type === 'text') {
+      const own = typeof text === 'string' ? { text } : {};
+      return [{ type, ...own, ...(isJsonObject(fields) ? { fields } : {}) }];
+    }
     return type === 'reasoning' && typeof text === 'string' && isJsonObject(fields) ? [{ type, text, fields }] : [];
   });
 }

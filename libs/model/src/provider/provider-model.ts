@@ -50,6 +50,8 @@ export function createProviderModel(setup: ProviderSetup): Model {
     options.signal.throwIfAborted();
     const faults = createFaults(name, { signal: options.signal, tools: request.tools, hide: hiding(setup.secrets) });
     let decoded = await sendTurn(request, [], options, faults);
+    for (let again = 0; saysNothing(decoded) && again < mostAgain; again += 1)
+      decoded = instead(decoded, await sendTurn(request, [], options, faults));
     for (let pauses = 0; isPaused(decoded) && pauses < mostPauses; pauses += 1)
       decoded = joined(decoded, await sendTurn(request, decoded.parts, options, faults));
     return turnOf(decoded, { history: request.history, origin, faults });
@@ -149,6 +151,22 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
 /** How often a turn is sent back that its provider pauses. */
 const mostPauses = 16;
+
+/** How often a turn that says nothing is asked for again at once. Gemini gives such turns, and says something the next time. */
+const mostAgain = 2;
+
+/** A turn without a text or a call, which stopped as if there were one, or because of a call that the provider did not expect. */
+function saysNothing({ finish, finishAs, parts }: DecodedTurn): boolean {
+  const isUnexpected = finish === 'stop' || finishAs === 'UNEXPECTED_TOOL_CALL';
+  return (
+    isUnexpected && parts.every((part) => part.type !== 'call' && (part.type !== 'text' || part.text.trim() === ''))
+  );
+}
+
+/** The turn that came in place of one that said nothing, and cost tokens as well. */
+function instead(before: DecodedTurn, then: DecodedTurn): DecodedTurn {
+  return { ...joined(before, then), parts: then.parts };
+}
 
 /** Whether the turn can be sent back to go on. One with calls of ours cannot: they have no results yet. */
 function isPaused({ finish, parts }: DecodedTurn): boolean {

@@ -1,6 +1,6 @@
 import { halfWritten } from '@sluice/core';
 import type { ModelCall, ModelStep, ModelTurn, RawPart } from '@sluice/core';
-import type { CallPart, DecodedTurn, Finish } from '@sluice/wires';
+import type { CallPart, DecodedTurn, Finish, TurnPart } from '@sluice/wires';
 import { withUsableIds } from './call-ids.js';
 import type { Faults } from './faults.js';
 import { isTooLarge, type Origin, providerData } from './provider-data.js';
@@ -21,10 +21,7 @@ export function turnOf(
     faults,
   }: { readonly history: readonly ModelStep[]; readonly origin: Origin; readonly faults: Faults },
 ): ModelTurn {
-  const text = read.parts
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('')
-    .trim();
+  const text = textOf(read.parts);
   const made = read.parts.filter((part) => part.type === 'call');
   const data = providerData(read.parts, origin);
   const isDropped = isTooLarge(data);
@@ -57,10 +54,28 @@ export function turnOf(
   }
   if (finish === 'length' && (text === '' || calls.length > 0)) throw faults.outOfTokens();
   if (text === '') throw faults.emptyTurn(finish, finishAs);
-  const answer = { thought: '', calls: [], answer: text, ...rest };
+  const answer = { thought: '', calls: [], answer: finalOf(read.parts) || text, ...rest };
   if (finish === 'stop' || finish === 'calls') return answer;
   const reason = finish === 'length' || finish === 'filtered' ? finish : 'other';
   return { ...answer, incomplete: { reason, finishReason: faults.finishReason(finishAs) } };
+}
+
+/** All that a turn says. Messages of their own, as the Responses API has them, are paragraphs of their own. */
+function textOf(parts: readonly TurnPart[]): string {
+  const texts = parts.filter((part) => part.type === 'text');
+  return texts
+    .map((part, index) => {
+      const before = texts[index - 1];
+      const isOther = before !== undefined && part.echo?.fields['id'] !== before.echo?.fields['id'];
+      return isOther && before.text !== '' && part.text !== '' ? `\n\n${part.text}` : part.text;
+    })
+    .join('')
+    .trim();
+}
+
+/** What of it is the answer, where the provider marks what is not: a commentary on the way is none. */
+function finalOf(parts: readonly TurnPart[]): string {
+  return textOf(parts.filter((part) => part.type === 'text' && part.echo?.fields['phase'] !== 'commentary'));
 }
 
 /** The ends of a turn whose calls are run. */

@@ -106,7 +106,8 @@ export function createStreamDecoder(
 function wholeTurn(wire: StreamWire, text: string, builder: TurnBuilder): DecodedTurn {
   const turn = wire.decodeTurn(text);
   for (const part of turn.parts)
-    if (part.type === 'text' || part.type === 'reasoning') builder.append(builder.open(part.type), part.text);
+    if ((part.type === 'text' || part.type === 'reasoning') && part.echo?.fields['phase'] !== 'commentary')
+      builder.append(builder.open(part.type), part.text);
   return { ...turn, notes: [...builder.notes.list(), ...turn.notes] };
 }
 

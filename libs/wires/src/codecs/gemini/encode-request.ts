@@ -43,17 +43,20 @@ export function encodeTool({ name, description, inputSchema }: WireTool): string
 
 export function contentsOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
   return inTurns(messages).flatMap(({ role, parts }) => {
-    const written = parts.flatMap((part) => partsOut(part, dropped));
+    const signed = parts.some((part) => 'echo' in part && part.echo?.wire === wire);
+    // Of calls in one turn the first alone has a signature; one that came from Gemini goes back as it came.
+    const first = signed ? undefined : parts.find(({ type }) => type === 'call');
+    const written = parts.flatMap((part) => partsOut(part, part === first, dropped));
     return written.length === 0 ? [] : [writeJson({ role: role === 'user' ? 'user' : 'model', parts: written })];
   });
 }
 
-function partsOut(part: MessagePart, dropped: Dropped): readonly Writable[] {
+function partsOut(part: MessagePart, lacksSignature: boolean, dropped: Dropped): readonly Writable[] {
   switch (part.type) {
     case 'text':
       return [{ text: part.text, ...own(part) }];
     case 'call':
-      return [{ thoughtSignature: withoutSignature, ...callOut(part) }];
+      return [{ ...(lacksSignature ? { thoughtSignature: withoutSignature } : {}), ...callOut(part) }];
     case 'result': {
       const response = part.isError ? { error: part.text } : { output: part.text };
       return [{ functionResponse: { id: part.toolCallId, name: part.name ?? 'unknown', response } }];

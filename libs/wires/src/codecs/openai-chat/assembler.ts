@@ -8,7 +8,7 @@ import type { Append } from '../../stream/repeated-shape.js';
 import { type Slot, TurnBuilder } from '../../turn-builder.js';
 import { type DecodedTurn } from '../../types.js';
 import { usageOf } from './usage.js';
-import { reasoningFields } from './wire.js';
+import { asContent, reasoningFields } from './wire.js';
 
 const chunkFields = new Set([
   ...[
@@ -131,9 +131,9 @@ export class ChatAssembler implements Assembler {
       const before = slot.echo?.['reasoning_details'];
       slot.echo = { ...slot.echo, reasoning_details: [...(Array.isArray(before) ? before : []), ...details] };
     }
-    for (const piece of [text(delta, 'content', at), text(delta, 'refusal', at)])
-      if (piece !== undefined && piece !== '')
-        appends.push({ slot: (this.text ??= builder.open('text')), piece, isPure });
+    if (Array.isArray(delta['content'])) appends.push(...this.parts(delta, at));
+    else appends.push(...this.said(text(delta, 'content', at), isPure));
+    appends.push(...this.said(text(delta, 'refusal', at), isPure));
     const calls = objects(delta, 'tool_calls', at);
     calls.forEach((call, n) => appends.push(...this.call(call, `${at}.tool_calls[${String(n)}]`)));
     this.hasToolCalls ||= calls.length > 0;
@@ -141,6 +141,35 @@ export class ChatAssembler implements Assembler {
     const old = this.hasToolCalls ? undefined : object(delta, 'function_call', at);
     if (old !== undefined) appends.push(...this.call({ index: 0, function: old }, at));
     return appends;
+  }
+
+  private said(piece: string | undefined, isPure: boolean): Piece[] {
+    return piece === undefined || piece === ''
+      ? []
+      : [{ slot: (this.text ??= this.builder.open('text')), piece, isPure }];
+  }
+
+  /** Content as a list of parts, as Mistral has it: texts, and thoughts that are lists of texts themselves. */
+  private parts(delta: JsonObject, at: string): Piece[] {
+    const { builder } = this;
+    return objects(delta, 'content', at).flatMap((part, n): Piece[] => {
+      const path = `${at}.content[${String(n)}]`;
+      const type = text(part, 'type', path) ?? '';
+      if (type === 'text') return this.said(text(part, 'text', path), false);
+      if (type !== 'thinking') {
+        builder.notes.add('unknown_block', `content.${type}`);
+        return [];
+      }
+      const piece = Array.isArray(part['thinking'])
+        ? objects(part, 'thinking', path)
+            .map((each) => text(each, 'text', `${path}.thinking`) ?? '')
+            .join('')
+        : (text(part, 'thinking', path) ?? '');
+      if (piece === '') return [];
+      const slot = (this.reasoning ??= builder.open('reasoning'));
+      slot.echo = { ...slot.echo, as: asContent };
+      return [{ slot, piece, isPure: false }];
+    });
   }
 
   private call(call: JsonObject, at: string): Piece[] {

@@ -3,7 +3,7 @@ import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
 import { Dropped, echoed } from '../dropped.js';
-import { wire } from './wire.js';
+import { asContent, wire } from './wire.js';
 
 export function encodeRequest(request: WireRequest, { chatLimit = 'max_tokens' }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
@@ -82,9 +82,10 @@ function spoken(parts: readonly MessagePart[], dropped: Dropped): readonly strin
       });
     else if (part.type === 'reasoning' && part.echo?.wire === wire) {
       const { as, ...rest } = part.echo.fields;
+      if (as === asContent) said.push({ type: 'thinking', thinking: [{ type: 'text', text: part.text }] });
       beside = {
         ...beside,
-        ...(typeof as === 'string' ? { [as]: part.text } : {}),
+        ...(typeof as === 'string' && as !== asContent ? { [as]: part.text } : {}),
         ...(rest as Record<string, Writable>),
       };
     } else if (part.type === 'other' && part.wire === wire) said.push(new JsonText(part.raw));

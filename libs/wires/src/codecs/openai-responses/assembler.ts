@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue } from '@sluice/core';
+import { type JsonObject } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { countUnknown, integer, object, objects, text } from '../../json/read.js';
 import { JsonSpan } from '../../json/span.js';
@@ -8,9 +8,9 @@ import type { Append } from '../../stream/repeated-shape.js';
 import type { Slot, TurnBuilder } from '../../turn-builder.js';
 import type { DecodedTurn } from '../../types.js';
 import { deltas, itemFields, itemTypes, partOfReasoning, redundant, wholes } from './events.js';
-import { type Item, Items } from './items.js';
+import { type Item, Items, unlikeText } from './items.js';
 import { usageOf } from './usage.js';
-import { wire } from './wire.js';
+import { commentary, wire } from './wire.js';
 
 /** Assembles the items of one response. */
 export class ResponsesAssembler implements Assembler {
@@ -75,7 +75,7 @@ export class ResponsesAssembler implements Assembler {
       countUnknown(item, itemFields, at, builder.notes);
     switch (type) {
       case 'message':
-        return { type, id, slots: [] };
+        return { type, id, slots: [], isCommentary: text(item, 'phase', at) === commentary };
       case 'function_call':
         return {
           ...{ type, id },
@@ -119,7 +119,11 @@ export class ResponsesAssembler implements Assembler {
   }
 
   private content(item: Item, index: number): Slot {
-    while (item.slots.length <= index) item.slots.push(this.builder.open('text'));
+    while (item.slots.length <= index) {
+      const slot = this.builder.open('text');
+      slot.isAside = item.isCommentary === true;
+      item.slots.push(slot);
+    }
     return item.slots[index] as Slot;
   }
 
@@ -233,14 +237,6 @@ export class ResponsesAssembler implements Assembler {
     if (this.builder.finish === null) throw faults.cutOff();
     return this.builder.turn(false);
   }
-}
-
-/** A thought must come back as it was: what a text of its own would be written otherwise is kept beside it. */
-function unlikeText({ summary, content }: JsonObject): Record<string, JsonValue> {
-  const hasContent = Array.isArray(content) && content.length > 0;
-  const hasParts = Array.isArray(summary) && summary.length > 1;
-  if (!hasContent && !hasParts) return {};
-  return { ...(summary === undefined ? {} : { summary }), ...(hasContent ? { content } : {}) };
 }
 
 function without(event: JsonObject, name: string): JsonObject {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
 import { integer } from '../../json/read.js';
 import type { Slot } from '../../turn-builder.js';
 
@@ -7,6 +7,8 @@ export interface Item {
   readonly slots: Slot[];
   readonly type: string;
   readonly id: string;
+  /** A message that is no part of the answer. */
+  readonly isCommentary?: boolean;
 }
 
 /** What an event says of its item; an id that it leaves out is empty. */
@@ -70,4 +72,12 @@ export class Items {
       return found;
     };
   }
+}
+
+/** A thought must come back as it was: what a text of its own would be written otherwise is kept beside it. */
+export function unlikeText({ summary, content }: JsonObject): Record<string, JsonValue> {
+  const hasContent = Array.isArray(content) && content.length > 0;
+  const hasParts = Array.isArray(summary) && summary.length > 1;
+  if (!hasContent && !hasParts) return {};
+  return { ...(summary === undefined ? {} : { summary }), ...(hasContent ? { content } : {}) };
 }

@@ -1,1 +1,4 @@
 export const wire = 'openai-responses';
+
+/** The phase of a message that is said on the way, and no answer. */
+export const commentary = 'commentary';
