@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { startMcp } from '../../apps/mcp/src/mcp.module.js';
@@ -95,6 +96,76 @@ describe('the MCP server', () => {
 
   it('answers one that asks for a revision it does not know with one that it does (XM-1)', async () => {
     expect(await (await begun('2099-01-01')).text()).toContain('"protocolVersion":"2025-11-25"');
+  });
+
+  describe('takes clients as they are', () => {
+    let headers: Record<string, string>;
+    beforeAll(async () => {
+      const answer = await begun('2025-06-18');
+      headers = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-06-18' };
+      await answer.text();
+      await sent({ method: 'notifications/initialized' }, headers);
+    });
+
+    it.each([
+      ['any kind of answer', '*/*'],
+      ['nothing by name', ''],
+      ['kinds of answers by their families', 'application/*, text/*'],
+    ])('that accept %s', async (_, accept) => {
+      const answer = await sent({ id: 3, method: 'ping' }, { ...headers, accept });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"id":3')]);
+    });
+
+    it.each([
+      ['a cursor', { cursor: null }],
+      ['parameters', null],
+    ])('that write null for %s that they leave out', async (_, params) => {
+      const answer = await sent({ id: 4, method: 'tools/list', params }, headers);
+      expect(await answer.text()).toContain('"name":"knowledge-query"');
+    });
+
+    it('that begin anew with the id of a session that ended, or that they gave up', async () => {
+      for (const id of ['no-such-session', headers['mcp-session-id'] ?? '']) {
+        const initialize = {
+          protocolVersion: '2025-06-18',
+          capabilities: {},
+          clientInfo: { name: 'raw', version: '1' },
+        };
+        const answer = await sent({ id: 1, method: 'initialize', params: initialize }, { 'mcp-session-id': id });
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('mcp-session-id')).not.toBe(id);
+        await answer.text();
+      }
+    });
+
+    it('that send arguments as JSON text: the model reads what to write (M-30, M-33)', async () => {
+      const params = { name: 'text-completion', arguments: '{"prompt":"Hello"}' };
+      const answer = await (await sent({ id: 5, method: 'tools/call', params }, headers)).text();
+      expect(answer).toContain('The arguments came as a text, which may hold JSON, and must be one JSON object.');
+      expect(answer).toContain('"isError":true');
+      expect(answer).toContain('"category":"user_input"');
+    });
+
+    it('that asked for no level of logging: nothing is said beside the answer', async () => {
+      const params = { name: 'text-completion', arguments: {} };
+      const quiet = await (await sent({ id: 6, method: 'tools/call', params }, headers)).text();
+      expect(quiet).not.toContain('notifications/');
+      await (await sent({ id: 7, method: 'logging/setLevel', params: { level: 'debug' } }, headers)).text();
+      const spoken = await (await sent({ id: 8, method: 'tools/call', params }, headers)).text();
+      expect(spoken).toContain('"method":"notifications/message"');
+    });
+
+    it.each(['TRACE', 'PUT', 'HEAD', 'OPTIONS'])('but for %s, which it has no use for', async (method) => {
+      const { hostname, port, pathname } = new URL(system.mcp.url);
+      const status = await new Promise((resolve, reject) => {
+        const asked = request({ hostname, port, path: pathname, method }, (response) => {
+          response.resume();
+          resolve([response.statusCode, response.headers.allow]);
+        });
+        asked.on('error', reject).end();
+      });
+      expect(status).toEqual([405, 'GET, POST, DELETE']);
+    });
   });
 
   it('says what to do while no configuration is in force', async () => {

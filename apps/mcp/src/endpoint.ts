@@ -3,8 +3,10 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo, McpHandlerRequestOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as HttpRequest, Response as HttpResponse } from 'express';
+import type { JsonValue } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { acceptedBy, messageOfClient } from '@sluice/mcp';
 import { authInfoOf, callerIn, Callers } from './callers.js';
 import { createServer } from './create-server.js';
 import { InTurn, Turns } from './in-turn.js';
@@ -17,6 +19,9 @@ import { problem, Sessions } from './sessions.js';
 
 /** Of a message; as JSON a record of the largest size takes somewhat more than on the log. */
 const longestMessage = 1_048_576;
+
+/** What the protocol has a use for; fetch cannot even name all others. */
+const methods: readonly string[] = ['GET', 'POST', 'DELETE'];
 
 /** The one endpoint for both eras of the protocol: requests of 2026-07-28 stand alone, those before it are of a session. */
 @Injectable()
@@ -64,6 +69,9 @@ export class Endpoint {
   }
 
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
+    if (!methods.includes(request.method))
+      return send(response, problem(405, -32_000, wrongMethod, { allow: methods.join(', ') }));
+    request.headers.accept = acceptedBy(request.headers.accept);
     const loaded = this.runtime.configurations.inForceOrNull();
     if (loaded === null) return send(response, problem(503, -32_000, noConfiguration, { 'retry-after': '5' }));
     const { identity } = loaded.configuration;
@@ -85,13 +93,27 @@ export class Endpoint {
   }
 
   private async route(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
-    if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize: longestMessage })))
-      return this.modern.fetch(request, options);
-    if (options.authInfo === undefined) throw new Error('A request came without its caller.');
-    return this.sessions.serve(request, options.authInfo, longestMessage);
+    const parsedBody = await messageIn(request);
+    const read = parsedBody === undefined ? {} : { parsedBody };
+    if (!(await isLegacyRequest(request, parsedBody, { maxRequestBodySize: longestMessage })))
+      return this.modern.fetch(request, { ...options, ...read });
+    const { authInfo } = options;
+    if (authInfo === undefined) throw new Error('A request came without its caller.');
+    return this.sessions.serve(request, { authInfo, ...read }, longestMessage);
   }
 }
 
+/** The message of a request, which was read as far as the limit by now; undefined where it holds none: then the SDK says what is wrong with it. */
+async function messageIn(request: Request): Promise<JsonValue | undefined> {
+  if (request.method !== 'POST') return undefined;
+  try {
+    return messageOfClient(JSON.parse(await request.clone().text()) as JsonValue);
+  } catch {
+    return undefined;
+  }
+}
+
+const wrongMethod = 'MCP clients send POST, GET or DELETE here.';
 const noConfiguration = 'No configuration is in force yet. Apply one: sluice config apply FILE.';
 
 async function send(response: HttpResponse, answer: Response): Promise<void> {

@@ -2,12 +2,13 @@ import type { InputRequiredResult, Server, ServerContext } from '@modelcontextpr
 import type { Incoming } from '@sluice/bus';
 import { TooManyRuns } from '@sluice/host';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
-import { namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
+import { argumentsRefusal, namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
 import { answerIn, askForDecision } from './approvals.js';
 import { attempt, cutTexts, invalid, keyTaken, progressText } from './call-texts.js';
 import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
+import { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
 import { sayListsChanged } from './lists-changed.js';
 import { askingOf } from './server-parts.js';
@@ -36,6 +37,7 @@ interface Came {
 /** Serves `tools/call`: the run of one call, in turn with the others of its session. */
 export function serveCalls(server: Server, parts: ServerParts, connection: Connection): void {
   const { inTurn, session } = connection;
+  const log = new ClientLog(server);
 
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const caller = connection.callerOf(context);
@@ -45,6 +47,11 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     if (tool === undefined) {
       metrics.mcpCalls.inc({ outcome: 'protocol' });
       throw invalid(`There is no tool of the name ${JSON.stringify(params.name.slice(0, 128))}.`);
+    }
+    const refused = argumentsRefusal(params._meta, params.name);
+    if (refused !== null) {
+      metrics.mcpCalls.inc({ outcome: 'user_input' });
+      return refusal('user_input', refused, { requestId: null }, { code: 'validation', reason: null });
     }
     const limited = await parts.limits.admit(caller.principal);
     if ('refused' in limited) {
@@ -91,7 +98,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         caller,
         { ...wanted, answer: caller.mayDecide ? answerIn(context) : noAnswer },
         signal,
-        hops(came),
+        hops(came, log),
       );
       return { state, call };
     });
@@ -107,7 +114,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const after = stateAfter(before, step);
         const credential = after === before ? null : await moved(after, caller);
         if (step.outcome !== 'ok')
-          await context.mcpReq.log('warning', { tool: name, code: step.outcome, reason: step.reason }, 'tools');
+          await log.write(context, 'warning', { tool: name, code: step.outcome, reason: step.reason });
         return withCredential(resultOf(step, name, ids), credential);
       }
       case 'waiting': {
@@ -160,14 +167,14 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
 }
 
 /** Tells the client of each hop of the call’s run: under its progress token, and as a log line for who debugs. */
-function hops({ name, context }: Came): (message: Incoming) => void {
-  const { log, notify, _meta } = context.mcpReq;
+function hops({ name, context }: Came, log: ClientLog): (message: Incoming) => void {
+  const { notify, _meta } = context.mcpReq;
   const token = _meta?.progressToken;
   let progress = 0;
   return (hop) => {
     const message = progressText(hop);
     if (message === undefined) return;
-    void log('debug', { tool: name, message }, 'tools').catch(() => undefined);
+    void log.write(context, 'debug', { tool: name, message }).catch(() => undefined);
     if (token === undefined) return;
     const params = { progressToken: token, progress: ++progress, message };
     void notify({ method: 'notifications/progress', params }).catch(() => undefined);

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { AuthInfo, Server } from '@modelcontextprotocol/server';
+import type { JsonValue } from '@sluice/core';
 import { isSame } from '@sluice/host';
 import type { Principal } from '@sluice/core';
+import { isInitialize } from '@sluice/mcp';
 import { callerIn } from './callers.js';
 import { createServer } from './create-server.js';
 import { InTurn } from './in-turn.js';
@@ -24,6 +26,12 @@ interface Session {
   open: number;
 }
 
+/** Whose request it is, and its message, where it could be read. */
+export interface Given {
+  readonly authInfo: AuthInfo;
+  readonly parsedBody?: JsonValue;
+}
+
 /** The sessions of the older era (2025-11-25 and before), each with its connection to the SDK; what they know beside it is in SessionStates. */
 export class Sessions {
   private readonly sessions = new Map<string, Session>();
@@ -39,10 +47,11 @@ export class Sessions {
   }
 
   /** Serves a request of the older era: in its session, or as the beginning of one. */
-  async serve(request: Request, authInfo: AuthInfo, maxBytes: number): Promise<Response> {
-    const { principal } = callerIn(authInfo);
+  async serve(request: Request, given: Given, maxBytes: number): Promise<Response> {
+    const { principal } = callerIn(given.authInfo);
     const id = request.headers.get('mcp-session-id');
-    if (id === null) return this.begin(request, authInfo, maxBytes);
+    // A client that begins anew may still send the id of a session that ended, or that it gave up.
+    if (id === null || isInitialize(given.parsedBody ?? null)) return this.begin(request, given, maxBytes);
     const session = this.sessions.get(id);
     // Of another one’s session nothing is said, not even that it is there.
     if (session === undefined || !isSame(session.principal, principal))
@@ -54,14 +63,14 @@ export class Sessions {
     }
     session.lastUsed = this.parts.runtime.clock.now();
     // A standing stream alone keeps no session; a call does, however long it takes.
-    if (request.method !== 'POST') return session.transport.handleRequest(request, { authInfo });
+    if (request.method !== 'POST') return session.transport.handleRequest(request, given);
     session.open++;
     const ended = (): void => {
       session.open--;
       session.lastUsed = this.parts.runtime.clock.now();
     };
     try {
-      return whenSent(await session.transport.handleRequest(request, { authInfo }), ended);
+      return whenSent(await session.transport.handleRequest(request, given), ended);
     } catch (error) {
       ended();
       throw error;
@@ -79,8 +88,8 @@ export class Sessions {
     this.sessions.clear();
   }
 
-  private async begin(request: Request, authInfo: AuthInfo, maxRequestBodySize: number): Promise<Response> {
-    const { principal } = callerIn(authInfo);
+  private async begin(request: Request, given: Given, maxRequestBodySize: number): Promise<Response> {
+    const { principal } = callerIn(given.authInfo);
     if (request.method !== 'POST') return problem(400, -32_000, 'The header `mcp-session-id` is missing.');
     if (!(await this.hasRoom(principal)))
       return problem(503, -32_000, 'This server has as many sessions as it holds. Try again in a moment.', {
@@ -109,7 +118,7 @@ export class Sessions {
       this.sessions.delete(session);
       this.counted();
     };
-    const response = await transport.handleRequest(request, { authInfo });
+    const response = await transport.handleRequest(request, given);
     if (!this.sessions.has(session)) await server.close();
     return response;
   }

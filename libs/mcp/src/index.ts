@@ -1,5 +1,7 @@
+export { acceptedBy } from './accepted.js';
 export { blocksIn } from './blocks.js';
 export { callDigest, callerRequest, callRequest, formerRequestIdOf, requestIdOf } from './call-request.js';
+export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from './client-message.js';
 export { completed, listedValues } from './completions.js';
 export { eachOnce, hasResource, passedOnTo, passesOn, saidBy } from './passed-on.js';
 export { categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';

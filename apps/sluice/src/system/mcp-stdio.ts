@@ -1,7 +1,9 @@
+import { pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { createLog, dataFiles, logToFile, openLogFile, openRuntime, ownToken, prepareDataFolder } from '@sluice/host';
 import type { Environment, OpenRuntime, Runtime } from '@sluice/host';
+import { LineInput } from '../../../mcp/src/line-input.js';
 import { serveOverStdio } from '../../../mcp/src/stdio.js';
 import type { Surroundings } from '../commands/surroundings.js';
 import { appliedConfiguration } from './applied.js';
@@ -18,10 +20,12 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
   prepareDataFolder(environment.dataFolder);
   const lines = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, { fileOnly: true }));
   const open = await openRuntime({ ...environment, port: 0 }, lines);
+  const input = new LineInput();
   try {
     await open.runtime.configurations.start();
     if (environment.bus === 'sqlite' && !(await withServices(open, surroundings))) return 0;
-    const transport = new StdioServerTransport();
+    pipeline(process.stdin, input, () => undefined); // how it ended the transport says
+    const transport = new StdioServerTransport(input);
     const service = await serveOverStdio(open.runtime, ownToken(environment), transport);
     open.beforeClose(() => service.close());
     const reason = await Promise.race([service.ended, stopped, open.failed]);
@@ -29,6 +33,7 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
     return 0;
   } finally {
     await open.close();
+    input.destroy();
   }
 }
 
