@@ -2,7 +2,7 @@ import { equalJson, isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
 /** Keywords that allow and forbid nothing. */
-export const annotations: ReadonlySet<string> = new Set([
+const annotations: ReadonlySet<string> = new Set([
   'title',
   'description',
   'default',
@@ -11,7 +11,15 @@ export const annotations: ReadonlySet<string> = new Set([
   'readOnly',
   'writeOnly',
   '$comment',
+  'example',
+  'externalDocs',
+  'xml',
 ]);
+
+/** Whether what the keyword says allows and forbids nothing: OpenAPI’s extensions are its tools’ own. */
+export function isAnnotation(keyword: string): boolean {
+  return annotations.has(keyword) || keyword.startsWith('x-');
+}
 
 /** Keywords that look at each other inside one schema, so that those of two schemas cannot stand in one. */
 const ofObjects = ['patternProperties', 'unevaluatedProperties', 'dependentSchemas', 'dependencies'] as const;
@@ -31,7 +39,7 @@ export function joined(own: JsonObject, part: JsonObject): JsonObject | null {
     ([key]) => key !== 'default' && key !== '$schema' && !Object.hasOwn(members, key),
   );
   const clash = taken.some(
-    ([key, value]) => Object.hasOwn(own, key) && !annotations.has(key) && !equalJson(own[key] as JsonValue, value),
+    ([key, value]) => Object.hasOwn(own, key) && !isAnnotation(key) && !equalJson(own[key] as JsonValue, value),
   );
   return clash ? null : { ...Object.fromEntries(taken), ...Object.fromEntries(withoutNullable(own)), ...members };
 }

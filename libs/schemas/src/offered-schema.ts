@@ -9,9 +9,10 @@ import {
   withPlainNumbers,
 } from '@sluice/core';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
+import { withLocalReferences } from './local-references.js';
 import { constructsIn, deepestSchema, escaped, pathShown, schemaProblems } from './input-schema.js';
 import { providerSchema } from './provider-schema.js';
-import { dialectOf, found } from './schema-reference.js';
+import { found } from './schema-reference.js';
 import { type SimpleSchema, simplify } from './simple-schema.js';
 import { checkableSchema, soundSchema } from './sound-schema.js';
 
@@ -58,7 +59,7 @@ export function takeOffer({ description, inputSchema, outputSchema, headerProble
 function takeInput(given: JsonObject): SimpleSchema {
   const inexact = inexactChoices('input', given);
   if (inexact.length > 0) return { schema: given, places: [], narrowed: [], problems: inexact };
-  const { schema: sound } = soundSchema(plain(given));
+  const { schema: sound } = soundSchema(withLocalReferences(plain(given)));
   const isSimple = constructsIn(sound, '').length === 0;
   const simple = isSimple ? { schema: sound, places: [], narrowed: [], problems: [] } : simplify(sound, schemaBytes);
   if (simple.problems.length > 0)
@@ -77,7 +78,7 @@ function takeOutput(given: JsonObject | null): {
   readonly problems: readonly string[];
 } {
   if (given === null) return { schema: null, problems: [] };
-  const { schema: sound, problems } = soundSchema(plain(given));
+  const { schema: sound, problems } = soundSchema(withLocalReferences(plain(given)));
   const schema = checkableSchema(sound);
   const wrong = problems.map(of('output'));
   return { schema, problems: [...inexactChoices('output', given), ...wrong, ...brokenReferences(schema)] };
@@ -126,7 +127,7 @@ function brokenReferences(root: JsonObject): string[] {
       const where = pathShown(path);
       if (!value.startsWith('#'))
         return [`The output schema refers to another document at ${where}, and nothing is fetched.`];
-      if (found(root, value, dialectOf(root)) === null)
+      if (found(root, value) === null)
         return [`The output schema refers at ${where} to ${quote(value)}, where it has no schema.`];
       return isEndless(root, schema, new Set(), ended)
         ? [`The output schema refers at ${where} to ${quote(value)}, which leads back there without an end.`]
@@ -144,7 +145,7 @@ function isEndless(root: JsonObject, schema: JsonValue, around: Set<JsonObject>,
   const { $ref, dependentSchemas, dependencies } = schema;
   const same = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((key) => schema[key] ?? []);
   const named = [dependentSchemas, dependencies].flatMap((one) => (isJsonObject(one) ? Object.values(one) : []));
-  const referred = typeof $ref === 'string' ? found(root, $ref, dialectOf(root)) : null;
+  const referred = typeof $ref === 'string' ? found(root, $ref) : null;
   const endless = [...same, ...named, referred].some((one) => isEndless(root, one, around, ended));
   around.delete(schema);
   ended.add(schema);

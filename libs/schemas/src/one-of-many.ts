@@ -1,6 +1,6 @@
 import { isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { annotations } from './joined-schemas.js';
+import { isAnnotation } from './joined-schemas.js';
 
 /**
  * The one plain schema that a union comes down to: its only branch, the branch beside null, all its constants in one `enum`, or all its types
@@ -20,7 +20,7 @@ export function oneOfMany(union: 'anyOf' | 'oneOf', branches: readonly JsonObjec
 
 export function isOnlyNull(schema: JsonObject): boolean {
   const { type } = schema;
-  const keys = Object.keys(schema).filter((key) => !annotations.has(key));
+  const keys = Object.keys(schema).filter((key) => !isAnnotation(key));
   if (keys.length === 1 && (type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null')))
     return true;
   const values = constants(schema);
@@ -81,13 +81,13 @@ function oneOfTypes(given: readonly JsonObject[], exclusive: boolean): JsonObjec
 }
 
 function constraints(schema: JsonObject): [string, JsonValue][] {
-  return Object.entries(schema).filter(([key]) => key !== 'type' && !annotations.has(key));
+  return Object.entries(schema).filter(([key]) => key !== 'type' && !isAnnotation(key));
 }
 
 /** The scalars that a schema allows if it names all of them and says nothing else; null if it does not. */
 function constants(schema: JsonObject): readonly JsonValue[] | null {
   const { type, const: constant, enum: listed } = schema;
-  const says = Object.keys(schema).filter((key) => key !== 'type' && !annotations.has(key));
+  const says = Object.keys(schema).filter((key) => key !== 'type' && !isAnnotation(key));
   if (says.length !== 1) return null;
   const values: readonly JsonValue[] | null =
     constant !== undefined ? [constant] : Array.isArray(listed) ? listed : null;

@@ -15,22 +15,16 @@ export function dialectOf({ $schema: named }: JsonObject): Dialect {
 }
 
 /** The schema that a reference within one document names by its JSON pointer (RFC 6901, in a URI's fragment); null if there is none. */
-export function found(root: JsonObject, reference: string, dialect: Dialect): JsonObject | null {
+export function found(root: JsonObject, reference: string): JsonObject | null {
   const pointer = decoded(reference.slice(1));
   if (pointer === null || (pointer !== '' && !pointer.startsWith('/'))) return null;
   let at: JsonValue = root;
   for (const step of pointer.split('/').slice(1)) {
     const next = member(at, step.replaceAll('~1', '/').replaceAll('~0', '~'));
-    // Behind an `$id` of its own, pointers count from there.
-    if (next === undefined || (isJsonObject(next) && ownBase(next, dialect))) return null;
+    if (next === undefined) return null;
     at = next;
   }
   return isJsonObject(at) ? at : null;
-}
-
-/** Whether references inside a schema that is not the root are counted from it. */
-export function ownBase(schema: JsonObject, { id }: Dialect): boolean {
-  return typeof schema[id] === 'string';
 }
 
 function member(value: JsonValue, name: string): JsonValue | undefined {

@@ -2,9 +2,9 @@ import { isDeeperThan, isJsonObject, jsonBytes, JsonTooLargeError, quote } from 
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { areDisjoint } from './disjoint-schemas.js';
 import { constructsIn, deepestSchema, escaped, nested, nestedByName, pathShown } from './input-schema.js';
-import { annotations, holdsNull, isNullable, joined } from './joined-schemas.js';
+import { holdsNull, isAnnotation, isNullable, joined } from './joined-schemas.js';
 import { isOnlyNull, oneOfMany } from './one-of-many.js';
-import { dialectOf, found, ownBase } from './schema-reference.js';
+import { dialectOf, found } from './schema-reference.js';
 import type { Dialect } from './schema-reference.js';
 import { soundSchema } from './sound-schema.js';
 
@@ -152,9 +152,7 @@ class Simplification {
     if (typeof reference !== 'string') return this.refuse('$ref', path, ', which is not supported.');
     if (!reference.startsWith('#')) return this.refuse('$ref', path, ' for another document, and nothing is fetched.');
     const name = quote(reference);
-    if (this.around.some((one, at) => at > 0 && ownBase(one, this.dialect)))
-      return this.refuse('$ref', path, ` for ${name} in a schema with an \`$id\` of its own, which is not supported.`);
-    const target = found(this.root, reference, this.dialect);
+    const target = found(this.root, reference);
     if (target === null) return this.refuse('$ref', path, ` for ${name}, where it has no schema.`);
     if (this.around.includes(target))
       return this.refuse(
@@ -249,10 +247,8 @@ class Simplification {
     let at = schema;
     for (let steps = 0; Object.hasOwn(at, '$ref'); steps++) {
       const reference = at['$ref'];
-      const isLocal = typeof reference === 'string' && reference.startsWith('#');
-      if (!isLocal || steps > deepestSchema || [...this.around.slice(1), at].some((one) => ownBase(one, this.dialect)))
-        return null;
-      const target = found(this.root, reference, this.dialect);
+      if (typeof reference !== 'string' || !reference.startsWith('#') || steps > deepestSchema) return null;
+      const target = found(this.root, reference);
       if (target === null) return null;
       at = target;
     }
@@ -276,7 +272,7 @@ class Simplification {
   private mayWiden(choice: (typeof choices)[number], branches: readonly JsonObject[]): boolean {
     if (choice !== 'oneOf' || branches.length < 2 || !this.dialect.refStandsAlone) return false;
     return branches.some((branch) => {
-      const says = Object.keys(branch).filter((key) => key !== '$ref' && !annotations.has(key));
+      const says = Object.keys(branch).filter((key) => key !== '$ref' && !isAnnotation(key));
       return Object.hasOwn(branch, '$ref') && says.length > 0;
     });
   }
