@@ -1,3 +1,4 @@
+import { exampleIn } from '@sluice/core';
 import type { Finding, JsonObject, Problem, ToolSpec } from '@sluice/core';
 import type { ToolEntry } from './entries.js';
 
@@ -20,7 +21,8 @@ export function withFittingExamples<T extends Specified>(
   return tools.map((tool): T => {
     const { entry, binding, allowed } = tool;
     const schema = allowed.specification.spec?.inputSchema;
-    if (schema === undefined || entry.examples.length === 0) return tool;
+    if (schema === undefined) return tool;
+    if (entry.examples.length === 0) return withExampleOfDescription(tool, argumentsProblem);
     const examples = entry.examples.filter((example, place) => {
       const wrong = argumentsProblem?.(schema, example) ?? null;
       if (wrong === null) return true;
@@ -32,4 +34,15 @@ export function withFittingExamples<T extends Specified>(
     });
     return { ...tool, entry: { ...entry, examples } };
   });
+}
+
+/** Many descriptions end with an example of a call, which clients get by itself, too (M-13, M-73). One that does not fit is no example. */
+function withExampleOfDescription<T extends Specified>(
+  tool: T,
+  argumentsProblem: ((schema: JsonObject, args: JsonObject) => string | null) | undefined,
+): T {
+  const { spec } = tool.allowed.specification;
+  const { example } = exampleIn(spec?.description ?? '');
+  if (spec === null || example === null || argumentsProblem?.(spec.inputSchema, example) !== null) return tool;
+  return { ...tool, entry: { ...tool.entry, examples: [example] } };
 }

@@ -154,6 +154,10 @@ export const toolErrorReasons = {
   },
   timeout: { stage: 'tool', meaning: 'The tool did not end within its time limit.' },
   cancelled: { stage: 'tool', meaning: 'Whoever asked for the call cancelled it before it ended.' },
+  user_error: {
+    stage: 'tool',
+    meaning: 'The tool, or the server that it is of, says itself why it failed: the message is its own.',
+  },
   outcome_unknown: {
     stage: 'tool',
     meaning: 'An earlier attempt began and its end is not known; it was not repeated.',

@@ -275,9 +275,11 @@ export type { RateCounting } from './tool/rate-limit.js';
 export { runTool } from './tool/run-tool.js';
 export { CallSecrets } from './tool/secrets.js';
 export {
+  ToolAnswerUnreadableError,
   ToolConnectionDeniedError,
   ToolConnectionUnreachableError,
   toolEffects,
+  ToolFailedError,
   ToolHeldBackError,
   ToolInputError,
   ToolOutcomeLostError,

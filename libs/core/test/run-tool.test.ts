@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  ToolAnswerUnreadableError,
   ToolConnectionDeniedError,
   ToolConnectionUnreachableError,
+  ToolFailedError,
   ToolInputError,
   ToolOutcomeLostError,
   ToolTimeoutError,
@@ -126,6 +128,34 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     const result = await resultOf(invocation(), pipeline(tool({ exec: () => Promise.reject(error) })));
     expect(result).toMatchObject({ errorCode: 'execution', safeMessage: expect.stringContaining(text) });
     expect(JSON.stringify(result)).not.toContain(secret);
+  });
+
+  it.each([
+    [
+      'what the tool says itself',
+      new ToolUserError('No such file.'),
+      { reason: 'user_error', safeMessage: 'No such file.' },
+    ],
+    [
+      'what broke beneath a tool that reads',
+      new ToolFailedError('The disk is full.'),
+      { safeMessage: 'The disk is full. Try again or use another tool.' },
+    ],
+    [
+      'why an answer was lost, where it was not the connection',
+      new ToolAnswerUnreadableError(secret),
+      { safeMessage: 'The answer could not be read. Try again or use another tool.' },
+    ],
+  ])('tells apart %s (M-33, M-34)', async (_, error, expected) => {
+    const reading = tool({ effect: 'read_only', exec: () => Promise.reject(error) });
+    expect(await resultOf(invocation(), pipeline(reading))).toEqual({
+      ...{ toolCallId: 'c-1', ok: false, errorCode: 'execution' },
+      ...expected,
+    });
+    const changing = tool({ effect: 'state_change', exec: () => Promise.reject(new ToolFailedError('Full.')) });
+    expect(await resultOf(invocation(), pipeline(changing))).toMatchObject({
+      safeMessage: 'Full. Find out whether it took effect before you call it again.',
+    });
   });
 
   it('turns an exception thrown before the first await into a result as well', async () => {

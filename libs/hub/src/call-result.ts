@@ -6,12 +6,37 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
 
-/** The result that an answer is; throws if it is none. Most hold only texts, which need neither a schema nor a copy. */
+export class NoResultError extends Error {
+  override readonly name = 'NoResultError';
+}
+
+/** The result that an answer is; throws NoResultError if it is none. Most hold only texts, which need neither a schema nor a copy. */
 export function resultIn(answer: unknown): CallToolResult {
   if (isTexts(answer)) return answer;
-  const read = specTypeSchemas.CallToolResult['~standard'].validate(answer);
-  if (read.issues !== undefined) throw new Error(`It is no result of a tool: ${read.issues[0]?.message ?? ''}`);
+  const read = specTypeSchemas.CallToolResult['~standard'].validate(withoutNulls(answer as JsonValue));
+  if (read.issues !== undefined) throw new NoResultError(`It is no result of a tool: ${read.issues[0]?.message ?? ''}`);
   return read.value;
+}
+
+/** Of a result and its blocks, members that some serialisers write as null where they have nothing to say. What is structured is the tool’s own. */
+function withoutNulls(answer: JsonValue): JsonValue {
+  if (!isJsonObject(answer)) return answer;
+  const { content } = answer;
+  // Beside nothing else, null may be what the tool gave.
+  const isAlone = !Array.isArray(content) || content.length === 0;
+  const stated = Object.entries(answer).filter(
+    ([name, value]) => value !== null || (isAlone && name === 'structuredContent'),
+  );
+  return Object.fromEntries(
+    stated.map(([name, value]) => [name, name === 'content' ? blocksWithoutNulls(value) : value]),
+  );
+}
+
+function blocksWithoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((one: JsonValue) => blocksWithoutNulls(one));
+  if (!isJsonObject(value)) return value;
+  const stated = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(stated.map(([name, member]) => [name, blocksWithoutNulls(member)]));
 }
 
 function isTexts(answer: unknown): answer is CallToolResult {

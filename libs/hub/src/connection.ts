@@ -137,6 +137,8 @@ export class McpConnection {
     this.log(
       `changed its tool ${name} since it was allowed; it is held back until the configuration is compiled again`,
     );
+    // Not every server says when its tools change; who follows it takes the tool off the list now.
+    this.changed.happened();
   }
 
   /** A text of the server without the values of the variables it was given: a server may print them, out of carelessness or worse. */

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import {
   JsonTooLargeError,
   neverSent,
+  ToolAnswerUnreadableError,
+  ToolFailedError,
   ToolHeldBackError,
   ToolOutcomeLostError,
   ToolTimeoutError,
@@ -12,7 +14,7 @@ import {
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
-import { resultIn, shortened, valueOf } from './call-result.js';
+import { NoResultError, resultIn, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './call-as-caller.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
@@ -170,6 +172,8 @@ async function request(
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (error instanceof NoResultError)
+    return new ToolAnswerUnreadableError(`What ${tool} answered is no result of a tool.`, { cause: error });
   if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });
   if (error instanceof ProtocolError) return thrownForAnswer(error, tool, connection);
   switch (error instanceof SdkError ? error.code : null) {
@@ -200,10 +204,17 @@ function thrownForAnswer(error: ProtocolError, tool: string, connection: McpConn
     case ProtocolErrorCode.MethodNotFound:
       return new ToolUserError(connection.hide(shortened(`The server refused the call: ${said}`)), { cause: error });
     case malformedCode:
-      return new ToolOutcomeLostError(`What ${tool} answered is no message.`, { cause: error });
-    default:
-      return new Error(`The server answered the call of ${tool} with an error of the protocol.`, { cause: error });
+      return new ToolAnswerUnreadableError(`What ${tool} answered is no message.`, { cause: error });
+    default: {
+      connection.log(`answered a call of ${tool} with the error ${String(error.code)}: ${shortened(said)}`);
+      const why = said.trim() === '' ? ' and did not say why.' : `: ${asSentence(connection.hide(shortened(said)))}`;
+      return new ToolFailedError(`The server answered with an error${why}`, { cause: error });
+    }
   }
+}
+
+function asSentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** Whether the server refused the credential; then the client is of no more use, and the call was not looked at. */

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { parseExactJson } from '@sluice/core';
+import { withoutNullMeta } from './message.js';
 
 /** Bytes of one message from a server: of a body of JSON, or of one event of a stream. As over stdio. */
 export const messageBytes = 10_485_760;
@@ -111,7 +112,7 @@ class Answer {
   }
 
   async json(): Promise<unknown> {
-    return parseExactJson(await this.text());
+    return withoutNullMeta(parseExactJson(await this.text()));
   }
 
   private streamed(): ReadableStream<Uint8Array> {

@@ -4,6 +4,7 @@ import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/clie
 import { bearerAt, isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { ask } from './http-answer.js';
+import { withoutNullMeta } from './message.js';
 import type { Asked } from './http-answer.js';
 
 /** The code of an answer that was too large to be read: outside what JSON-RPC and MCP use. */
@@ -114,13 +115,17 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   /** Looks at an event before the SDK does. */
   private readonly onEvent = (data: string): void => {
-    if (!mayHoldRawNumbers(data)) return;
+    const hasNullMeta = nullMeta.test(data);
+    if (!hasNullMeta && !mayHoldRawNumbers(data)) return;
     try {
       const message = parseExactJson(data);
       if (!isJsonObject(message)) return;
       const { id, result } = message;
       const call = typeof id === 'string' || typeof id === 'number' ? this.calls.get(id) : undefined;
-      if (call !== undefined && isJsonObject(result)) call.exact ??= result;
+      if (call === undefined || !isJsonObject(result)) return;
+      // The SDK takes it for no message, so it gets another one of which it can say that it is.
+      if (result['_meta'] === null) this.onmessage?.(withoutNullMeta(message) as JSONRPCMessage);
+      else call.exact ??= result;
     } catch (error) {
       // What is no JSON the SDK reports, which reads it next.
       if (!(error instanceof SyntaxError)) throw error;
@@ -182,6 +187,9 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.endUnwanted();
   }
 }
+
+/** Seen without reading all of an event. */
+const nullMeta = /"_meta"\s*:\s*null/;
 
 const nothing = (): void => undefined;
 

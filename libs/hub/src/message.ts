@@ -1,5 +1,6 @@
 import { isJsonObject, parseExactJson } from '@sluice/core';
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import type { JsonValue } from '@sluice/core';
 import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/client';
 
 /**
@@ -7,8 +8,15 @@ import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from
  * message after another until one fits, and that costs more than all the rest of reading a line. It is left what is anything else.
  */
 export function messageIn(line: string): JSONRPCMessage {
-  const value: unknown = parseExactJson(line);
+  const value = withoutNullMeta(parseExactJson(line));
   return isResult(value) ? value : parseJSONRPCMessage(value);
+}
+
+/** An answer as the protocol has it: some serialisers write a member that is left out as null. */
+export function withoutNullMeta(message: JsonValue): JsonValue {
+  if (!isJsonObject(message) || !isJsonObject(message['result']) || message['result']['_meta'] !== null) return message;
+  const { _meta, ...result } = message['result'];
+  return { ...message, result };
 }
 
 /** A result without anything but what it must have; what is in it is checked by who asked for it. */

@@ -128,6 +128,47 @@ const faults: readonly (readonly [does: string, onCall: Answer, kind: new (...gi
   ['fails with the secret of somebody', (_, response) => response.writeHead(500).end('Bearer sk-planted-0815'), ToolOutcomeLostError],
 ]; // prettier-ignore
 
+const fine = [{ type: 'text', text: 'fine' }];
+const asJson: Answer = (id, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(json(id, oddly));
+let oddly: unknown;
+
+describe('a server that writes null for what it leaves out', () => {
+  const waysToAnswer: readonly (readonly [string, Answer])[] = [
+    ['as JSON', asJson],
+    ['as events', (id, response) => events(response).end(event(json(id, oddly)))],
+  ];
+  it.each(
+    waysToAnswer.flatMap(([way, answer]) =>
+      [
+        ['isError', { content: fine, isError: null }],
+        ['_meta', { content: fine, _meta: null }],
+        ['structuredContent', { content: fine, structuredContent: null }],
+        ['members of a block', { content: [{ ...fine[0], annotations: null, _meta: null }] }],
+      ].map(([what, result]) => ({ way, answer, what, result })),
+    ),
+  )('for $what is understood, $way', async ({ answer, result }) => {
+    oddly = result;
+    const { hub } = open(await start(answer));
+    expect(await call(hub, 's0', 20_000)).toBe('fine');
+  });
+
+  it('keeps a null that the tool itself gives', async () => {
+    oddly = { content: fine, structuredContent: { found: null } };
+    const { hub } = open(await start(asJson));
+    expect(await call(hub, 's0', 20_000)).toEqual({ found: null });
+  });
+
+  it('and one whose answer is no result are told apart from one that was lost', async () => {
+    oddly = { content: 'fine' };
+    const { hub } = open(await start(asJson));
+    await expect(call(hub, 's0', 20_000)).rejects.toMatchObject({
+      name: 'ToolOutcomeLostError',
+      message: 'What work answered is no result of a tool.',
+    });
+  });
+});
+
 describe('a hostile server over Streamable HTTP: the others go on, and it costs a bounded time and memory', () => {
   it.each(faults.map(([does, onCall, kind]) => ({ does, onCall, kind })))('$does', async ({ onCall, kind }) => {
     const hostile = await start(onCall);

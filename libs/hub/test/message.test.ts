@@ -54,7 +54,7 @@ describe('the result in an answer', () => {
     { structuredContent: { a: 1 } },
     {},
     { content: [text], structuredContent: 'a' },
-    { content: [text], structuredContent: null },
+    { content: [], structuredContent: null },
     { content: [text], isError: 'yes' },
     { content: [{ type: 'text' }] },
     { content: [{ type: 'text', text: 7 }] },
@@ -69,5 +69,9 @@ describe('the result in an answer', () => {
     expect(given(answer)).toEqual(
       schema.issues === undefined ? outcome(() => valueOf(schema.value, null)) : { refused: true },
     );
+  });
+
+  it('is its text where what is structured is null beside it', () => {
+    expect(valueOf(resultIn({ content: [text], structuredContent: null }), null)).toBe('a');
   });
 });

@@ -18,9 +18,14 @@ const categories: Readonly<Record<ToolErrorCode, ErrorCategory>> = {
   invalid_json: 'user_input',
 };
 
-/** The category of a failed call (XM-4); a result that does not fit its shape is not the caller’s mistake. */
-export function categoryOf(code: string, reason: string | null): ErrorCategory {
+/**
+ * The category of a failed call (XM-4). What the tool `said` itself is about the call (M-33), unless it invites another try or denies a right; a
+ * result that does not fit its shape is not the caller’s mistake.
+ */
+export function categoryOf(code: string, reason: string | null, said = ''): ErrorCategory {
   if (!Object.hasOwn(categories, code)) return 'system';
+  if (code === 'execution' && reason === 'user_error')
+    return invitesRetry(said) ? 'system' : deniesRight.test(said) ? 'permission' : 'user_input';
   return code === 'validation' && reason === 'output_invalid' ? 'system' : categories[code as ToolErrorCode];
 }
 
@@ -36,7 +41,7 @@ export type CallResult = {
 export function resultOf(step: AgentStep, name: string, ids: { readonly requestId: string }): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
   if (outcome !== 'ok')
-    return refusal(categoryOf(outcome, reason), errorText(step, name), ids, { code: outcome, reason });
+    return refusal(categoryOf(outcome, reason, observation), errorText(step, name), ids, { code: outcome, reason });
   const value = jsonIn(observation);
   return {
     content: (value === null ? null : blocksIn(value)) ?? [text(observation)],
@@ -89,14 +94,31 @@ function errorText({ outcome, reason, observation, stateBefore }: AgentStep, nam
   if (reason !== null && asItIs.has(reason)) return observation;
   if (reason !== null && unknownEnds.has(reason))
     return `${observation} Do not repeat the call before you know whether it took effect.`;
+  if (reason === 'user_error')
+    return categoryOf(outcome, reason, observation) === 'user_input'
+      ? `${observation} If the arguments are the cause, correct them and call ${name} again.`
+      : observation;
   switch (categoryOf(outcome, reason)) {
     case 'permission':
       return `Access denied: this caller may not use ${name} now. This operation requires additional permissions; ask for them, or go on without it.`;
     case 'user_input':
       return `${observation} Correct the arguments and call ${name} again.`;
     case 'system':
-      return `${observation} ${mayRetry(outcome, reason) ? 'Please try again.' : 'Change the arguments, or go on without it.'}`;
+      return `${observation}${nextStep(outcome, reason, observation)}`;
   }
+}
+
+/** As the protocol’s guide has a tool’s own errors of the other two kinds. */
+const deniesRight = /^(?:error: *)?(?:access|permission) denied\b/i;
+
+function invitesRetry(message: string): boolean {
+  return /\b(?:try again|retry)\b(?! with\b)/i.test(message);
+}
+
+/** Most messages say what to do next, and it is said once (M-34). */
+function nextStep(code: string, reason: string | null, message: string): string {
+  if (mayRetry(code, reason)) return invitesRetry(message) ? '' : ' Please try again.';
+  return code === 'redaction_failed' || reason === 'output_invalid' ? ' Go on without it.' : '';
 }
 
 function mayRetry(code: string, reason: string | null): boolean {

@@ -91,6 +91,55 @@ describe('what MCP clients read of a call', () => {
     });
     expect(categoryOf('validation', 'output_invalid')).toBe('system');
     expect(categoryOf('of a later version', null)).toBe('system');
+    expect(categoryOf('execution', 'user_error')).toBe('user_input');
+  });
+
+  it.each([
+    [
+      'execution',
+      'user_error',
+      'No such file.',
+      'user_input',
+      'No such file. If the arguments are the cause, correct them and call t again.',
+    ],
+    ['execution', 'user_error', 'Network timeout. Please try again.', 'system', 'Network timeout. Please try again.'],
+    ['execution', 'user_error', 'Access denied: not yours.', 'permission', 'Access denied: not yours.'],
+    [
+      'validation',
+      null,
+      'The path is wrong.',
+      'user_input',
+      'The path is wrong. Correct the arguments and call t again.',
+    ],
+    [
+      'execution',
+      'timeout',
+      'It did not end. Try again or use another tool.',
+      'system',
+      'It did not end. Try again or use another tool.',
+    ],
+    [
+      'execution',
+      null,
+      'The connection was lost. Try again or use another tool.',
+      'system',
+      'The connection was lost. Try again or use another tool.',
+    ],
+    [
+      'execution',
+      null,
+      'The tool failed. Try other arguments or another tool.',
+      'system',
+      'The tool failed. Try other arguments or another tool.',
+    ],
+    ['unavailable', 'not_bound', 'The server is away.', 'system', 'The server is away. Please try again.'],
+    ['redaction_failed', null, 'The result is withheld.', 'system', 'The result is withheld. Go on without it.'],
+  ])('says once what to do about %s, %s (M-33, M-34)', (outcome, reason, observation, category, text) => {
+    const failed = { ...step(observation), outcome, reason } as AgentStep;
+    expect(resultOf(failed, 't', { requestId: 'r' })).toMatchObject({
+      content: [{ text }],
+      _meta: { 'sluice/error': { category } },
+    });
   });
 
   it('is a text as it is, and any other value as its JSON text, an object structured besides (XB-41)', () => {

@@ -2,7 +2,9 @@ import { JsonTooLargeError } from '../plain-json.js';
 import { cut } from '../well-formed.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import {
+  ToolAnswerUnreadableError,
   ToolConnectionDeniedError,
+  ToolFailedError,
   ToolOutcomeLostError,
   ToolProcessEndedError,
   ToolTimeoutError,
@@ -30,13 +32,24 @@ export function tooLarge(toolCallId: string, { resultBytes }: ResultLimit): Tool
 
 export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ResultLimit): ToolExecResult {
   if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
-  if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error));
+  if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error), 'user_error');
+  if (isA(ToolFailedError, error)) return failedInside(tool, toolCallId, textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);
   if (isA(ToolConnectionDeniedError, error)) return noCredential(toolCallId, error);
   if (isA(ToolTimeoutError, error)) return lost(tool, toolCallId, 'The tool did not end in its time.', 'timeout');
   if (isA(ToolProcessEndedError, error)) return lost(tool, toolCallId, 'The tool’s process ended during the call.');
+  if (isA(ToolAnswerUnreadableError, error)) return lost(tool, toolCallId, 'The answer could not be read.');
   if (isA(ToolOutcomeLostError, error)) return lost(tool, toolCallId, 'The connection was lost during the call.');
   return failure(toolCallId, 'execution', 'The tool failed. Try other arguments or another tool.');
+}
+
+/** The end was seen, and is no fault of the arguments. */
+function failedInside({ effect }: BoundTool, toolCallId: string, what: string): ToolExecResult {
+  const next =
+    effect === 'read_only'
+      ? 'Try again or use another tool.'
+      : 'Find out whether it took effect before you call it again.';
+  return failure(toolCallId, 'execution', `${what} ${next}`);
 }
 
 /** instanceof, for what a hostile tool may throw as well: a proxy throws when it is looked at. */

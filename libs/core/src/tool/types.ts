@@ -115,6 +115,11 @@ export class ToolUserError extends Error {
   override readonly name = 'ToolUserError';
 }
 
+/** A failure of what the tool works with, which no other arguments mend; the model may read the text, which is a sentence. */
+export class ToolFailedError extends Error {
+  override readonly name = 'ToolFailedError';
+}
+
 /** What the tool needs cannot be reached now, and nothing has happened yet. */
 export class ToolUnavailableError extends Error {
   override readonly name = 'ToolUnavailableError';
@@ -140,6 +145,9 @@ export class ToolConnectionDeniedError extends Error {
 export class ToolOutcomeLostError extends Error {
   override readonly name = 'ToolOutcomeLostError';
 }
+
+/** The tool answered, and not in a way that can be read: the same holds as where no answer came. */
+export class ToolAnswerUnreadableError extends ToolOutcomeLostError {}
 
 /** The same, because its time was up: the tool’s own clock may be ahead of the pipeline’s. */
 export class ToolTimeoutError extends ToolOutcomeLostError {}

@@ -62,7 +62,7 @@ const tools = {
     throw new McpError(ErrorCode.InvalidParams, 'the colour is unknown');
   },
   break: async () => {
-    throw new Error('an inner secret');
+    throw new Error('the disk is full');
   },
   child: async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' });
