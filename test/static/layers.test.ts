@@ -77,6 +77,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       'apps/gateway/src/openapi/operations.ts',
       'apps/gateway/src/prefers.ts',
       'apps/sluice/src/commands/start.ts',
+      'libs/mcp/src/accepted.ts',
     ]);
   });
 

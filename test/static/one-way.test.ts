@@ -13,6 +13,7 @@ const known: Readonly<Record<string, string>> = {
   'apps/executor/src/mcp-servers.ts: call':
     'is itself the hub that bound tools are given, one for the servers in force',
   'libs/hub/src/create-hub.ts: tools/call': 'the hub’s one message of the kind',
+  'libs/mcp/src/client-message.ts: tools/call': 'reads a client’s message of the kind, and sends none',
   'libs/hub/src/load-hub.ts: call': 'the hub, once it is loaded',
   'apps/mcp/src/serve-calls.ts: tools/call': 'answers clients; the call that it makes is a record on the log',
   'libs/host/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',

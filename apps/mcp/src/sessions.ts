@@ -50,7 +50,7 @@ export class Sessions {
   async serve(request: Request, given: Given, maxBytes: number): Promise<Response> {
     const { principal } = callerIn(given.authInfo);
     const id = request.headers.get('mcp-session-id');
-    // A client that begins anew may still send the id of a session that ended, or that it gave up.
+    // A client may begin again with the id of a session that ended.
     if (id === null || isInitialize(given.parsedBody ?? null)) return this.begin(request, given, maxBytes);
     const session = this.sessions.get(id);
     // Of another one’s session nothing is said, not even that it is there.

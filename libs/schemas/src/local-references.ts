@@ -4,7 +4,7 @@ import { escaped, nestedByName } from './input-schema.js';
 import { dialectOf, found } from './schema-reference.js';
 import type { Dialect } from './schema-reference.js';
 
-/** What a schema without a name of its own is called, so that references can be told apart from those to other documents. */
+/** The name of a schema without one, which no reference to another document has. */
 const unnamed = 'schema://root/';
 /** Keywords that hold values, in which nothing is a schema. */
 const values = new Set(['const', 'default', 'enum', 'example', 'examples']);
