@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commands } from './commands/all.js';
 import { help } from './help.js';
 import { Output } from './show/output.js';
+import { withCommands } from './show/hints.js';
 import { wrap } from './show/wrap.js';
 
 /** dist → the project. */
@@ -50,19 +51,18 @@ async function named(name: string): Promise<(typeof commands)[string]> {
   throw new Error(unknownCommand(name, Object.keys(commands)));
 }
 
-/** In the image, the commands of hints are there by their own name. */
-const asTyped = (text: string): string =>
-  process.env['SLUICE_COMMAND'] === undefined ? text : text.replaceAll('npx sluice', process.env['SLUICE_COMMAND']);
+/** What npx runs; the image has no such file. */
+const hasNpx = existsSync(join(root, 'bin/sluice.mjs'));
 
 /** For people: as wide as the terminal, if there is one. */
 function write(given: string): void {
-  const text = asTyped(given);
+  const text = withCommands(given, hasNpx);
   output.write(process.stdout.isTTY ? wrap(text, process.stdout.columns) : text);
 }
 
 /** The same on standard error. */
 function note(given: string, written?: () => void): void {
-  const text = asTyped(given);
+  const text = withCommands(given, hasNpx);
   const { isTTY, columns } = process.stderr;
   process.stderr.write(isTTY ? wrap(text, columns) : text, written);
 }
