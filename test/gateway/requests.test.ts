@@ -349,6 +349,7 @@ describe('requests over HTTP', () => {
         config_version: toolset?.record.configVersion,
         state,
         group,
+        fallback_groups: [],
         tools: toolset?.record.tools.map((tool) => ({
           id: tool.id,
           key: tool.key,
