@@ -78,7 +78,7 @@ describe('what was applied in a data folder', () => {
   );
 
   it(
-    'stays in force behind a record that nobody can read',
+    'stays in force behind an unreadable record',
     async () => {
       const log = await openLogFile(readEnvironment(variables), createLog('silent'));
       await log.appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));

@@ -164,7 +164,7 @@ describe('docs/audit.md', () => {
       ...sources.matchAll(/checkpointKind = '(\w+)'/g),
       ...sources.matchAll(/\? '(undecodable)' : '(not_told)'/g),
     ].flatMap(([, ...kinds]) => kinds);
-    const written = [...table(page, 'What is told').keys()].flatMap((cell) => cell.split(', '));
+    const written = [...table(page, 'What is recorded').keys()].flatMap((cell) => cell.split(', '));
     expect(written.sort()).toEqual([...new Set(inCode)].sort());
   });
 

@@ -251,7 +251,7 @@ describe('an effect', () => {
       for (let n = 1; n <= count; n++) await dies(kind, `dead-${n}`, { ask, isAgain: n > 1 });
     };
 
-    it('is made again by the next attempts, and given up after the fourth', async () => {
+    it('is made again by the next attempts, and dead-lettered after the fourth', async () => {
       await deaths(readOnly, 3);
       expect(await next(readOnly, 'a')).toMatchObject({ ok: true, value: 1 });
       await dies(readOnly, 'dead-4');

@@ -79,7 +79,7 @@ describe('a turn that the same process handles again, since its partition was lo
     ['its tool cannot be reached', 'not_bound', async () => ({ source: noTools })],
     ['the policy of today does not allow its tool', 'not_allowed', async () => (await system.apply(configured({ allowed_tools: [] })), {})],
     ['the policy of today wants an approval', 'approval', async () => (await system.apply(configured({ approval: { effects: ['external_side_effect'], approvers: ['user:ann'] } })), {})],
-  ])('tells what came of its effect also where %s; what has not begun is refused', async (_, reason, change) => {
+  ])('reports the result of its effect also where %s; what has not begun is refused', async (_, reason, change) => {
     await system.apply(configured({}));
     const id = `r-${reason}`;
     await system.ask(id);
@@ -111,7 +111,7 @@ describe('a turn that the same process handles again, since its partition was lo
     await Promise.all([ledger.close(), unbegun.close()]);
   }); // prettier-ignore
 
-  it('does not do its effect again: nobody knows how the first attempt ended', async () => {
+  it('does not do its effect again: it is unknown how the first attempt ended', async () => {
     await system.apply(configured({}));
     await system.ask('r');
     const message = (await system.all('agent.tool-calls')).find(({ record }) => record.requestId === 'r');

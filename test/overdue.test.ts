@@ -288,7 +288,7 @@ describe('a run that is overdue', () => {
     expect(await system.all('agent.dead-letters')).toEqual([]);
   });
 
-  it('ends though somebody wrote an end of it that no service signed', async () => {
+  it('ends though a client wrote an end of it that no service signed', async () => {
     await begin();
     await system.start('filter');
     await ask('hushed', 3_000);

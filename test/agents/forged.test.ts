@@ -146,7 +146,7 @@ describe('what somebody else writes of an agent’s run (K-62)', () => {
     release();
   });
 
-  it('and an agent that dies leaves nobody waiting: its call fails, and the run goes on', async () => {
+  it('and an agent that dies leaves no caller waiting: its call fails, and the run goes on', async () => {
     const { opened, model, end } = await startAgents(asking);
     system = opened;
     const { script } = model;

@@ -334,7 +334,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(letters.map(({ code }) => code)).toEqual(['undecodable', 'state_altered', 'signature_invalid']);
   });
 
-  it('tells of a record that nobody can read by its hash', () => {
+  it('tells of an unreadable record by its hash', () => {
     expect(of('undecodable')).toMatchObject([
       {
         sourceTopic: 'agent.steps',

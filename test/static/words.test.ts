@@ -13,7 +13,7 @@ const list = (...patterns: readonly string[]): readonly string[] =>
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !/\/(?:generated|node_modules)\/|\/probe-/.test(path));
 
-/** Words that stay out of comments, and what to write instead. */
+/** Words that stay out of comments and pages, and what to write instead. */
 const avoided: Readonly<Record<string, string>> = {
   told: 'reported, recorded, shown, streamed: what happens in the system',
   whoever: 'the one who acts: a caller, an operator, the next owner',
@@ -39,12 +39,23 @@ const others = list('{libs,apps}/*/test/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts
   return elsewhere.test(text) || /\.md\b/.test(text) ? commentLines(path, text) : [];
 });
 const comments = [...shipped, ...others];
-const pages = list('*.md', 'docs/*.md', 'libs/*/src/**/*.md').flatMap((path) =>
-  read(path)
-    .split('\n')
-    .map((text, at): CommentLine => ({ path, line: at + 1, text })),
-);
+const pages = linesOf('*.md', 'docs/*.md', 'libs/*/src/**/*.md');
+/** Pages that are read today; a changelog stays as it was written. */
+const guides = [...pages, ...linesOf('{docs,packages,examples}/**/*.md')].filter(({ path }) => path !== 'CHANGELOG.md');
 const at = ({ path, line, text }: CommentLine): string => `${path}:${line}: ${text}`;
+
+describe('pages', () => {
+  it('have the same words', () => {
+    expect(guides.filter(({ text }) => avoidedForm.test(text)).map(at)).toEqual([]);
+  });
+
+  it.each(['You are told.', '| what | What becomes of it |', 'records that were passed over'])(
+    'could fail the check: %s',
+    (text) => expect(text).toMatch(avoidedForm),
+  );
+
+  it('may quote names of the wire', () => expect('`source_untold`, `not_told`').not.toMatch(avoidedForm));
+});
 
 describe('comments', () => {
   it('are plain: a subject that acts, and the words of the field', () => {
@@ -102,6 +113,14 @@ describe('comments and pages', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+function linesOf(...patterns: readonly string[]): readonly CommentLine[] {
+  return list(...patterns).flatMap((path) =>
+    read(path)
+      .split('\n')
+      .map((text, at): CommentLine => ({ path, line: at + 1, text })),
+  );
+}
 
 /** From the root, or beside the file that names it. */
 function pageExists(path: string, from: string): boolean {

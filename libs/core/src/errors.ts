@@ -76,11 +76,11 @@ export const toolErrorReasons = {
   not_eligible_group: { stage: 'decided', meaning: 'The tool is in none of the requested groups.' },
   not_eligible_state: { stage: 'decided', meaning: 'The tool is not available in the current state.' },
   not_allowed: { stage: 'decided', meaning: 'The policy does not allow the tool.' },
-  approval_refused: { stage: 'decided', meaning: 'Somebody was asked to approve the call and refused it.' },
-  approval_expired: { stage: 'decided', meaning: 'Nobody approved the call in time.' },
+  approval_refused: { stage: 'decided', meaning: 'An approver refused the call.' },
+  approval_expired: { stage: 'decided', meaning: 'The call was not approved in time.' },
   no_approver: {
     stage: 'decided',
-    meaning: 'The call needs an approval, and policy.approval.approvers names nobody who may give it.',
+    meaning: 'The call needs an approval, and policy.approval.approvers names no approver for it.',
   },
   closed_by_context: { stage: 'decided', meaning: 'A rule closes the tool for requests such as this one.' },
   closed_by_time: { stage: 'decided', meaning: 'A rule closes the tool at this time.' },
@@ -153,7 +153,7 @@ export const toolErrorReasons = {
     meaning: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
   },
   timeout: { stage: 'tool', meaning: 'The tool did not end within its time limit.' },
-  cancelled: { stage: 'tool', meaning: 'Whoever asked for the call cancelled it before it ended.' },
+  cancelled: { stage: 'tool', meaning: 'The caller cancelled the call before it ended.' },
   user_error: {
     stage: 'tool',
     meaning: 'The tool, or the server that it is of, says itself why it failed: the message is its own.',
@@ -280,7 +280,7 @@ export const runErrors = {
     meaning:
       'A record of this run was not accepted as its own and is quarantined, and no other took its place until the run’s time was up.',
     remedy:
-      'Look at it with `sluice dead-letters show`: if nobody forged it, services have different keys or versions; then send the request under a new request_id.',
+      'Look at it with `sluice dead-letters show`: if it is not forged, services have different keys or versions; then send the request under a new request_id.',
     retryable: false,
     byFilter: false,
     isBudget: false,
@@ -325,10 +325,10 @@ export const faultCodes = {
   model_unreachable: 'The model’s endpoint did not answer, asked to wait, or ended its turn with an error.',
   model_refused: 'The model’s endpoint refused the request for good, or gave a turn that cannot be used.',
   ledger_unreachable: 'The ledger did not answer.',
-  output_too_large: 'What came of the record is larger than a record may be.',
+  output_too_large: 'The record’s output is larger than a record may be.',
   storage: 'The log could not be written or read.',
   retries_exhausted: 'It was retried until the limit and never worked.',
-  unexpected: 'The handler failed in a way nobody foresaw.',
+  unexpected: 'The handler failed unexpectedly.',
 } as const satisfies Record<string, string>;
 
 export type FaultCode = keyof typeof faultCodes;

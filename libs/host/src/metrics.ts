@@ -161,7 +161,7 @@ export function createMetrics() {
       'topic',
       'code',
     ),
-    auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by what they tell of.', 'kind'),
+    auditEntries: counter('sluice_audit_entries_total', 'Entries that the audit wrote, by kind.', 'kind'),
     auditCheckpoints: counter('sluice_audit_checkpoints_total', 'Signed checkpoints of audit chains.'),
     auditChains: gauge('sluice_audit_chains', 'Audit chains that this process has added to.'),
     auditUnsealed: gauge(

@@ -189,10 +189,6 @@ export function ledgerContract(name: string, harness: LedgerHarness): void {
       }),
     );
 
-    it(
-      'behaves like a map that forgets what has expired, whoever asks at the same time',
-      onLedger(againstModel),
-      testMs,
-    );
+    it('behaves like a map that forgets what has expired, also under concurrent calls', onLedger(againstModel), testMs);
   });
 }

@@ -11,7 +11,7 @@ import type { Surroundings } from './surroundings.js';
 export const usage = `sluice token --tenant TENANT --groups GROUP,… [--user NAME] [--expires 1h]
   Prints a JWT for trials, as an identity provider would issue it to this user (trial unless named). On first use it makes the
   key pair of a trial issuer in the data folder, and says which identity to write into the configuration so that its tokens are
-  accepted. Whoever has that key can be anybody: take a real issuer before others can reach the services.`;
+  accepted. The holder of that key can sign in as anyone: use a real issuer before others can reach the services.`;
 
 const issuerName = 'https://trial.invalid';
 

@@ -3,7 +3,7 @@ import type { RecordEntryKind } from '@sluice/contracts';
 
 /** Entries that tell of no record, or of one that only a hash stands for. */
 export const bareKinds = {
-  undecodable: { of: 'a record that nobody can read', with: 'the hash of its bytes' },
+  undecodable: { of: 'an unreadable record', with: 'the hash of its bytes' },
   not_told: { of: 'a record the audit failed on', with: 'the code, the hash of its bytes' },
   chain_resumed: { of: 'nothing', with: 'the audit had lost its place and found it again' },
   checkpoint: { of: 'nothing', with: 'a signature over where the chain stands' },

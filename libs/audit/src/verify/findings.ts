@@ -6,13 +6,13 @@ export const findingKinds = {
   dropped: 'Records that were written are not there.',
   inserted: 'The record was not written by the audit, or is a copy.',
   moved: 'The record stands in another place than it was written to.',
-  rewritten: 'What the audit signed is not what stands there, though the hashes agree: somebody made them anew.',
+  rewritten: 'What the audit signed is not what stands there, though the hashes agree: they were computed again.',
   forged: 'A checkpoint that the audit did not sign.',
   unknown_key: 'Signed by a key that you do not have, so it cannot be verified here.',
   undecodable: 'The record cannot be read any more.',
-  source_changed: 'A record that was told of is not what it was then.',
-  source_dropped: 'A record that was told of is not there, though records around it are.',
-  source_untold: 'A record was passed over: nothing tells of it.',
+  source_changed: 'A record has changed since its entry was written.',
+  source_dropped: 'A record with an entry is missing, though records around it are there.',
+  source_untold: 'A record was skipped: no entry stands for it.',
   configuration_refused: 'A configuration that services refuse: its writer has no key of the role `config`.',
 } as const satisfies Record<string, string>;
 

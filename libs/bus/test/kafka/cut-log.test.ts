@@ -42,7 +42,7 @@ describe('a log that ends before what its group has finished', () => {
     beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
     it(
-      'is not read, however it grows, until the offset is set back: its new records would be passed over',
+      'is not read, however it grows, until the offset is set back: its new records would be skipped',
       () =>
         onKafka(async (start, options) => {
           const { bus, said } = await start();

@@ -196,7 +196,7 @@ describe('who owns a partition', () => {
   );
 
   it(
-    'point 4: the group takes nothing from a member as it was before the partitions were given out anew, and no name either',
+    'point 4: the group refuses what a member of an earlier generation commits, and a name of one too',
     () =>
       onKafka(async (start, options) => {
         await start();

@@ -466,7 +466,7 @@ describe('the transactions of a consumer', () => {
     expect(log.asked.at(-1)).toBe('connect');
   });
 
-  it('have each output once, and the offsets with it, whatever is lost and whoever comes in between', async () => {
+  it('have each output once, and the offsets with it, whatever is lost and whichever consumer comes in between', async () => {
     const fate = fc.oneof(
       { weight: 6, arbitrary: fc.constant('answered' as const) },
       { weight: 1, arbitrary: fc.constantFrom('lost' as const, 'unanswered' as const) },

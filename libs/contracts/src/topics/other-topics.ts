@@ -12,7 +12,7 @@ export const otherTopicRows = {
     kept: 'hour',
     entries: null,
     held: { by: 'nothing reads it but people, for an hour' },
-    need: 'nobody; it is for observers',
+    need: 'none; it is for observers',
     personal: "the model's words and redacted results",
     ids: ofRun,
     tenant: ({ tenantId }) => tenantId,
@@ -46,7 +46,7 @@ export const otherTopicRows = {
     held: 'signed',
     need: 'the auditor: a chain that has lost its beginning proves nothing of what came before, and shows only what is left',
     personal:
-      'question, thoughts and answer up to 4,000 characters each, arguments and results as far as they may be shown, hashes, tenant and actor ([audit.md](audit.md#what-is-told))',
+      'question, thoughts and answer up to 4,000 characters each, arguments and results as far as they may be shown, hashes, tenant and actor ([audit.md](audit.md#what-is-recorded))',
     ids: ofRun,
     gist: ({ kind, sourceTopic }) => `${kind} ${sourceTopic}`,
   }),

@@ -63,7 +63,7 @@ export const runTopicRows = {
     entries: {
       calls_chosen: {
         listed: true,
-        with: "the thought, the calls by name and hash; the model that made them, the hash of what it was asked, and the models passed over before it; what the run's [strategy](strategies.md) decided",
+        with: "the thought, the calls by name and hash; the model that made them, the hash of what it was asked, and the models skipped before it; what the run's [strategy](strategies.md) decided",
       },
     },
     need: 'what the model wanted. Parked turns are here: keep it for longer than an approval may wait',

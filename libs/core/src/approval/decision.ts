@@ -10,10 +10,11 @@ export const notTakenReasons = {
   invalid_decision: 'The decision is neither `approve` nor `refuse`.',
   other_arguments: 'The decision was made on other arguments than those of the call.',
   too_late: 'The time for a decision was up.',
-  not_authenticated: 'Its credential is missing or not valid, or names somebody else than the decision does.',
-  not_an_approver: 'policy.approval.approvers does not name who decided, or it is somebody of another tenant.',
+  not_authenticated: 'Its credential is missing or not valid, or names another person than the decision does.',
+  not_an_approver:
+    'policy.approval.approvers does not name the one who decided, or that person belongs to another tenant.',
   own_call: 'Who asked may not approve it, as policy.approval says.',
-  already_decided: 'Somebody else was first.',
+  already_decided: 'Another decision came first.',
 } as const satisfies Record<string, string>;
 
 export type NotTaken = keyof typeof notTakenReasons;
