@@ -311,11 +311,26 @@ describe('what a tool file uses of a network without saying so', () => {
       join(folder, 'c.mjs'),
       `export default ${define('c', '')} // no fetch( here\nconst f = (c) => c.fetch('x');`,
     );
+    writeFileSync(
+      join(folder, 'd.mjs'),
+      `import { writeFileSync } from 'node:fs';\nimport 'node:worker_threads';\nexport default ${define('d', '')} // process.env\nconst f = () => writeFileSync('x', 'x');`,
+    );
+    writeFileSync(
+      join(folder, 'e.mjs'),
+      `export default ${define('e', '')}\nconst f = (w) => w.writeFile(process.env.X);`,
+    );
     const { types, problems } = await loadToolTypes([folder], []);
     expect(problems).toEqual([]);
+    expect(types.map(({ closedUses }) => closedUses)).toEqual([
+      ...[undefined, undefined, undefined],
+      ['writing files', 'node:worker_threads'],
+      ['the environment'],
+    ]);
     expect(types.map(({ file, networkUses }) => [file?.network, networkUses])).toEqual([
       [undefined, ['fetch', 'node:https']],
       [['b.example'], ['fetch']],
+      [undefined, undefined],
+      [undefined, undefined],
       [undefined, undefined],
     ]);
   });

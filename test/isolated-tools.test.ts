@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import {
+  faultText,
   JsonTooLargeError,
   ToolInputError,
   ToolOutcomeLostError,
@@ -93,6 +94,13 @@ describe('a tool of a file', () => {
     );
     await expect(contract.parseInput({ n: 1, m: 2 })).rejects.toThrow(ToolInputError);
     expect(await run(contract, {}, patience(), 3)).toEqual({ got: 3, who: context.actorId });
+  });
+
+  it('that does what it may not says to the operator what, and where', async () => {
+    const { contract } = await tool(`(await import('node:fs')).writeFileSync('x', 'x');`);
+    const error: unknown = await run(contract).catch((thrown: unknown) => thrown);
+    expect(faultText(error)).toMatch(/\[ERR_ACCESS_DENIED\] \[FileSystemWrite .*x\]/);
+    expect(faultText(error)).toMatch(/tool\.mjs:\d+:\d+\)?\)$/);
   });
 
   it('sees no environment, no file but its own, and can write nothing, start nothing and reach no other process (invariant 32, M-93)', async () => {

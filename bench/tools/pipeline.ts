@@ -63,6 +63,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
       ),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     begun: () => Promise.resolve(null),
+    onFault: () => undefined,
     onReconciled: () => undefined,
     onStart: (_, args) => void JSON.stringify(args),
     onParked: () => undefined,

@@ -158,6 +158,16 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     }
   });
 
+  it('and to the log goes why a tool failed, without them (and to the model not why)', () => {
+    const failed = system
+      .lines()
+      .split('\n')
+      .filter((line) => line.includes('a tool failed; the model is told that it did'));
+    expect(failed.some((line) => line.includes('"at":"execution"') && line.includes('[hidden]'))).toBe(true);
+    expect(failed.some((line) => line.includes('"at":"output"'))).toBe(true);
+    for (const value of Object.values(planted)) expect(failed.join('\n')).not.toContain(value);
+  });
+
   it('to MCP servers that echo them, fail with them and print them (T-26a4)', async () => {
     expect(await run('mcp__remote__echo', {})).toMatchObject({ outcome: 'ok' });
     expect(await run('mcp__remote__fail', {})).toMatchObject({ outcome: 'execution' });

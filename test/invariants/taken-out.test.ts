@@ -26,6 +26,7 @@ async function run(
     once: (_tool, _invocation, effect) => effect(),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     begun: () => Promise.resolve(null),
+    onFault: () => undefined,
     onReconciled: () => undefined,
     onStart: () => undefined,
     onParked: () => undefined,

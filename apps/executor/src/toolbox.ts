@@ -242,8 +242,13 @@ export class Toolbox {
   }
 
   private async load(configuration: Configuration): Promise<Opened> {
-    const own = await fileContracts(configuration, this.processes, ({ path }, reason) =>
-      this.runtime.log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
+    const { log } = this.runtime;
+    const own = await fileContracts(
+      configuration,
+      this.processes,
+      ({ path }, reason) =>
+        log.error({ file: path, reason }, 'a tool file cannot be used, so its tools are unavailable'),
+      ({ path }, uses) => log.warn({ file: path, uses }, 'a tool file uses what no tool has, so calls of it may fail'),
     );
     countFilesFromZero(configuration, own, this.runtime.metrics);
     if (own.length > 0) await this.sayNetwork();

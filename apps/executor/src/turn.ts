@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { begunBefore, claimMemoryMs, effectOnce, withinRate, withinServerRate } from '@sluice/core';
+import { begunBefore, claimMemoryMs, effectOnce, faultText, withinRate, withinServerRate } from '@sluice/core';
 import type {
   BegunBefore,
   CallEnd,
@@ -21,6 +21,7 @@ import {
   endedStep,
   hashedResult,
   hasRoom,
+  hideSecrets,
   noRoomForResult,
   otherLabel,
   refusedCall,
@@ -255,6 +256,16 @@ export class Turn {
         progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
       onParked: ({ context, toolId }, parked) =>
         progress.say('tool_progress', context.toolCallId, toolId, waitsFor(parked)),
+      // What no author meant for the model, and only a person can mend.
+      onFault: ({ id }, { context }, at, error) =>
+        log.warn(
+          {
+            ...{ request_id: context.runId, tool_call_id: context.toolCallId },
+            ...{ tool: granting.evaluator.byId(id)?.key ?? id, at },
+            error: hideSecrets(connection.text(faultText(error))),
+          },
+          'a tool failed; the model is told that it did, and not why',
+        ),
       onReconciled: ({ toolId, context }, answer) => {
         const tool = granting.evaluator.byId(toolId)?.key ?? otherLabel;
         runtime.metrics.reconciledCalls.inc({ tool, answer });

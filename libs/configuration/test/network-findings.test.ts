@@ -34,6 +34,19 @@ describe('what a tool file asks for of a network', () => {
     ]);
   });
 
+  it('is another finding where no tool has it', () => {
+    const file = { path: 'my/tool.mjs', hash: 'a hash' };
+    const own = { ...sample, type: 'own', file, closedUses: ['writing files', 'the environment'] };
+    const raw = { tool: { own: { type: 'own' } }, policy: { allowed_tools: ['*'] } };
+    const { findings } = compileConfiguration(raw, { ...sampleInputs, types: [...sampleInputs.types, own] });
+    expect(findings.filter(({ kind }) => kind === 'closed_to_tools')).toMatchObject([
+      {
+        path: 'my/tool.mjs',
+        message: expect.stringMatching(/^It uses writing files and the environment, which no tool has/),
+      },
+    ]);
+  });
+
   it('has no finding where its tool is not allowed', () => {
     expect([...found('open', [], ['other']), ...found(undefined, ['fetch'], ['other'])]).toEqual([]);
   });

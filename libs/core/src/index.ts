@@ -256,6 +256,7 @@ export type { CallFacts, Judges } from './tool/admission.js';
 export { authorize, recordedDenial } from './tool/authorize.js';
 export { begunBefore, effectOnce } from './tool/effect-once.js';
 export type { EffectClaims } from './tool/effect-once.js';
+export { faultText, ToolFault } from './tool/fault.js';
 export { takeBack } from './tool/finish.js';
 export type { HandedBack } from './tool/finish.js';
 export { invocationRecord } from './tool/invocation-record.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  faultText,
   ToolAnswerUnreadableError,
   ToolConnectionDeniedError,
   ToolConnectionUnreachableError,
@@ -165,6 +166,42 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       },
     });
     expect(await resultOf(invocation(), pipeline(throwing))).toMatchObject({ errorCode: 'execution' });
+  });
+
+  it.each<[string, Partial<BoundTool>, string[]]>(
+    [
+    ['throws', { exec: () => Promise.reject(new Error(secret)) }, ['execution']],
+    ['tells the model', { exec: () => Promise.reject(new ToolUserError('Ask for less.')) }, []],
+    ['cannot be reached, by a cause', { exec: () => Promise.reject(new ToolUnavailableError('No.', { cause: new Error(secret) })) }, ['execution']],
+    ['checks badly', { validateInput: () => { throw new RangeError(secret); } }, ['arguments']],
+    ['refuses arguments', { validateInput: () => { throw new ToolInputError([{ path: '/a', message: 'no' }]); } }, []],
+    ['gives another shape', { validateOutput: () => { throw new Error(secret); } }, ['output']],
+    ['cannot be redacted', { redact: () => { throw new Error(secret); } }, ['redaction']],
+    ['throws a proxy', { exec: () => Promise.reject(new Proxy(new Error(), { getPrototypeOf: () => { throw new Error(); } })) }, ['execution']],
+  ] /* prettier-ignore */,
+  )('tells the operator what a tool did that %s, and the model nothing of it', async (_does, changes, at) => {
+    const faults: [string, unknown][] = [];
+    const heard = {
+      onFault: (_tool: unknown, _call: unknown, part: string, error: unknown) => void faults.push([part, error]),
+    };
+    const result = await resultOf(invocation(), pipeline(tool(changes), heard));
+    expect(result.ok).toBe(false);
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(faults.map(([part]) => part)).toEqual(at);
+    for (const [, error] of faults) expect(typeof faultText(error)).toBe('string');
+  });
+
+  it('says of a fault its kind, its code, what was denied, what caused it and where', () => {
+    const cause = Object.assign(new Error('denied'), {
+      code: 'ERR_ACCESS_DENIED',
+      permission: 'FileSystemWrite',
+      resource: '/x',
+    });
+    expect(faultText(new TypeError('It broke.', { cause }))).toMatch(
+      /^TypeError: It broke\.; caused by Error: denied \[ERR_ACCESS_DENIED\] \[FileSystemWrite \/x\] \(at /,
+    );
+    expect(faultText('a text')).toBe('It is no Error: a text');
+    expect(faultText(new Error('x'.repeat(9_000)))).toHaveLength(2_000);
   });
 
   it('refuses output of the wrong shape without showing it (P-09, X-5)', async () => {

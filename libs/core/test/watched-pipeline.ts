@@ -74,6 +74,7 @@ export function pipeline(
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),
     begun: () => Promise.resolve(null),
+    onFault: () => undefined,
     onReconciled: () => undefined,
     onStart: () => void seen.push('start'),
     onParked: () => void seen.push('parked'),

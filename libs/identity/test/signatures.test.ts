@@ -218,7 +218,7 @@ describe('keys', () => {
     [JSON.stringify({ keys: [first, ...written.keys] }), 'K has two keys named filter-'],
     [
       JSON.stringify({ keys: [{ ...first, role: 'gateway' }, ...rest] }),
-      'K, key 1: "role" must be one of filter, agent, executor, audit, config.',
+      'K, key 1: "role" must be one of filter, agent, executor, audit, config. If a newer version made the keys, start that version',
     ],
     [JSON.stringify({ keys: [{ ...first, status: '' }, ...rest] }), 'K, key 1: "status" must be one of next, signing,'],
     [JSON.stringify({ keys: [{ ...first, x: 'AAAA' }, ...rest] }), 'K, key 1: it is no Ed25519 key'],

@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { JsonTooLargeError, parseExactJson, ToolInputError } from '@sluice/core';
+import { faultText, JsonTooLargeError, parseExactJson, ToolInputError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import { defineTool, isContract } from '@sluice/tools';
 import type { OwnContract } from '@sluice/tools';
@@ -14,6 +14,7 @@ import { sentError } from './errors.js';
 import type { FromChild, SentCall, SentOutput, ToChild } from './messages.js';
 import { fetchByService } from './network/ask-fetch.js';
 import { closeNetwork } from './network/close.js';
+import { closedNames } from './closed-uses.js';
 import { networkModule, networkNames } from './network/uses.js';
 import { seal } from './seal.js';
 
@@ -45,6 +46,7 @@ async function take(message: ToChild): Promise<void> {
         const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = contract;
         const { requiresConnection } = contract;
         const { capabilities, reconcile } = contract;
+        const source = Buffer.from(message.source, 'base64').toString('utf8');
         const tool = {
           type,
           description,
@@ -57,7 +59,8 @@ async function take(message: ToChild): Promise<void> {
           requiresConnection,
           capabilities,
           network: contract.network ?? ('none' as const),
-          networkUses: [...networkNames(Buffer.from(message.source, 'base64').toString('utf8')), ...imported],
+          networkUses: [...networkNames(source), ...imported],
+          closedUses: closedNames(source),
         };
         return { say: 'loaded', n, tool: { ...tool, reconciles: reconcile !== undefined } };
       });
@@ -132,7 +135,7 @@ function checked(shape: () => unknown): SentOutput {
   try {
     return { kind: 'value', value: shape() };
   } catch (error) {
-    return { kind: error instanceof JsonTooLargeError ? 'too large' : 'misshapen' };
+    return error instanceof JsonTooLargeError ? { kind: 'too large' } : { kind: 'misshapen', why: faultText(error) };
   }
 }
 

@@ -66,12 +66,13 @@ export function contractOf(tool: ToolDescription, processes: Processes): ToolCon
       const end = await processes.run({ message, signal: null, timeMs: parseMs });
       if (end.say === 'parsed') return parseExactJson(end.args);
       if (end.say === 'refused') throw new ToolInputError(end.problems);
-      throw new Error('The arguments could not be checked.');
+      throw end.say === 'threw' ? receivedError(end.error) : new Error('The arguments could not be checked.');
     },
     parseOutput: (raw) => {
       if (!(raw instanceof IsolatedOutput)) throw new TypeError('This is no output of the tool.');
       if (raw.output.kind === 'too large') throw new JsonTooLargeError('The value is larger than the limit.');
-      if (raw.output.kind !== 'value') throw new TypeError('The output does not have the declared shape.');
+      if (raw.output.kind !== 'value')
+        throw new TypeError(raw.output.why ?? 'The output does not have the declared shape.');
       return plainJson(raw.output.value, rawBytes);
     },
     execute: async (args, context, given) => {

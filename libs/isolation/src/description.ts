@@ -20,6 +20,7 @@ const description = z.strictObject({
   capabilities: z.array(z.enum(capabilityNames as [string])),
   network: z.custom<ToolDescription['network']>(isNetwork),
   networkUses: z.array(z.string().regex(/^[A-Za-z:/_0-9]{1,40}$/)).max(40),
+  closedUses: z.array(z.string().regex(/^[A-Za-z:._ ]{1,40}$/)).max(40),
   reconciles: z.boolean(),
 });
 

@@ -1,6 +1,8 @@
 import {
+  faultText,
   ToolConnectionDeniedError,
   ToolConnectionUnreachableError,
+  ToolFault,
   ToolHeldBackError,
   ToolOutcomeLostError,
   ToolTimeoutError,
@@ -25,13 +27,15 @@ export function sentError(error: unknown): SentError {
   try {
     const [kind = 'Error'] = Object.entries(kinds).find(([, Kind]) => error instanceof Kind) ?? [];
     const message: unknown = (error as { readonly message?: unknown } | null | undefined)?.message;
-    return { kind, message: typeof message === 'string' ? message : kind === 'Error' ? String(error) : '' };
+    const told = kind === 'Error' ? { told: faultText(error) } : {};
+    return { kind, message: typeof message === 'string' ? message : kind === 'Error' ? String(error) : '', ...told };
   } catch {
-    return { kind: 'Error', message: 'It cannot be looked at.' };
+    return { kind: 'Error', message: 'It cannot be looked at.', told: faultText(error) };
   }
 }
 
-export function receivedError({ kind, message }: SentError): Error {
+export function receivedError({ kind, message, told }: SentError): Error {
+  if (kind === 'Error' && told !== undefined) return new ToolFault(message, told);
   const Kind = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : Error;
   return new Kind(message);
 }

@@ -51,13 +51,16 @@ export interface SentProblem {
 /** What the tool returned, of its declared shape, or why there is nothing to be had of it. */
 export type SentOutput =
   | { readonly kind: 'value'; readonly value?: unknown }
-  | { readonly kind: 'misshapen' }
+  /** `why` is for the operator. */
+  | { readonly kind: 'misshapen'; readonly why?: string }
   | { readonly kind: 'too large' };
 
 export interface SentError {
   /** The class, where the pipeline knows it; else 'Error'. */
   readonly kind: string;
   readonly message: string;
+  /** For the operator, where the class is 'Error': what caused it, and where. */
+  readonly told?: string;
 }
 
 /** A tool type as its file defines it. */
@@ -75,6 +78,8 @@ export interface ToolDescription {
   readonly network: 'none' | ToolNetwork;
   /** What the file uses of Node for a network, for its author. */
   readonly networkUses: readonly string[];
+  /** What the file uses that no tool has, by the text of the file: the same. */
+  readonly closedUses: readonly string[];
   readonly reconciles: boolean;
 }
 

@@ -17,6 +17,8 @@ export interface LoadedTool {
   readonly file: ToolFile;
   /** What the file uses of Node for a network. */
   readonly networkUses: readonly string[];
+  /** What the file uses that no tool has. */
+  readonly closedUses: readonly string[];
 }
 
 export interface ToolProcessesOptions {
@@ -56,9 +58,10 @@ export class ToolProcesses {
     if (file === undefined) this.files.set(name, (file = new FileProcesses(path, real, source, this.options)));
     try {
       const description = await file.describe();
-      const { network, networkUses } = description;
+      const { network, networkUses, closedUses } = description;
       const declared = network === 'none' ? {} : { network };
-      return { contract: contractOf(description, file), file: { path, hash, ...declared }, networkUses };
+      const uses = { networkUses, closedUses };
+      return { contract: contractOf(description, file), file: { path, hash, ...declared }, ...uses };
     } catch (error) {
       this.files.delete(name);
       await file.close();

@@ -86,6 +86,7 @@ function recordedWorld(
     onStart: () => undefined,
     onParked: () => undefined,
     onResult: () => undefined,
+    onFault: () => undefined,
     onReconciled: () => undefined,
     onCancel: () => () => undefined,
     after: () => () => undefined,

@@ -70,7 +70,7 @@ async function toolFilesIn(folder: string): Promise<readonly string[]> {
     .sort();
 }
 
-function typeOf({ contract, file, networkUses }: LoadedTool, known: readonly ToolType[]): ToolType {
+function typeOf({ contract, file, networkUses, closedUses }: LoadedTool, known: readonly ToolType[]): ToolType {
   const { type } = contract;
   const other = known.find((each) => each.type === type);
   if (other !== undefined || type === mcpToolType) {
@@ -78,7 +78,10 @@ function typeOf({ contract, file, networkUses }: LoadedTool, known: readonly Too
       `the type "${type}", which ${other?.file === undefined ? 'is built in' : `${other.file.path} has`} already`,
     );
   }
-  const uses = networkUses.length === 0 ? {} : { networkUses };
+  const uses = {
+    ...(networkUses.length === 0 ? {} : { networkUses }),
+    ...(closedUses.length === 0 ? {} : { closedUses }),
+  };
   return { ...(toolTypes([contract])[0] as ToolType), file, ...uses };
 }
 

@@ -3,7 +3,7 @@ import type { JsonValue } from '@sluice/core';
 import { findingKinds } from '@sluice/audit';
 import type { AuditReport, ChainReport, Difference, Finding, FoundRun } from '@sluice/audit';
 import type { Paint } from './paint.js';
-import { shorten } from './story.js';
+import { shorten, shortenApart } from './story.js';
 
 /** Entries behind the last checkpoint: they could still be exchanged unseen. */
 function beyond({ sequence, sealed }: ChainReport): number {
@@ -103,9 +103,10 @@ function runLine({ requestId, sessionId, tenant }: FoundRun): string {
 
 function differenceLine({ entry, field, was, is }: Difference): string {
   const about = `${entry === null ? '' : `entry ${entry}, `}${field}`;
-  return `    ${about}: was ${shownValue(was)}, is ${shownValue(is)}`;
+  const [before, now] = shortenApart(shownValue(was), shownValue(is));
+  return `    ${about}: was ${before}, is ${now}`;
 }
 
 function shownValue(value: JsonValue): string {
-  return value === null ? 'nothing' : shorten(JSON.stringify(value));
+  return value === null ? 'nothing' : JSON.stringify(value);
 }

@@ -4,7 +4,7 @@ import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
 import type { Surroundings } from '../commands/surroundings.js';
-import { shorten } from './story.js';
+import { shortenApart } from './story.js';
 
 /** A check that looked at nothing must not pass. */
 export const nothingSelected = 'Nothing was replayed: no decision is in what was selected.';
@@ -60,10 +60,10 @@ export class Comparison {
       return;
     }
     this.say(paint.bad('different'), place, `${kind} of run ${requestId}`);
-    for (const { path, was, is } of printableIn(outcome.differences))
-      this.surroundings.write(
-        `   ${path}: recorded ${shorten(was ?? 'nothing', longestValue)}, derived ${shorten(is ?? 'nothing', longestValue)}\n`,
-      );
+    for (const { path, was, is } of printableIn(outcome.differences)) {
+      const [recorded, derived] = shortenApart(was ?? 'nothing', is ?? 'nothing', longestValue);
+      this.surroundings.write(`   ${path}: recorded ${recorded}, derived ${derived}\n`);
+    }
   }
 
   /** Says how many there were; returns the exit code. */

@@ -147,6 +147,17 @@ function inWords(choice: ToolChoice): string {
   }
 }
 
+/** Two texts that differ, each on one line and cut where it gets long, but never before the place where they differ. */
+export function shortenApart(was: string, is: string, characters = shownCharacters): readonly [string, string] {
+  const lines = [was, is].map((text) => text.replace(/\s+/g, ' ').trim()) as [string, string];
+  const [left, right] = lines;
+  let same = 0;
+  while (same < left.length && left[same] === right[same]) same++;
+  const from = same < characters - 12 ? 0 : same - 12;
+  const cut = (line: string) => shorten(`${from === 0 ? '' : '…'}${line.slice(from)}`, characters);
+  return [cut(left), cut(right)];
+}
+
 /** A text on one line, cut where it gets long. */
 export function shorten(text: string, characters = shownCharacters): string {
   const line = text.replace(/\s+/g, ' ').trim();

@@ -8,6 +8,16 @@ const failed = (message: string, code: string): Error => {
 };
 
 describe('what is said of brokers that cannot be had', () => {
+  it.each(
+    [
+    [Object.assign(new Error('Request is not valid given the current SASL state'), { type: 'ILLEGAL_SASL_STATE', code: 34 }), false, /takes no login at this port\./],
+    [new TypeError("Cannot destructure property 'partitions' of 'high.pop(...)' as it is undefined."), true, /does not say where its topics’ partitions stand\./],
+  ] /* prettier-ignore */,
+  )('of an answer that kafkajs has no word for: %s', (error, retryable, message) => {
+    const fault = brokerFault('The log cannot be opened', ['kafka-1:9092'], error);
+    expect(fault).toMatchObject({ retryable, message: expect.stringMatching(message) });
+  });
+
   it.each([
     [
       'getaddrinfo ENOTFOUND kafka-2',

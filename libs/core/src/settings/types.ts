@@ -528,6 +528,8 @@ export interface ToolType {
   readonly file?: ToolFile;
   /** What its file uses of Node for a network; absent for nothing. */
   readonly networkUses?: readonly string[];
+  /** What its file uses that no tool has, as writing files; absent for nothing. */
+  readonly closedUses?: readonly string[];
 }
 
 /** A mistake: the configuration is refused. */
@@ -566,7 +568,8 @@ export interface Finding {
     | 'min_above_max'
     | 'open_network'
     | 'empty_condition'
-    | 'no_network';
+    | 'no_network'
+    | 'closed_to_tools';
   readonly path: string;
   readonly message: string;
 }

@@ -11,7 +11,7 @@ export function finish(
   tool: BoundTool,
   invocation: ToolInvocation,
   rawOutput: unknown,
-  pipeline: Pick<ToolPipeline, 'hashResult' | 'limits'>,
+  pipeline: Pick<ToolPipeline, 'hashResult' | 'limits' | 'onFault'>,
 ): ToolExecResult {
   const { toolCallId } = invocation.context;
   const { limits } = pipeline;
@@ -20,11 +20,12 @@ export function finish(
     output = tool.validateOutput(rawOutput);
   } catch (error) {
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    pipeline.onFault(tool, invocation, 'output', error);
     return misshapen(toolCallId);
   }
   const text = writtenOut(output);
   const hash = text === null ? {} : { resultHash: pipeline.hashResult(invocation, text) };
-  return { ...redacted(tool, toolCallId, output, limits), ...hash };
+  return { ...redacted(tool, invocation, output, pipeline), ...hash };
 }
 
 /** Null for what is nested deeper than can be written; redaction may leave something of it that can. */
@@ -36,13 +37,20 @@ function writtenOut(output: JsonValue): string | null {
   }
 }
 
-function redacted(tool: BoundTool, toolCallId: string, output: JsonValue, limits: ToolLimits): ToolExecResult {
+function redacted(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  output: JsonValue,
+  { limits, onFault }: Pick<ToolPipeline, 'limits' | 'onFault'>,
+): ToolExecResult {
+  const { toolCallId } = invocation.context;
   try {
     const value = tool.redact(output);
     jsonBytes(value, limits.resultBytes);
     return { toolCallId, ok: true, value: wellFormed(value) };
   } catch (error) {
     if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    onFault(tool, invocation, 'redaction', error);
     if (isA(NotJsonError, error)) return misshapen(toolCallId);
     return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
   }
@@ -74,7 +82,7 @@ export type HandedBack =
 export function takeBack(
   invocation: ToolInvocation,
   back: HandedBack,
-  pipeline: Pick<ToolPipeline, 'source' | 'hashResult' | 'conceal' | 'onResult' | 'limits'>,
+  pipeline: Pick<ToolPipeline, 'source' | 'hashResult' | 'conceal' | 'onResult' | 'onFault' | 'limits'>,
 ): ToolExecResult {
   const result = ended(invocation, back, pipeline);
   pipeline.onResult(invocation, result);
@@ -84,7 +92,7 @@ export function takeBack(
 function ended(
   invocation: ToolInvocation,
   back: HandedBack,
-  pipeline: Pick<ToolPipeline, 'source' | 'hashResult' | 'conceal' | 'limits'>,
+  pipeline: Pick<ToolPipeline, 'source' | 'hashResult' | 'conceal' | 'onFault' | 'limits'>,
 ): ToolExecResult {
   const { toolId, context } = invocation;
   if (!back.ok) return failure(context.toolCallId, 'execution', back.message, back.reason);

@@ -48,6 +48,9 @@ export type CallEnd<Parked> =
 /** Whether a call took effect whose end is not known: its result, `did not happen`, or `unknown`. */
 export type Reconciliation = ToolExecResult | 'did not happen' | 'unknown';
 
+/** Which part of a tool was at fault. */
+export type FaultAt = 'arguments' | 'capabilities' | 'execution' | 'output' | 'redaction' | 'reconciliation';
+
 export interface ToolLimits {
   /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
   readonly argumentBytes: number;
@@ -111,6 +114,8 @@ export interface ToolPipeline<Parked = never> {
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onParked(invocation: ToolInvocation, parked: Parked): void;
   onResult(invocation: ToolInvocation, result: ToolExecResult): void;
+  /** A tool threw, or gave something that cannot be used: the operator hears why, the model does not. */
+  onFault(tool: BoundTool, invocation: ToolInvocation, at: FaultAt, error: unknown): void;
   /** The tool was asked whether the call took effect. */
   onReconciled(invocation: ToolInvocation, outcome: ReconcileAnswer['outcome']): void;
   /** Calls `cancel` when the sender cancels the run; returns a function that stops watching. */

@@ -6,7 +6,10 @@ import { within } from './within.js';
 import type { BoundTool, ReconcileAnswer, ToolCapabilities, ToolExecResult } from './types.js';
 
 /** What of the pipeline asking needs. */
-type Asked = Pick<ToolPipeline, 'capabilities' | 'hashResult' | 'conceal' | 'onReconciled' | 'after' | 'limits'>;
+type Asked = Pick<
+  ToolPipeline,
+  'capabilities' | 'hashResult' | 'conceal' | 'onFault' | 'onReconciled' | 'after' | 'limits'
+>;
 
 /** However short a call may be, its tool may have to start a process first. Milliseconds. */
 const leastMs = 10_000;
@@ -50,13 +53,15 @@ async function ask(
     let capabilities: ToolCapabilities;
     try {
       capabilities = await pipeline.capabilities(tool, invocation, asked.signal);
-    } catch {
+    } catch (error) {
       signal.throwIfAborted();
+      pipeline.onFault(tool, invocation, 'reconciliation', error);
       return { outcome: 'unknown' };
     }
     const work = () => tool.reconcile?.(args, { ...context, key: callKey }, capabilities) ?? Promise.resolve(null);
     const timeoutMs = Math.max(invocation.timeoutMs, leastMs);
     const ended = await within(work, { ...invocation, timeoutMs }, { ...pipeline, onCancel: asksOn });
+    if (ended.kind === 'threw') pipeline.onFault(tool, invocation, 'reconciliation', ended.error);
     return ended.kind === 'value' && ended.value !== null ? (ended.value as ReconcileAnswer) : { outcome: 'unknown' };
   } finally {
     signal.removeEventListener('abort', follow);

@@ -52,6 +52,22 @@ function failedInside({ effect }: BoundTool, toolCallId: string, what: string): 
   return failure(toolCallId, 'execution', `${what} ${next}`);
 }
 
+/** Whether the error says more than the model hears: a text, or a cause. */
+export function isKeptBack(error: unknown): boolean {
+  if (isA(JsonTooLargeError, error) || isA(ToolUserError, error)) return false;
+  const told = [ToolFailedError, ToolUnavailableError, ToolConnectionDeniedError, ToolOutcomeLostError] as const;
+  const isTold = told.some((kind) => isA<Error>(kind, error));
+  return !isTold || hasCause(error as Error);
+}
+
+function hasCause(error: Error): boolean {
+  try {
+    return error.cause !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 /** instanceof, for what a hostile tool may throw as well: a proxy throws when it is looked at. */
 export function isA<T extends Error>(kind: new (...given: never[]) => T, error: unknown): error is T {
   try {

@@ -5,7 +5,7 @@ import { referencesOnly } from './context.js';
 import { finish, withinLimits } from './finish.js';
 import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
 import { reconcile } from './reconcile.js';
-import { failure, isA, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
+import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
 import { within } from './within.js';
@@ -89,6 +89,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
     try {
       capabilities = await pipeline.capabilities(tool, invocation, own.signal);
     } catch (error) {
+      if (isKeptBack(error)) pipeline.onFault(tool, invocation, 'capabilities', error);
       if (isA(ToolUnavailableError, error)) return turnedAway(unavailable(context.toolCallId, error));
       if (isA(ToolConnectionDeniedError, error)) return turnedAway(noCredential(context.toolCallId, error));
       throw error;
@@ -134,7 +135,7 @@ function judge(
   tool: BoundTool,
   invocation: ToolInvocation,
   ended: Ended,
-  pipeline: Pick<ToolPipeline, 'hashResult' | 'limits'>,
+  pipeline: Pick<ToolPipeline, 'hashResult' | 'limits' | 'onFault'>,
 ): ToolExecResult {
   const { toolCallId } = invocation.context;
   switch (ended.kind) {
@@ -143,6 +144,7 @@ function judge(
     case 'cancelled':
       return lost(tool, toolCallId, 'The call was cancelled.', 'cancelled');
     case 'threw':
+      if (isKeptBack(ended.error)) pipeline.onFault(tool, invocation, 'execution', ended.error);
       return thrown(tool, toolCallId, ended.error, pipeline.limits);
     case 'value':
       return finish(tool, invocation, ended.value, pipeline);
@@ -173,7 +175,7 @@ type Input = { readonly ok: true; readonly args: JsonValue } | { readonly ok: fa
 async function validateInput(
   invocation: ToolInvocation,
   tool: BoundTool,
-  { limits, page }: Pick<ToolPipeline, 'limits' | 'page'>,
+  { limits, page, onFault }: Pick<ToolPipeline, 'limits' | 'page' | 'onFault'>,
 ): Promise<Input> {
   const { args, argumentBytes, context } = invocation;
   const refuse = (message: string, reason?: ToolErrorReason): Input => ({
@@ -187,7 +189,8 @@ async function validateInput(
   } catch (error) {
     if (isA(ToolInputError, error))
       return refuse(`The arguments do not fit: ${textOf(error)}.${page === undefined ? '' : ` Read ${page} first.`}`);
-    // A check that throws has not passed; its text is not shown.
+    // A check that throws has not passed; its text is not shown to the model.
+    onFault(tool, invocation, 'arguments', error);
     return refuse('The arguments could not be checked, so the tool was not run. Try other arguments or another tool.');
   }
 }

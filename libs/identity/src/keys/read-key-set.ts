@@ -50,6 +50,8 @@ export function readKeySet(text: string, source: string): KeySet {
 const alwaysThere: readonly SignerRole[] = ['filter', 'executor'];
 
 const howTo = 'Make it with `sluice keys new`.';
+const keepThem =
+  'If a newer version made the keys, start that version, or put back the keys that this one had; do not make new ones, since what these signed would be taken for forged.';
 
 /** Nothing where the keys are a former version’s. */
 function readSealing(given: unknown, source: string): Pick<KeySet, 'sealing'> {
@@ -85,7 +87,8 @@ function readFields<R extends string>(value: unknown, where: string, roles: read
   };
   const oneOf = <T extends string>(name: string, allowed: readonly T[]): T => {
     const found = allowed.find((one) => one === given[name]);
-    if (found === undefined) throw new Error(`${where} "${name}" must be one of ${allowed.join(', ')}. ${howTo}`);
+    // New keys would make all that these signed forged: a newer version knows what this one does not.
+    if (found === undefined) throw new Error(`${where} "${name}" must be one of ${allowed.join(', ')}. ${keepThem}`);
     return found;
   };
   return {

@@ -15,8 +15,13 @@ export function networkModule(specifier: string): string | null {
 
 /** Names of the language’s own that a source uses for a network, as far as its text says; a method of that name, as of `connections`, is none. */
 export function networkNames(source: string): readonly string[] {
+  return usedOf(forms, source);
+}
+
+/** The names whose form is in the code of a source, outside of its comments. */
+export function usedOf(of: Readonly<Record<string, RegExp>>, source: string): readonly string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/[^\n]*/g, '');
-  return Object.entries(forms).flatMap(([name, form]) => (form.test(code) ? [name] : []));
+  return Object.entries(of).flatMap(([name, form]) => (form.test(code) ? [name] : []));
 }
 
 const forms = {

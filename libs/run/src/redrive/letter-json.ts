@@ -29,6 +29,7 @@ export function letterJson({ letter, redriven }: ShownLetter): Readonly<Record<s
 export function hideSecrets(text: string): string {
   return (
     text
+      .replaceAll(/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, '$1(hidden)@')
       .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
       // One signature may cover several records: each then carries its own content and its place behind it.
       .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')

@@ -76,6 +76,7 @@ type Acts = Pick<
   | 'onStart'
   | 'onParked'
   | 'onResult'
+  | 'onFault'
   | 'onReconciled'
   | 'onCancel'
   | 'after'

@@ -49,7 +49,9 @@ export function confluentRegistry(options: RegistryOptions, names: Names, client
         );
       for (let attempt = 1; ; attempt++) {
         try {
-          return (await within(answerMs, silent, register())).id;
+          const { id } = await within(answerMs, silent, register());
+          if (!Number.isInteger(id)) throw new TypeError('No number came back.');
+          return id;
         } catch (error) {
           if (error instanceof Fault) throw error;
           if (attempt >= raceAttempts || !mayBeRace(error)) throw registryFault(url, error);
@@ -88,11 +90,27 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 }
 
+const otherApi =
+  'answers, but not as Confluent’s schema registry does. Set SCHEMA_REGISTRY_URL to where that API is; Apicurio has it under /apis/ccompat/v7.';
+
+/** Confluent’s API says in a text why it does not find something; another says nothing, or has another shape. */
+function isNoSuchApi(error: unknown): boolean {
+  const status = statusOf(error) ?? 0;
+  const text = error instanceof Error ? error.message : '';
+  const isUntold = /\[object |Error, status \d+|<!doctype|<html/i.test(text);
+  return (
+    status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && isUntold && !/E[A-Z]{4,}/.test(text)
+  );
+}
+
 /** The client reports a registry that is not there as status 400, with the system’s error in the text. */
 function registryFault(url: string, error: unknown): Fault {
   const text = error instanceof Error ? error.message : String(error);
   const why = (reason: string, retryable: boolean): Fault =>
     new Fault('storage', `The schema registry at ${url} ${reason}`, retryable, { cause: error });
+  // A page of a web server has no status of an error; an API of another kind has no text where this one has it.
+  const isOther = error instanceof TypeError || error instanceof SyntaxError;
+  if (isOther || isNoSuchApi(error)) return why(otherApi, false);
   switch (statusOf(error)) {
     case 401:
     case 403:

@@ -75,6 +75,12 @@ function topicErrors(error: unknown): readonly KafkaError[] {
 function explain(chain: readonly KafkaError[]): { readonly reason: string; readonly retryable: boolean } {
   const token = chain.find((error) => error instanceof Fault);
   if (token !== undefined) return { reason: `cannot be logged in to. ${token.message}`, retryable: token.retryable };
+  if (chain.some(({ type, code }) => type === 'ILLEGAL_SASL_STATE' || code === 34)) {
+    return {
+      reason: 'takes no login at this port. Leave sasl out (KAFKA_SASL_MECHANISM), or name the port where it does.',
+      retryable: false,
+    };
+  }
   if (chain.some(({ name }) => name.startsWith('KafkaJSSASLAuthentication'))) {
     return {
       reason: 'refuses the credentials. Check the SASL mechanism, the user and the password.',
@@ -107,6 +113,13 @@ function explain(chain: readonly KafkaError[]): { readonly reason: string; reado
     return {
       reason: `does not allow this user to do it (${chain[0]?.message ?? text}). Grant the permission.`,
       retryable: false,
+    };
+  }
+  // kafkajs takes an answer apart in which a topic is missing, as while its partitions have no leader.
+  if (chain.some(({ name, message }) => name === 'TypeError' || /^Cannot (?:destructure|read) propert/.test(message))) {
+    return {
+      reason: 'does not say where its topics’ partitions stand. It may be starting, or their leaders are away.',
+      retryable: true,
     };
   }
   return { reason: `says “${chain[0]?.message ?? text}”.`, retryable: true };
