@@ -117,7 +117,19 @@ export const configurationKeys = {
     ...(['strategy', 'min_tools', 'max_tools', 'target_ratio', 'always_keep', 'recent', 'embeddings'] as const),
     ...(['max_search_results', 'native_search', 'native_search_kind', 'shadow', 'provider', 'api'] as const),
   ],
-  model: ['provider', 'name', 'base_url', 'api_key_env', 'region', 'max_output_tokens', 'price', 'betas'],
+  model: [
+    ...([
+      'provider',
+      'name',
+      'base_url',
+      'api_key_env',
+      'api_version',
+      'region',
+      'headers',
+      'max_output_tokens',
+    ] as const),
+    ...(['temperature', 'top_p', 'stop', 'seed', 'reasoning_effort', 'thinking_tokens', 'price', 'betas'] as const),
+  ],
   'model.price': ['input', 'output'],
   mcp: ['servers', 'tools', 'naming'],
   'mcp.servers.<server>': [

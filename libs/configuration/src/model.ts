@@ -1,6 +1,7 @@
 import { modelName, modelProviders } from '@sluice/core';
 import type { Configuration, ModelPrice, ModelProvider, ModelSettings } from '@sluice/core';
 import { configurationKeys } from './keys.js';
+import { readModelOptions } from './model-options.js';
 import { describe } from './problems.js';
 import { Section } from './section.js';
 import { namesVariable, notAVariable } from './variables.js';
@@ -38,15 +39,17 @@ export function readModels(file: Section): Pick<Configuration, 'model' | 'fallba
 function readModel(section: Section): ModelSettings {
   section.closed(configurationKeys.model);
   const provider = section.choice('provider', modelProviders) ?? 'rules';
+  const maxOutputTokens = section.wholeNumber('max_output_tokens', outputTokens);
   const settings: ModelSettings = {
     provider,
     name: section.text('name', 'the provider’s name for the model'),
     baseUrl: section.address('base_url'),
     apiKeyEnv: readKeyVariable(section),
     region: section.text('region', 'the name of a region, such as `eu-central-1`'),
-    maxOutputTokens: section.wholeNumber('max_output_tokens', outputTokens),
+    maxOutputTokens,
     ...(section.has('price') ? { price: readPrice(section.section('price')) } : {}),
     ...readBetas(section, provider),
+    ...readModelOptions(section, provider, maxOutputTokens),
   };
   // A provider that was not understood has been reported; what it needs cannot be known.
   if (!section.has('provider') || section.value('provider') === provider) checkProvider(section, provider);

@@ -60,6 +60,24 @@ describe('prompt caching of definitions (D-49)', () => {
       expect(JSON.stringify((await sent(wire, request)).body)).not.toMatch(/cache_control|cachePoint/);
   });
 
+  it('marks the history where a later turn begins: the last two messages of the user, and none without tools', async () => {
+    const { body } = await sent(anthropic, request);
+    const { messages } = body as { messages: { role: string; content: { cache_control?: object }[] }[] };
+    const marked = messages.flatMap(({ role, content }, at) =>
+      content.some((block) => block.cache_control !== undefined) ? [[role, at]] : [],
+    );
+    const users = messages.flatMap(({ role }, at) => (role === 'user' ? [[role, at]] : []));
+    expect(marked).toEqual(users.slice(-2));
+    expect(messages.at(-1)?.content.at(-1)?.cache_control).toEqual({ type: 'ephemeral' });
+    const single = await sent(anthropic, requestOf({ instructions: 'Be brief.', toolChoice: { type: 'none' } }));
+    expect(JSON.stringify((single.body as { messages: object }).messages)).not.toContain('cache_control');
+    const converse = await sent(bedrock, request, { name: 'anthropic.claude-sonnet-4-20250514-v1:0' });
+    const points = (converse.body as { messages: { content: object[] }[] }).messages.filter(({ content }) =>
+      content.some((block) => 'cachePoint' in block),
+    );
+    expect(points).toHaveLength(2);
+  });
+
   it('has the same beginning in each turn of a run: tools in one order, then the instructions (XB-35)', async () => {
     const first = await sent(anthropic, { ...request, history: [] });
     const later = await sent(anthropic, request);

@@ -40,6 +40,14 @@ export interface EncodeOptions {
   readonly chatLimit?: 'max_tokens' | 'max_completion_tokens';
   /** Anthropic and Bedrock: marks tools and instructions for the provider’s cache. */
   readonly cachePrefix?: boolean;
+  /** Anthropic and Bedrock: marks the end of the history too, which the next turn of the run begins with. */
+  readonly cacheHistory?: boolean;
+  /** Chat Completions and Gemini. */
+  readonly seed?: number;
+  /** Chat Completions and Responses: how much the model thinks, in the provider's word. */
+  readonly reasoningEffort?: string;
+  /** Anthropic, Bedrock and Gemini: how many tokens the model may think. */
+  readonly thinkingTokens?: number;
   /** Bedrock: whether the model takes the mark of a result that is an error; only some do. Absent: it does. */
   readonly resultStatus?: boolean;
 }

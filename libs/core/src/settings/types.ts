@@ -349,6 +349,19 @@ export interface ModelSettings {
   readonly price?: ModelPrice;
   /** Anthropic only: what of its API it is asked for before that is the default; absent for nothing. */
   readonly betas?: readonly string[];
+  /** What is sent as it stands; absent where the provider's own default holds. Which wire has which, the compiler knows. */
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  /** How much a model thinks, in the word of OpenAI's wires. */
+  readonly reasoningEffort?: string;
+  /** How many tokens it may think, for the wires of Anthropic, Bedrock and Gemini. */
+  readonly thinkingTokens?: number;
+  /** Headers beside Sluice's own; no secrets, since a configuration travels in the clear. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Azure only: the version of its API, in the address of each request. */
+  readonly apiVersion?: string;
 }
 
 /** What a million tokens cost, in whatever currency the operator counts in. */

@@ -1,4 +1,5 @@
 import type { Model, ModelSettings } from '@sluice/core';
+import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
@@ -11,11 +12,12 @@ export function createAnthropicModel(settings: ModelSettings, secret: Secret): M
   return createProviderModel({
     wire: 'anthropic',
     settings,
+    proxy: proxySettings(secret),
     name,
     url: `${addressOf(settings.baseUrl ?? 'https://api.anthropic.com/v1')}/messages`,
     secrets: [key],
     headers: () => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01', ...beta }),
     // Tools and instructions are the same in every turn of a run.
-    options: { cachePrefix: true },
+    options: { cachePrefix: true, cacheHistory: true },
   });
 }

@@ -1,4 +1,5 @@
 import type { Model, ModelSettings } from '@sluice/core';
+import { proxySettings } from './proxy-settings.js';
 import { createProviderModel, type ProviderSetup } from './provider-model.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
@@ -11,10 +12,15 @@ export function createBedrockModel(settings: ModelSettings, secret: Secret): Mod
   return createProviderModel({
     wire: 'bedrock',
     settings,
+    proxy: proxySettings(secret),
     ...invocation(settings, secret, 'converse-stream'),
     lacksNone: true,
     // Models of other makers refuse the mark.
-    options: { resultStatus: /anthropic|nova/.test(name ?? ''), cachePrefix: hasCache(name) },
+    options: {
+      resultStatus: /anthropic|nova/.test(name ?? ''),
+      cachePrefix: hasCache(name),
+      cacheHistory: hasCache(name),
+    },
   });
 }
 
@@ -28,8 +34,9 @@ export function createBedrockAnthropicModel(settings: ModelSettings, secret: Sec
   return createProviderModel({
     wire: 'bedrock-anthropic',
     settings,
+    proxy: proxySettings(secret),
     ...invocation(settings, secret, 'invoke-with-response-stream'),
-    options: { cachePrefix: hasCache(settings.name) },
+    options: { cachePrefix: hasCache(settings.name), cacheHistory: hasCache(settings.name) },
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Model, ModelSettings } from '@sluice/core';
+import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
@@ -12,6 +13,7 @@ export function createGoogleModel(settings: ModelSettings, secret: Secret): Mode
   return createProviderModel({
     wire: 'gemini',
     settings,
+    proxy: proxySettings(secret),
     name,
     url: `${address}/${path}:streamGenerateContent?alt=sse`,
     secrets: [key],

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { ProxySettings } from './proxy-settings.js';
 
 /** How long an endpoint may take, in milliseconds: to be connected to, until its first byte, and between two bytes of its turn. */
 export const patience = { connectMs: 10_000, firstByteMs: 300_000, silenceMs: 120_000 } as const;
@@ -21,12 +22,17 @@ export interface ProviderResponse {
   readonly body: AsyncIterable<Uint8Array> & { destroy(): void };
 }
 
-let agent: Agent | undefined;
+/** One for each way out: straight, or through the proxies of the network. */
+const dispatchers = new Map<string, Dispatcher>();
 
 /** Sends a request; where the endpoint asks for a short wait, waits and sends it again. Throws what undici throws, or the signal’s reason. */
-export async function send(request: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse> {
+export async function send(
+  request: ProviderRequest,
+  signal: AbortSignal,
+  proxy: ProxySettings = {},
+): Promise<ProviderResponse> {
   for (let waits = 0; ; waits += 1) {
-    const response = await sendOnce(request, signal);
+    const response = await sendOnce(request, signal, proxy);
     const waitMs = waits < mostWaits ? askedWait(response) : null;
     if (waitMs === null) return response;
     response.body.destroy();
@@ -34,19 +40,32 @@ export async function send(request: ProviderRequest, signal: AbortSignal): Promi
   }
 }
 
-async function sendOnce({ url, headers, body }: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse> {
+async function sendOnce(
+  { url, headers, body }: ProviderRequest,
+  signal: AbortSignal,
+  proxy: ProxySettings,
+): Promise<ProviderResponse> {
   const undici = await import('undici');
-  agent ??= new undici.Agent({
-    connect: { timeout: patience.connectMs },
-    headersTimeout: patience.firstByteMs,
-    bodyTimeout: patience.silenceMs,
-  });
+  const way = JSON.stringify(proxy);
+  let dispatcher = dispatchers.get(way);
+  if (dispatcher === undefined) {
+    const times = {
+      connect: { timeout: patience.connectMs },
+      headersTimeout: patience.firstByteMs,
+      bodyTimeout: patience.silenceMs,
+    };
+    const isStraight = Object.keys(proxy).length === 0;
+    dispatcher = isStraight
+      ? new undici.Agent(times)
+      : new undici.EnvHttpProxyAgent({ ...times, noProxy: '', ...proxy });
+    dispatchers.set(way, dispatcher);
+  }
   const answer = await undici.request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
     signal,
-    dispatcher: agent,
+    dispatcher,
   });
   // The connection may break before the body is read; without a listener that would end the process.
   answer.body.on('error', () => undefined);

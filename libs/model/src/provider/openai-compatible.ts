@@ -1,5 +1,7 @@
 import type { Model, ModelSettings } from '@sluice/core';
+import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
+import { keyHeader, withVersion } from './azure.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
 /**
@@ -18,10 +20,11 @@ export function createOpenAiCompatibleModel(settings: ModelSettings, secret: Sec
   return createProviderModel({
     wire: 'openai-chat',
     settings,
+    proxy: proxySettings(secret),
     name,
-    url: `${addressOf(baseUrl)}/chat/completions`,
+    url: withVersion(`${addressOf(baseUrl)}/chat/completions`, settings),
     secrets: key === null ? [] : [key],
-    headers: () => (key === null ? {} : { authorization: `Bearer ${key}` }),
+    headers: () => (key === null ? {} : keyHeader(key, settings)),
     hasImitators: true,
     options: { chatLimit: limitName(baseUrl) },
   });

@@ -1,5 +1,7 @@
 import type { Model, ModelSettings } from '@sluice/core';
+import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
+import { keyHeader, withVersion } from './azure.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
 /** OpenAI's Responses API; the key is in OPENAI_API_KEY unless `model.api_key_env` says otherwise. */
@@ -9,10 +11,11 @@ export function createOpenAiResponsesModel(settings: ModelSettings, secret: Secr
   return createProviderModel({
     wire: 'openai-responses',
     settings,
+    proxy: proxySettings(secret),
     name,
-    url: `${addressOf(settings.baseUrl ?? 'https://api.openai.com/v1')}/responses`,
+    url: withVersion(`${addressOf(settings.baseUrl ?? 'https://api.openai.com/v1')}/responses`, settings),
     secrets: [key],
-    headers: () => ({ authorization: `Bearer ${key}` }),
+    headers: () => keyHeader(key, settings),
     hasImitators: true,
   });
 }

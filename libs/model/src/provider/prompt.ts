@@ -40,9 +40,9 @@ export function wireRequestOf(
     })),
     toolChoice: request.toolChoice,
     maxOutputTokens: settings.maxOutputTokens,
-    temperature: null,
-    topP: null,
-    stopSequences: [],
+    temperature: settings.temperature ?? null,
+    topP: settings.topP ?? null,
+    stopSequences: settings.stop ?? [],
     stream: true,
   };
 }

@@ -15,6 +15,7 @@ import {
 } from '@sluice/wires';
 import { createFaults, type Faults } from './faults.js';
 import { beginningOf, type ProviderRequest, type ProviderResponse, send } from './http.js';
+import type { ProxySettings } from './proxy-settings.js';
 import { withArgumentsAsObjects, wireRequestOf } from './prompt.js';
 import { originOf } from './provider-data.js';
 import { hiding } from './refusal.js';
@@ -32,10 +33,21 @@ export interface ProviderSetup {
   /** What is sent beside the body; a signature is over the body. */
   headers(body: string): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   readonly options?: EncodeOptions;
+  /** The proxy of this machine's network, where there is one. */
+  readonly proxy: ProxySettings;
   /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
   readonly lacksNone?: boolean;
   /** Whether servers of others speak this wire too: some of them read past arguments as JSON, and refuse a request in which they are none. */
   readonly hasImitators?: boolean;
+}
+
+/** What the settings ask of a wire beside what every request has. */
+function asked({ seed, reasoningEffort, thinkingTokens }: ModelSettings): EncodeOptions {
+  return {
+    ...(seed === undefined ? {} : { seed }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
+    ...(thinkingTokens === undefined ? {} : { thinkingTokens }),
+  };
 }
 
 /** What such a server says of arguments that it cannot read. */
@@ -108,16 +120,16 @@ export function createProviderModel(setup: ProviderSetup): Model {
     { search, deferred }: { readonly search: NativeSearch | null; readonly deferred: ReadonlySet<string> },
     signal: AbortSignal,
   ): Promise<ProviderResponse> {
-    const { body: encoded } = encodeRequest(setup.wire, request, setup.options);
+    const { body: encoded } = encodeRequest(setup.wire, request, { ...setup.options, ...asked(setup.settings) });
     const body = search === null ? encoded : withSearch(encoded, search, deferred);
     const beta = search?.betaHeader ?? null;
-    const headers = await setup.headers(body);
+    const headers = { ...setup.settings.headers, ...(await setup.headers(body)) };
     const sent: ProviderRequest = {
       url: setup.url,
       headers: beta === null ? headers : { ...headers, 'anthropic-beta': beta },
       body,
     };
-    return send(sent, signal);
+    return send(sent, signal, setup.proxy);
   }
 
   function withSearch(body: string, search: NativeSearch, deferred: ReadonlySet<string>): string {

@@ -3,6 +3,7 @@ import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
 import { Dropped } from '../dropped.js';
+import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
 import { callOut, reasoningOut } from './blocks.js';
 import { wire } from './wire.js';
@@ -13,7 +14,7 @@ const defaultMaxTokens = 4_096;
 export function encodeRequest(
   request: WireRequest,
   isBedrock: boolean,
-  { cachePrefix = false }: EncodeOptions = {},
+  { cachePrefix = false, cacheHistory = false, thinkingTokens }: EncodeOptions = {},
 ): Encoded {
   const dropped = new Dropped();
   const body = writeJson({
@@ -33,7 +34,13 @@ export function encodeRequest(
               ...(cachePrefix ? { cache_control: { type: 'ephemeral' } } : {}),
             },
           ],
-    messages: messagesOf(request.messages, dropped).map((item) => new JsonText(item)),
+    thinking:
+      thinkingTokens !== undefined && mayThink(request, wire)
+        ? { type: 'enabled', budget_tokens: thinkingTokens }
+        : undefined,
+    messages: messagesOf(request.messages, dropped, cacheHistory && request.tools.length > 0).map(
+      (item) => new JsonText(item),
+    ),
     ...(request.tools.length === 0
       ? {}
       : {
@@ -63,8 +70,10 @@ export function encodeTool({ name, description, inputSchema }: WireTool, isMarke
   });
 }
 
-export function messagesOf(messages: readonly Message[], dropped: Dropped): readonly string[] {
-  return inTurns(messages).flatMap(({ role, parts }) => {
+export function messagesOf(messages: readonly Message[], dropped: Dropped, isMarked = false): readonly string[] {
+  const turns = inTurns(messages);
+  const marked = isMarked ? markedMessages(turns) : new Set<number>();
+  return turns.flatMap(({ role, parts }, at) => {
     const written: string[] = [];
     let blocks: Writable[] = [];
     const flush = (): void => {
@@ -77,9 +86,16 @@ export function messagesOf(messages: readonly Message[], dropped: Dropped): read
         written.push(part.raw);
       } else blocks.push(...blockOf(part, dropped));
     }
+    if (marked.has(at)) blocks = blocks.map((block, place) => (place === blocks.length - 1 ? withMark(block) : block));
     flush();
     return written;
   });
+}
+
+/** A block that came as JSON text stays as it is. */
+function withMark(block: Writable): Writable {
+  const isPlain = typeof block === 'object' && block !== null && !(block instanceof JsonText) && !Array.isArray(block);
+  return isPlain ? { ...(block as Record<string, Writable>), cache_control: { type: 'ephemeral' } } : block;
 }
 
 function blockOf(part: MessagePart, dropped: Dropped): readonly Writable[] {

@@ -3,13 +3,14 @@ import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
 import { Dropped } from '../dropped.js';
+import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
 import { callOut, reasoningOut } from './blocks.js';
 import { wire } from './wire.js';
 
 export function encodeRequest(
   request: WireRequest,
-  { resultStatus = true, cachePrefix = false }: EncodeOptions = {},
+  { resultStatus = true, cachePrefix = false, cacheHistory = false, thinkingTokens }: EncodeOptions = {},
 ): Encoded {
   const dropped = new Dropped();
   // Converse has no word for none: the caller offers no tools then.
@@ -28,8 +29,15 @@ export function encodeRequest(
       request.instructions === ''
         ? undefined
         : [{ text: request.instructions }, ...(cachePrefix ? [{ cachePoint: { type: 'default' } }] : [])],
-    messages: messagesOf(request.messages, dropped, resultStatus).map((item) => new JsonText(item)),
+    messages: messagesOf(request.messages, dropped, {
+      hasStatus: resultStatus,
+      isMarked: cacheHistory && request.tools.length > 0,
+    }).map((item) => new JsonText(item)),
     inferenceConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,
+    additionalModelRequestFields:
+      thinkingTokens !== undefined && mayThink(request, wire)
+        ? { thinking: { type: 'enabled', budget_tokens: thinkingTokens } }
+        : undefined,
     toolConfig:
       request.tools.length === 0
         ? undefined
@@ -48,9 +56,16 @@ export function encodeTool({ name, description, inputSchema }: WireTool): string
   return writeJson({ toolSpec: spec });
 }
 
-export function messagesOf(messages: readonly Message[], dropped: Dropped, hasStatus = true): readonly string[] {
-  return inTurns(messages).flatMap(({ role, parts }) => {
+export function messagesOf(
+  messages: readonly Message[],
+  dropped: Dropped,
+  { hasStatus = true, isMarked = false }: { readonly hasStatus?: boolean; readonly isMarked?: boolean } = {},
+): readonly string[] {
+  const turns = inTurns(messages);
+  const marked = isMarked ? markedMessages(turns) : new Set<number>();
+  return turns.flatMap(({ role, parts }, at) => {
     const content = parts.flatMap((part) => blockOf(part, dropped, hasStatus));
+    if (content.length > 0 && marked.has(at)) content.push({ cachePoint: { type: 'default' } });
     return content.length === 0 ? [] : [writeJson({ role, content })];
   });
 }

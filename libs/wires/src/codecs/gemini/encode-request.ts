@@ -1,4 +1,5 @@
 import { type ToolChoice } from '@sluice/core';
+import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import type { Encoded, Message, MessagePart, WireRequest, WireTool } from '../../types.js';
 import { Dropped } from '../dropped.js';
@@ -6,13 +7,15 @@ import { inTurns } from '../request-reader.js';
 import { callOut, own } from './parts.js';
 import { wire, withoutSignature } from './wire.js';
 
-export function encodeRequest(request: WireRequest): Encoded {
+export function encodeRequest(request: WireRequest, { seed, thinkingTokens }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   const limits = {
     maxOutputTokens: request.maxOutputTokens ?? undefined,
     temperature: request.temperature ?? undefined,
     topP: request.topP ?? undefined,
     stopSequences: request.stopSequences.length === 0 ? undefined : request.stopSequences,
+    seed,
+    thinkingConfig: thinkingTokens === undefined ? undefined : { thinkingBudget: thinkingTokens },
   };
   const body = writeJson({
     generationConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,

@@ -5,7 +5,10 @@ import { type Encoded, type Message, type MessagePart, type WireRequest, type Wi
 import { Dropped, echoed } from '../dropped.js';
 import { asContent, wire } from './wire.js';
 
-export function encodeRequest(request: WireRequest, { chatLimit = 'max_tokens' }: EncodeOptions = {}): Encoded {
+export function encodeRequest(
+  request: WireRequest,
+  { chatLimit = 'max_tokens', seed, reasoningEffort }: EncodeOptions = {},
+): Encoded {
   const dropped = new Dropped();
   const system = request.instructions === '' ? [] : [writeJson({ role: 'system', content: request.instructions })];
   const body = writeJson({
@@ -14,6 +17,8 @@ export function encodeRequest(request: WireRequest, { chatLimit = 'max_tokens' }
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
     stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
+    seed,
+    reasoning_effort: reasoningEffort,
     messages: [...system, ...messagesOf(request.messages, dropped)].map((item) => new JsonText(item)),
     ...(request.tools.length === 0
       ? {}

@@ -1,10 +1,11 @@
 import { type ToolChoice } from '@sluice/core';
+import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import type { Encoded, Message, TurnPart, WireRequest, WireTool } from '../../types.js';
 import { Dropped, echoed } from '../dropped.js';
 import { wire } from './wire.js';
 
-export function encodeRequest(request: WireRequest): Encoded {
+export function encodeRequest(request: WireRequest, { reasoningEffort }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   if (request.stopSequences.length > 0) dropped.add('stop sequences');
   const body = writeJson({
@@ -13,6 +14,7 @@ export function encodeRequest(request: WireRequest): Encoded {
     max_output_tokens: request.maxOutputTokens ?? undefined,
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
+    reasoning: reasoningEffort === undefined ? undefined : { effort: reasoningEffort },
     input: itemsOf(withoutUnkept(request.messages, dropped), dropped).map((item) => new JsonText(item)),
     ...(request.tools.length === 0
       ? {}
