@@ -126,6 +126,8 @@ describe('requests over HTTP', () => {
       { question: 'Look', group: ['*'], request_id: 'not-permitted' },
       { ...bob, ...wait },
     );
+    const { detail } = (await refused.clone().json()) as { readonly detail: string };
+    expect(detail).toMatch(/^Insufficient permissions for requested tool groups: "\*"\. You may ask for .*"/);
     expect(await error(refused)).toEqual([
       403,
       { code: 'insufficient_permissions', message: 'Insufficient permissions for requested tool groups' },

@@ -6,6 +6,7 @@ import type { AgentRequest, Toolset } from '@sluice/contracts';
 import { isCredentialGone, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
+  channelHeader,
   asGivenUp,
   beginning,
   boundedLabel,
@@ -37,7 +38,7 @@ import {
   senderName,
 } from '@sluice/run';
 import type { EndedBy, Loaded, Origin, Redriven, RunIds } from '@sluice/run';
-import { AUTHENTICATOR, countDenial, LoadWatch, RUNTIME } from '@sluice/host';
+import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
 
@@ -56,11 +57,14 @@ const nobody = { tenant: '', actor: '', reason: 'credential' };
 export class FilterService {
   private readonly loads: LoadWatch;
 
+  private readonly groupNotes: GroupNotes;
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {
     this.loads = new LoadWatch(runtime);
+    this.groupNotes = new GroupNotes(runtime);
   }
 
   /**
@@ -79,6 +83,8 @@ export class FilterService {
       await this.runtime.credentials.of(message),
       takenAt(message),
     );
+    // Gateway and MCP server have noted what came through them.
+    if (message.headers[channelHeader] === undefined) this.groupNotes.note(sender);
     const tenant = sender.ok ? sender.principal.tenantId : null;
     context.credentialUsed(sender.ok ? senderName(sender.principal) : null);
     keepSender(message, tenant);

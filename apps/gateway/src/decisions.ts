@@ -42,15 +42,15 @@ const statuses: Readonly<Record<NotTaken, number>> = {
  */
 @Injectable()
 export class Decisions {
-  readonly #claims: ApprovalClaims;
-  readonly #denials: Denials;
+  private readonly claims: ApprovalClaims;
+  private readonly denials: Denials;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(RunWatch) private readonly watch: RunWatch,
   ) {
-    this.#claims = new ApprovalClaims(runtime);
-    this.#denials = new Denials(runtime);
+    this.claims = new ApprovalClaims(runtime);
+    this.denials = new Denials(runtime);
   }
 
   /** Throws Refusal with the reason where the decision cannot count. */
@@ -60,14 +60,14 @@ export class Decisions {
     const { decidedBy } = decided;
     const named = identity.provider === 'none' ? { actorId: decidedBy, tenantId: null } : { ...caller };
     const decider = named.tenantId === null || ['', caller.actorId].includes(decidedBy) ? named : null;
-    const found = await askedFor(decided, bus, this.#claims);
+    const found = await askedFor(decided, bus, this.claims);
     // Another tenant's calls are none that this caller can name.
     const asked = found !== null && (named.tenantId ?? found.tenantId) === found.tenantId ? found : null;
     // Who is no approver learns nothing of what waits: that comes first.
     const who = decider === null ? 'not_authenticated' : notAnApprover(decider, caller, policy);
     const notTaken = who ?? judgeDecision(asked, decided, decider, clock.now(), policy);
-    const refuse = (reason: NotTaken, detail?: string) => this.#refusal(reason, decided, asked, caller, detail);
-    const before = asked === null || who !== null ? undefined : await this.#claims.decisionOn(asked.approvalId);
+    const refuse = (reason: NotTaken, detail?: string) => this.refusal(reason, decided, asked, caller, detail);
+    const before = asked === null || who !== null ? undefined : await this.claims.decisionOn(asked.approvalId);
     if (before !== undefined && before !== null && (notTaken === null || notTaken === 'too_late')) {
       const { decision, decidedBy: decided_by, reason } = before;
       const own = decision === decided.decision && decided_by === decider?.actorId && reason === decided.reason;
@@ -98,16 +98,16 @@ export class Decisions {
       const isOwn = decision === decided.decision && decided_by === decider.actorId;
       if (notTaken !== null) {
         if (isOwn && Object.hasOwn(notTakenReasons, notTaken))
-          throw await this.#refusal(notTaken as NotTaken, decided, asked, caller);
-      } else if (await this.#claims.isDecided(outcome)) {
+          throw await this.refusal(notTaken as NotTaken, decided, asked, caller);
+      } else if (await this.claims.isDecided(outcome)) {
         if (isOwn) return { decision, decided_by, reason };
-        throw await this.#refusal('already_decided', decided, asked, caller);
+        throw await this.refusal('already_decided', decided, asked, caller);
       }
     }
   }
 
   /** Counts and logs in the executor’s place; an attempt that is not permitted is written to the log for the audit. */
-  async #refusal(
+  private async refusal(
     reason: NotTaken,
     { approvalId, requestId, sessionId, decision }: ApprovalDecided,
     asked: ApprovalRequested | null,
@@ -121,7 +121,7 @@ export class Decisions {
     const code = 'decision_not_taken';
     const status = statuses[reason];
     if (status === 403)
-      await this.#denials.write({
+      await this.denials.write({
         ...{ route: 'POST /v1/approvals', code, reason: detail, kind: 'approval', requestId, sessionId },
         ...{ tenantId, actorId, subjectId, permittedGroups, requestedGroups: [], refusedGroups: [], state: '' },
         ...{ configVersion: configurations.current().configuration.version, at: clock.now() },

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { mayRequest, normaliseGroups, normaliseState } from '@sluice/core';
+import { mayRequest, refusedGroupsSentence, normaliseGroups, normaliseState } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { countDenial, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -45,6 +45,12 @@ export class Permission {
       configVersion: configuration.version,
       at: this.runtime.clock.now(),
     });
-    throw new Refusal(403, code, reason);
+    throw new Refusal(403, code, reason, {}, refusedGroups.length === 0 ? {} : this.named(refusedGroups, caller));
+  }
+
+  /** The refused groups, and those of the caller’s own that are most like them: nothing that the caller may not know. */
+  private named(refused: readonly string[], caller: Principal): Readonly<Record<string, string>> {
+    const { configuration } = this.runtime.configurations.current().evaluator;
+    return { detail: refusedGroupsSentence(refused, caller.groups, configuration.groupTree) };
   }
 }

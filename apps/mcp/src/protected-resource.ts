@@ -41,8 +41,18 @@ function resourceOf({ audience }: JwtSettings, request: Where): string {
   return `${request.protocol}://${request.get('host') ?? 'localhost'}/mcp`;
 }
 
-/** Where the claim `scope` names the groups, the groups are the scopes. */
-function scopesOf({ claims }: JwtSettings, { configurations }: Pick<Runtime, 'configurations'>): readonly string[] {
-  if (claims.groups !== 'scope') return [];
-  return [...new Set(configurations.current().configuration.tools.flatMap(({ groups }) => groups))].sort();
+/** The claims in which servers write the scopes of a token: RFC 9068, and Entra and Okta. */
+const scopeClaims: readonly string[] = ['scope', 'scp'];
+
+/** Where the scopes of a token name the groups, the groups are the scopes, or the roles that stand for them. */
+function scopesOf(
+  { claims, permissions }: JwtSettings,
+  { configurations }: Pick<Runtime, 'configurations'>,
+): readonly string[] {
+  if (!scopeClaims.includes(claims.groups) || permissions?.source !== undefined) return [];
+  const { tools, groupTree = {} } = configurations.current().configuration;
+  const groups = [...Object.keys(groupTree), ...tools.flatMap((tool) => tool.groups)];
+  const names = permissions?.roles === undefined ? groups : Object.keys(permissions.roles);
+  // What could not stand in the header is no scope (RFC 6749).
+  return [...new Set(names)].filter((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)).sort();
 }

@@ -26,6 +26,7 @@ import { checkConnections, readConnections } from './connections.js';
 import { readFallbacks } from './fallbacks.js';
 import { withFittingExamples } from './examples.js';
 import { readGroups } from './group-map.js';
+import { findAboutRoles } from './role-findings.js';
 import { readIdentity } from './identity.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
@@ -172,6 +173,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),
     ...findAboutSelector({ pipes, ...agentDiscovery }, given),
+    ...findAboutRoles(found.identity, tools, groups.tree),
     ...findAboutGraph(graph, given),
     ...findAboutNetwork(tools, policy.allowedTools, given.types),
   ];

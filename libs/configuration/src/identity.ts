@@ -77,12 +77,20 @@ function refuseSettings(section: Section, allowed: readonly string[]): void {
 }
 
 function readClaims(section: Section): ClaimNames {
-  const name = (key: keyof ClaimNames): string | null => section.text(key, 'the name of a claim');
+  const name = (key: 'actor' | 'tenant' | 'subject' | 'groups' | 'connections'): string | null =>
+    section.text(key, 'the name of a claim');
+  const groupsSeparator = section.text('groups_separator', 'what stands between groups in a text, such as `,`');
+  const groupsPrefix = section.text(
+    'groups_prefix',
+    'what groups begin with that is no part of their names, such as `/`',
+  );
   return {
     actor: name('actor') ?? defaultClaims.actor,
     tenant: name('tenant') ?? defaultClaims.tenant,
     subject: name('subject'),
     groups: name('groups') ?? defaultClaims.groups,
     connections: name('connections'),
+    ...(groupsSeparator === null ? {} : { groupsSeparator }),
+    ...(groupsPrefix === null ? {} : { groupsPrefix }),
   };
 }

@@ -79,7 +79,7 @@ export const configurationKeys = {
   'rules.<rule>.time': ['zone', 'days', 'from', 'until', 'holidays'],
   'rules.<rule>.load': ['measure', 'prometheus', 'close_above', 'open_below', 'close_below', 'open_above'],
   'rules.<rule>.history': ['after', 'not_after', 'at_most', 'while_approved'],
-  'identity.claims': ['actor', 'tenant', 'subject', 'groups', 'connections'],
+  'identity.claims': ['actor', 'tenant', 'subject', 'groups', 'groups_separator', 'groups_prefix', 'connections'],
   'identity.permissions': ['roles', 'users', 'lookup'],
   'identity.permissions.users': ['file', 'table'],
   'identity.permissions.lookup': ['url', 'key_env', 'timeout_seconds', 'cache_seconds'],

@@ -80,7 +80,8 @@ export type { DescriptionMode, DescriptionSettings } from './descriptions/types.
 export { requestFieldsOfAudit } from './generated/request-views.js';
 export { claimAt, readPrincipal } from './identity/claims.js';
 export { isOperator } from './identity/operator.js';
-export { insufficientPermissions, mayRequest, notPermitted } from './identity/permission.js';
+export { noGroupsReasons, whyNoGroups } from './identity/without-groups.js';
+export { insufficientPermissions, mayRequest, notPermitted, refusedGroupsSentence } from './identity/permission.js';
 export type { RequestVerdict } from './identity/permission.js';
 export { localPrincipal, principalKinds } from './identity/principal.js';
 export type { Principal } from './identity/principal.js';

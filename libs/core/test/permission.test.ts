@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { localPrincipal, mayRequest, normaliseGroups, readPrincipal } from '@sluice/core';
+import {
+  localPrincipal,
+  mayRequest,
+  normaliseGroups,
+  readPrincipal,
+  refusedGroupsSentence,
+  whyNoGroups,
+} from '@sluice/core';
 import type { ClaimNames, GroupTree, IdentitySettings, JsonObject } from '@sluice/core';
 import { readCases } from '../../configuration/test/read-cases.js';
 
@@ -55,6 +62,51 @@ describe('the claims of a credential', () => {
     expect(read(payload)).toEqual({
       principal: { ...alice, subjectId: 'user:bob', groups: ['read-only', 'write'], connections: ['crm', 'mail'] },
     });
+  });
+
+  it('are read in the forms that issuers write: paths, commas, one text', () => {
+    const groups = (written: JsonObject['x'], more: Partial<ClaimNames>) => {
+      const found = readPrincipal({ sub: 'alice', org: 'acme', groups: written ?? null }, { ...claims, ...more });
+      return 'principal' in found ? found.principal.groups : found.problem;
+    };
+    expect(groups(['/knowledge/read', '/', 'basic', '/basic'], { groupsPrefix: '/' })).toEqual([
+      'knowledge/read',
+      '/',
+      'basic',
+    ]);
+    expect(groups(['/knowledge'], {})).toEqual(['/knowledge']);
+    expect(groups('knowledge, basic,', { groupsSeparator: ',' })).toEqual(['knowledge', 'basic']);
+    expect(groups('knowledge', { groupsSeparator: ',' })).toEqual(['knowledge']);
+    expect(groups('knowledge', {})).toEqual(['knowledge']);
+  });
+
+  it('that give none of the groups of the configuration say why', () => {
+    const known = new Set(['*', 'undefined', 'knowledge']);
+    const jwt = { provider: 'jwt', jwksUrl: null, keyFile: 'k', issuer: 'i', audience: 'a', claims } as const;
+    const why = (groups: readonly string[], payload: JsonObject, more: object = {}) =>
+      whyNoGroups({ groups }, payload, { ...jwt, ...more }, known);
+    expect(why(['knowledge'], {})).toBeNull();
+    expect(why(['*'], {})).toBeNull();
+    expect(why([], {})).toBe('absent');
+    expect(why([], { _claim_names: { groups: 'src1' } })).toBe('overage');
+    expect(why([], { hasgroups: true })).toBe('overage');
+    expect(why([], { groups: [] })).toBe('empty');
+    expect(why([], { groups: null })).toBe('empty');
+    expect(why(['/knowledge'], { groups: ['/knowledge'] })).toBe('unknown');
+    expect(why([], { groups: ['r'] }, { permissions: { roles: { q: ['knowledge'] } } })).toBe('unmapped');
+    expect(why([], {}, { permissions: { source: { kind: 'file', path: 'f' } } })).toBe('not_listed');
+    expect(whyNoGroups({ groups: [] }, undefined, jwt, known)).toBeNull();
+  });
+
+  it('are named in a refusal beside the nearest that the caller has', () => {
+    const tree = { knowledge: ['knowledge/read'] };
+    expect(refusedGroupsSentence(['knowlege/read'], ['knowledge', 'basic'], tree)).toMatch(
+      /"knowlege\/read"\. You may ask for "knowledge\/read"\.$/,
+    );
+    expect(refusedGroupsSentence(['admin'], ['basic'])).toMatch(
+      /: "admin"\. You may ask for groups such as "basic"\.$/,
+    );
+    expect(refusedGroupsSentence(['admin'], [])).toMatch(/: "admin"\. Your credential permits no group\.$/);
   });
 
   it('permit nothing where they are absent (XG-12)', () => expect(read({})).toEqual({ principal: alice }));

@@ -19,17 +19,21 @@ export function readPrincipal(
   const actor = id(claimAt(claims, names.actor));
   const tenant = id(claimAt(claims, names.tenant));
   const subject = names.subject === null ? null : claimAt(claims, names.subject);
-  const groups = list(claimAt(claims, names.groups));
+  const groups = list(claimAt(claims, names.groups), names.groupsSeparator)?.map((name) =>
+    without(name, names.groupsPrefix),
+  );
   const connections = names.connections === null ? [] : list(claimAt(claims, names.connections));
   if (actor === null) return { problem: `its claim "${names.actor}" names nobody` };
   if (tenant === null) return { problem: `its claim "${names.tenant}" names no tenant` };
-  if (groups === null) return { problem: `its claim "${names.groups}" is no list of groups` };
+  if (groups === undefined) return { problem: `its claim "${names.groups}" is no list of groups` };
   if (connections === null) return { problem: `its claim "${names.connections ?? ''}" is no list of connections` };
   const onBehalf = subject === undefined || subject === null ? null : id(subject);
   if (onBehalf === null && subject !== undefined && subject !== null)
     return { problem: `its claim "${names.subject ?? ''}" names nobody` };
   const subjectId = onBehalf === null ? null : `user:${onBehalf}`;
-  return { principal: { actorId: `user:${actor}`, tenantId: tenant, subjectId, groups, connections } };
+  return {
+    principal: { actorId: `user:${actor}`, tenantId: tenant, subjectId, groups: [...new Set(groups)], connections },
+  };
 }
 
 /**
@@ -52,12 +56,24 @@ function id(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' && value.length <= longestId ? value : null;
 }
 
-/** A list of names, or a text of them with spaces between, as the standard claim `scope` is written. */
-function list(value: JsonValue | undefined): readonly string[] | null {
+/** A prefix alone names no group, and stays as it is. */
+function without(name: string, prefix = ''): string {
+  return name.startsWith(prefix) && name.length > prefix.length ? name.slice(prefix.length) : name;
+}
+
+/** A list of names, or a text of them with the separator between: blanks, as the standard claim `scope` is written. */
+function list(value: JsonValue | undefined, separator = ' '): readonly string[] | null {
   if (value === undefined || value === null) return [];
   const names: readonly JsonValue[] | null =
-    typeof value === 'string' ? value.split(' ').filter((name) => name !== '') : Array.isArray(value) ? value : null;
+    typeof value === 'string' ? split(value, separator) : Array.isArray(value) ? value : null;
   if (names === null || names.length > mostNames) return null;
   const texts = names.map(id);
   return texts.every((text) => text !== null) ? [...new Set(texts)] : null;
+}
+
+function split(text: string, separator: string): readonly string[] {
+  return text
+    .split(separator)
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 }

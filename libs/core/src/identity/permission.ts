@@ -1,6 +1,8 @@
 import type { Configuration } from '../settings/types.js';
 import { wildcard } from '../rules/defaults.js';
-import { type GroupTree, isWithin, noGroupTree } from '../rules/group-tree.js';
+import { type GroupTree, isWithin, noGroupTree, withGroupsBelow } from '../rules/group-tree.js';
+import { quote, sentenceList } from '../quote.js';
+import { nearest } from '../suggest.js';
 import type { Principal } from './principal.js';
 
 /** The decision on a request whose sender is known. A request is refused as a whole, never narrowed. */
@@ -52,4 +54,26 @@ export function notPermitted(
 
 function isActor(userId: string, { actorId }: Principal): boolean {
   return userId === actorId || `user:${userId}` === actorId;
+}
+
+/** Groups that are named in one sentence, at most. */
+const groupsShown = 5;
+const longestGroup = 100;
+
+/** The sentence with the refused groups, and of the permitted ones the nearest, else which there are. Only the caller’s own groups are named. */
+export function refusedGroupsSentence(
+  refused: readonly string[],
+  permitted: readonly string[],
+  tree: GroupTree = noGroupTree,
+): string {
+  const own = [...new Set(permitted.flatMap((group) => withGroupsBelow(group, tree)))];
+  const short = refused.map((group) => (group.length > longestGroup ? `${group.slice(0, longestGroup)}…` : group));
+  const near = [...new Set(refused.slice(0, groupsShown).flatMap((group) => nearest(group, own) ?? []))];
+  const may =
+    near.length > 0
+      ? ` You may ask for ${sentenceList(near.map(quote), groupsShown)}.`
+      : own.length > 0
+        ? ` You may ask for groups such as ${sentenceList(own.map(quote), groupsShown)}.`
+        : ' Your credential permits no group.';
+  return `${insufficientPermissions}: ${sentenceList(short.map(quote), groupsShown)}.${may}`;
 }

@@ -133,6 +133,10 @@ export interface ClaimNames {
   readonly subject: string | null;
   readonly groups: string;
   readonly connections: string | null;
+  /** Stands between names where a claim is a text; absent: blanks. */
+  readonly groupsSeparator?: string;
+  /** Taken off the beginning of each group that has it, as in `/knowledge`; absent: nothing. */
+  readonly groupsPrefix?: string;
 }
 
 /** How the sender of a request is known. API keys are accepted with `jwt` too. */
@@ -562,6 +566,7 @@ export interface Finding {
     | 'dead_end'
     | 'unreachable_tool'
     | 'near_miss'
+    | 'unknown_group'
     | 'unreachable_state'
     | 'never_available'
     | 'not_allowed'

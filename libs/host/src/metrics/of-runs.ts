@@ -24,6 +24,11 @@ export function runMetrics({ counter, gauge, histogram }: Kinds) {
       'actor',
       'reason',
     ),
+    credentialsWithoutGroups: counter(
+      'sluice_credentials_without_groups_total',
+      'Credentials that hold and give none of the groups of the configuration, by why: absent, overage, empty, unknown, unmapped, not_listed. The log says whose.',
+      'reason',
+    ),
     runsNotBegun: counter(
       'sluice_runs_not_begun_total',
       'Runs that a door (http, mcp) did not begin since the tenant (the first 100 of a process, then other) had limits.open_runs open.',

@@ -3,6 +3,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { isSealed } from '../credentials.js';
+import { GroupNotes } from './note-groups.js';
 import type { Runtime } from '../runtime.js';
 import { senderName } from '@sluice/run';
 import { isSame } from './run-access.js';
@@ -15,10 +16,14 @@ const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
  * serves the caller alone, who is refused at once, and sees its own runs and no others.
  */
 export class VerifiedCallers {
+  private readonly notes: GroupNotes;
+
   constructor(
-    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'credentials' | 'metrics'>,
+    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'credentials' | 'log' | 'metrics'>,
     private readonly authenticator: Authenticator,
-  ) {}
+  ) {
+    this.notes = new GroupNotes(runtime);
+  }
 
   /** The caller of an `authorization` header, or what is wrong with it, which is counted. */
   async verify(authorization: string | undefined): Promise<Authentication> {
@@ -26,6 +31,7 @@ export class VerifiedCallers {
     const { identity } = configurations.current().configuration;
     const sender = await this.authenticator.authenticate(identity, authorization, clock.now());
     if (!sender.ok) metrics.refusedRequests.inc(unknownCaller);
+    this.notes.note(sender);
     return sender;
   }
 
