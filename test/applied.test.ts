@@ -26,7 +26,7 @@ describe('what was applied in a data folder', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it(
-    'stays in force when somebody asks, and is what the run has',
+    'stays in force when a client asks, and is what the run has',
     async () => {
       const { code, output } = await run('ask', 'What time is it?', '--group', 'work');
       expect(output).toMatch(/offered +clock\n/);

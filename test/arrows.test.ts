@@ -91,7 +91,7 @@ describe('the index of a library', () => {
     ]);
   });
 
-  it.each(indexes.map(({ path }) => path))('%s gives nothing that nobody uses', (path) => {
+  it.each(indexes.map(({ path }) => path))('%s exports only what is used', (path) => {
     const { text = '' } = indexes.find((index) => index.path === path) ?? {};
     const given = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => names.split(','));
     const names = given

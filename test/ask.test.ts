@@ -20,7 +20,7 @@ describe('a request that was made before', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it(
-    'is shown with what came of it, in the same words',
+    'is shown with its result, in the same words',
     async () => {
       const { code, output } = await ask();
       expect([code, output]).toEqual([0, `${first}\nThe request once was made before, and this is what came of it.\n`]);

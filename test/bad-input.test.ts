@@ -126,7 +126,7 @@ describe('AgentRequests that are none', () => {
     expect(await system.ask({ sessionId: 'mixed' })).toMatchObject({ kind: 'answer' });
   });
 
-  it('a history of calls and results is taken, and told to the model as it is (K-13, K-17, L-01)', async () => {
+  it('a history of calls and results is accepted, and sent to the model as it is (K-13, K-17, L-01)', async () => {
     model.asked.length = 0;
     const brought = { action: 'knowledge-query', arguments: '{"a":1}', observation: '{"b":2}' };
     const history = [

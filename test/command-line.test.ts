@@ -166,7 +166,7 @@ describe('with services that run', () => {
     expect((await asking(system.configFile)).code).toBe(0);
   });
 
-  it('`call` has them make the call, and their model is not asked', async () => {
+  it('`call` has them make the call, without a request to their model', async () => {
     const before = model.asked.length;
     const words = ['call', 'clock', '{"timezone":"Asia/Tokyo"}', '--group', 'work', '--json'];
     const { code, output, errors } = await sluice(words, { SLUICE_DATA: system.folder }).ended;

@@ -53,7 +53,7 @@ describe('what a command does not take is refused', () => {
   });
 });
 
-describe('whoever only looks makes no data folder', () => {
+describe('commands that only read make no data folder', () => {
   it.each([
     ['replay'],
     ['tail --once'],

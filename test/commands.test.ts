@@ -263,7 +263,7 @@ describe('a process that cannot start', () => {
     expect(errors).not.toContain('    at ');
   });
 
-  it('says who holds the data folder if somebody does', async () => {
+  it('names the process that holds the data folder', async () => {
     const shared = { SLUICE_DATA: join(folder, 'shared') };
     const first = sluice(['start'], shared);
     await first.says('It keeps serving');

@@ -104,7 +104,7 @@ describe('mark_complete (D-T40, XB-45)', () => {
     expect(await opened.ask({ maxIterations: 1 })).toMatchObject({ kind: 'answer', answer: 'In time.' });
   });
 
-  it('asks nobody to approve what comes after it, and ends a turn that had waited before it', async () => {
+  it('asks no approver for what comes after it, and ends a turn that had waited before it', async () => {
     const { opened } = await running([{ calls: [finish('No need.'), todo] }], approving);
     expect(await opened.ask({})).toMatchObject({
       answer: 'No need.',

@@ -75,7 +75,7 @@ describe('docs/errors.md', () => {
   });
 
   it.each(Object.entries(runErrors).filter(([code]) => code !== 'budget_exceeded'))(
-    'tells whoever asks again after %s that it takes a new request_id: under the old one nothing would run',
+    'says that asking again after %s takes a new request_id: under the old one nothing would run',
     (_code, { remedy }) => expect(remedy).toContain('under a new request_id'),
   );
 
@@ -252,7 +252,7 @@ describe('docs/dead-letters.md', () => {
 describe('docs/security.md', () => {
   const page = read('docs/security.md');
 
-  it('says what becomes of each kind of security event', () => {
+  it('says what happens on each kind of security event', () => {
     for (const code of securityFaults) expect(page).toContain(`\`${code}\``);
     expect(page).toContain(insufficientPermissions);
     expect(page).toContain(`A grant lasts ${grantLifeMs / 60_000} minutes.`);

@@ -78,7 +78,7 @@ describe('an effect', () => {
     const before = (changes: Partial<EffectClaims> = {}, invocation = call()) =>
       begunBefore(invocation, claimsOf('b', changes));
 
-    it('has no outcome if nobody had begun it, or if what began was taken back', async () => {
+    it('has no outcome if it was not begun, or if what began was taken back', async () => {
       expect(await before()).toBeNull();
       const unavailable = { toolCallId: 'c', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
       const away = async (): Promise<ToolExecResult> => {
@@ -265,14 +265,14 @@ describe('an effect', () => {
       expect(effects).toBe(0);
     });
 
-    it('is given up as well where the tool says each time that it did not happen', async () => {
+    it('is dead-lettered as well where the tool says each time that it did not happen', async () => {
       const notYet = async (): Promise<Reconciliation> => 'did not happen';
       await deaths(once, 4, notYet);
       expect(await next(once, 'a', notYet)).toMatchObject({ errorCode: 'execution', reason: 'service_lost' });
       expect(effects).toBe(0);
     });
 
-    it('is not asked about for ever where the question ends the process', async () => {
+    it('is not reconciled for ever where reconciling ends the process', async () => {
       await dies(once, 'dead', { isAgain: false });
       for (const n of [1, 2, 3]) await dies(once, `asks-${n}`, { asking: true });
       let asked = 0;
@@ -297,7 +297,7 @@ describe('an effect', () => {
     expect(effects).toBe(0);
   });
 
-  it('that happened is told even if its outcome cannot be written down, and is not done again', async () => {
+  it('that happened is reported even if its outcome cannot be written down, and is not done again', async () => {
     const unsettled: string[] = [];
     const broken: Ledger = {
       claim: (request) => ledger.claim(request),
@@ -314,7 +314,7 @@ describe('an effect', () => {
     expect(effects).toBe(1);
   });
 
-  it('stops waiting when the record is given up', async () => {
+  it('stops waiting when the record is abandoned', async () => {
     await ledger.claim({ key: 'k', owner: 'dead', now: Date.now(), ttlMs: 60_000 });
     const given = new AbortController();
     const waiting = run(once, 'b', claimsOf('b'), { ...call('k', 10_000), signal: given.signal });

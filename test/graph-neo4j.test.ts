@@ -168,7 +168,7 @@ describe('the guard of execute_cypher_query in front of Neo4j (D-T28)', () => {
     await driver.close();
   });
 
-  it('ends a query when its time is over, and one whose call is given up at once', () =>
+  it('ends a query when its time is over, and one whose call is abandoned at once', () =>
     inNeo4j(
       async ({ graph, ask }) => {
         const endless =

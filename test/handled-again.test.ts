@@ -46,7 +46,7 @@ const configured = (policy: object): object => ({
   policy: { allowed_tools: ['act'], ...policy },
 });
 
-describe('a turn that the same process handles again, since its partition was lost and taken over anew', () => {
+describe('a turn that the same process handles again, since its partition was lost and assigned again', () => {
   let system: ToolSystem;
   let folder: string;
   beforeAll(async () => {

@@ -139,7 +139,7 @@ describe('a tool of a file, in a service', () => {
     expect((await ask('after', 'quick')).answer).toBe('done');
   });
 
-  it('that can say what came of a lost call is asked, and its answer is the step', async () => {
+  it('that can tell the result of a lost call is asked, and its answer is the step', async () => {
     const asked = ask('reconciled', 'known');
     process.kill(await processOf('reconciled'), 'SIGKILL');
     expect((await asked).answer).toBe('done');

@@ -139,7 +139,7 @@ describe('a tool file that declares no network', () => {
     expect(reached).toEqual([]);
   });
 
-  it('and is told what to write, where it uses fetch', async () => {
+  it('and is advised what to write, where it uses fetch', async () => {
     const contract = await tool(
       `try { await fetch('http://127.0.0.1:${port}/'); } catch (error) { return error.message; }`,
     );
@@ -207,14 +207,14 @@ describe('a tool file that names hosts', () => {
   const said = (path: string) =>
     `try { const r = await fetch(${path}, { headers: { authorization: 'mine' } }); return [r.status, await r.text(), new URL(r.url).host, r.redirected]; } catch (error) { return error.message; }`;
 
-  it('asks them through the service, and nobody else', async () => {
+  it('calls them through the service, and no other host', async () => {
     const contract = await asks(`${said(`'http://api.example:${port}/a'`)}`);
     expect(contract.capabilities).toContain('network');
     expect(await run(contract, { network })).toEqual([200, 'hello mine', `api.example:${port}`, false]);
     expect(reached).toEqual(['tcp', `api.example:${port}/a`]);
   });
 
-  it('asks nobody else, and follows a redirect to a host that it names alone', async () => {
+  it('calls no other host, and follows a redirect to a host that it names alone', async () => {
     const to = (where: string): string => `'http://api.example:${port}/?to=' + encodeURIComponent('${where}')`;
     const [found, ...refused] = (await run(
       await asks(

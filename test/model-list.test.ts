@@ -45,7 +45,7 @@ describe('a list of models, and what they get back', () => {
   });
   afterAll(() => system.close());
 
-  it('asks the next model, and the records of the turns say which answered, what it was asked and which was passed over', async () => {
+  it('asks the next model, and the records of the turns say which answered, what it was asked and which was skipped', async () => {
     const [call] = await system.all('agent.tool-calls');
     const response = await system.responseOf('listed');
     for (const record of [call?.record, response])
@@ -68,7 +68,7 @@ describe('a list of models, and what they get back', () => {
     expect(await system.metric('sluice_models_passed_over_total', named)).toBe(2);
   });
 
-  it('carries what a provider wants back with the history, and shows it to nobody else', async () => {
+  it('carries what a provider wants back with the history, and shows it to no other model', async () => {
     const [, second] = model.answered;
     expect(second?.history).toMatchObject([{ toolCallId: 'one', providerData: data }]);
     const [, ...steps] = (await system.all('agent.steps')).map(({ record }) => record.steps[0]);
@@ -86,7 +86,7 @@ describe('a list of models, and what they get back', () => {
     expect(model.answered[2]?.history).toMatchObject([{ toolCallId: 'former', providerData: null }]);
   });
 
-  it('stands in the audit: the model, the hash of its prompt, and who was passed over (XB-44)', async () => {
+  it('stands in the audit: the model, the hash of its prompt, and the models that were skipped (XB-44)', async () => {
     const [call] = await system.all('agent.tool-calls');
     const wanted = { model: 'google/second', prompt_hash: call?.record.model?.promptHash };
     const deadline = Date.now() + 10_000;

@@ -82,7 +82,7 @@ describe('a model that is away', () => {
     expect(await system.ask({ requestId: 'back' })).toMatchObject({ kind: 'answer', answer: 'back' });
   });
 
-  it('is told of to whoever follows, with when it is asked again, and where it is stands nowhere', async () => {
+  it('is reported to those who follow, with the time of the next try and without its address', async () => {
     away = Infinity;
     const { runtime } = system.embedded;
     const asked = system.ask({ requestId: 'told' });

@@ -124,7 +124,7 @@ describe('what a command writes', () => {
     ['tail', tail],
     ['export', exported],
   ])(
-    'is told of if it cannot be written: %s',
+    'is reported if it cannot be written: %s',
     async (_, args) => {
       const child = command(args, '/dev/full');
       const errors = text(child.stderr);

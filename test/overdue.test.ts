@@ -163,7 +163,7 @@ describe('a run whose time is up while the agent is away', () => {
     await expectClean();
   });
 
-  it('is not ended before its time, whoever takes its turn back, and goes on', async () => {
+  it('is not ended before its time, whichever service takes its turn back, and goes on', async () => {
     await begin(new ScriptedModel(() => ({ answer: 'In time.' })));
     await system.start('filter');
     await ask('early', 30_000);

@@ -83,7 +83,7 @@ describe('the packs that keep something, through the running services', () => {
 });
 
 describe('what sessions leave behind', () => {
-  it('goes when nobody has used it for its time, and what is in use stays', async () => {
+  it('goes when it was not used for its time, and what is in use stays', async () => {
     const model = new ScriptedModel(
       calling(['write_file', { path: 'a.md', text: 'one' }], ['add_todo', { task: 'Go on' }]),
     );

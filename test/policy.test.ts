@@ -179,7 +179,7 @@ describe('authorization (T-F1a, T-F1c, E-03, X-4)', () => {
     expect(configVersion).not.toBe(granted);
   });
 
-  it('is said at the start to be nobody’s, where none is configured', async () => {
+  it('is said at the start to be missing, where none is configured', async () => {
     const { play, opened } = await playing({});
     expect(await play({ calls: [update] })).toMatchObject([{ outcome: 'ok' }]);
     const said = (await opened.lines()).filter((line) => line['authorizer'] !== undefined);

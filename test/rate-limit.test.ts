@@ -72,12 +72,12 @@ describe('a limit per minute (M-81, XB-32)', () => {
     expect(await call('earlier')).toEqual({ ok: true });
   });
 
-  it('asks nobody where there is no limit', async () => {
+  it('asks no ledger where there is no limit', async () => {
     await ledger.close();
     expect(await call('1', null)).toEqual({ ok: true });
   });
 
-  it('lets nobody pass while the ledger is away: a fault, so that the record comes again', async () => {
+  it('lets no caller pass while the ledger is away: a fault, so that the record comes again', async () => {
     await ledger.close();
     await expect(call('1')).rejects.toBeInstanceOf(Fault);
   });

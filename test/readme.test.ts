@@ -70,7 +70,7 @@ const expected: Readonly<Record<string, { readonly shows: string; readonly until
 };
 
 describe('the README', () => {
-  it('has no command that nobody tries', () =>
+  it('has no command that is not tried', () =>
     expect([...new Set(lines)].sort()).toEqual(Object.keys(expected).sort()));
 
   for (const line of lines) {
@@ -84,7 +84,7 @@ describe('the README', () => {
     });
   }
 
-  it(`works as written, whoever sends it: ${curl}`, async () => {
+  it(`works as written, from each client: ${curl}`, async () => {
     let answer = '';
     await shell('npm start', 'Ctrl-C stops it.', async (output) => {
       const url = /http (http:\/\/\S+\/v1\/runs)/.exec(output)?.[1] ?? '';

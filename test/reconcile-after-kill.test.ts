@@ -47,7 +47,7 @@ class Payments {
   }
 }
 
-describe('kill -9 of the process in the midst of a call whose tool can say what came of it', () => {
+describe('kill -9 of the process in the midst of a call whose tool can tell its result', () => {
   let folder: string;
   let endpoint: ScriptedEndpoint;
   beforeEach(async () => {

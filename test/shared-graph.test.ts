@@ -84,7 +84,7 @@ describe.each(journals)('graphs that share %s', (name, open) => {
   );
 
   it(
-    'make a change once, whoever is asked for it again',
+    'make a change once, also when it is requested again',
     shared(async (one, other) => {
       expect(await add(one, 'a', 'k')).toEqual({ added: 1, removed: 0, alreadyDone: false });
       expect(await add(other, 'something else', 'k')).toEqual({ added: 1, removed: 0, alreadyDone: true });

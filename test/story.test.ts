@@ -14,7 +14,7 @@ describe('two values that differ', () => {
 });
 
 describe('what a person is shown of a run', () => {
-  it('has a call of a tool that nobody knows by its name, with its arguments and how it ended (K-18)', async () => {
+  it('has a call of an unknown tool by its name, with its arguments and how it ended (K-18)', async () => {
     const model = new ScriptedModel(inOrder({ calls: [['made__up', '{"a":1}']] }, { calls: [['core__now', '{}']] }));
     const system = await startSystem(
       'tool: { now: { type: get_current_time } }\npolicy: { allowed_tools: [now] }',

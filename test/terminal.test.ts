@@ -17,7 +17,7 @@ const plain = new Proxy({}, { get: () => (text: string) => text }) as Constructo
 const steering = 'before\u001b]0;title\u0007\u009b2J\u007fafter\u202etxt.exe\u2066';
 const shown = 'before�]0;title��2J�after�txt.exe�';
 
-describe('what a record says does not steer the terminal of whoever looks', () => {
+describe('what a record says does not steer the terminal of the reader', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-terminal-'));
   const variables = { SLUICE_DATA: folder };
   beforeAll(async () => {

@@ -100,7 +100,7 @@ describe.each(stores)('the todo pack on %s', (_, open) => {
   );
 
   it(
-    'archives and begins anew, the archives readable, no id given twice (D-T14)',
+    'archives and begins again, the archives readable, no id given twice (D-T14)',
     onStore(async (run) => {
       await expect(run('archive_and_reset')).rejects.toThrow(/nothing to archive/);
       await run('add_todo', { task: 'one' });

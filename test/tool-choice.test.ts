@@ -129,7 +129,7 @@ describe('a request that chooses for the model (K-07)', () => {
     expect(paths).toContain('steps.0.outcome');
   });
 
-  it('has its choice told by the audit', async () => {
+  it('has its choice recorded by the audit', async () => {
     const { requestId } = await play('now', [{ calls: [now] }]);
     const told = await eventually(async () => {
       const entries = (await system.all('agent.audit')).map(({ record }) => record);
@@ -144,7 +144,7 @@ describe('a request that chooses for the model (K-07)', () => {
     ['answers', 'now', { answer: 'I know.' }, /did not call the tool core__now, as/],
     ['calls another', 'now', { calls: [todo] }, /did not call the tool core__now, as/],
   ] as const)(
-    'ends with a clear error where the model %s under %s, and nothing is run or told',
+    'ends with a clear error where the model %s under %s, and nothing is run or recorded',
     async (_, asked, said, why) => {
       const { response, requestId } = await play(asked, [said]);
       expect(response).toMatchObject({ kind: 'error', answer: null, history: [] });
@@ -236,7 +236,7 @@ describe('a choice under another configuration (K-07)', () => {
     await expectReplayed();
   });
 
-  it('is told by a what-if: runs that would not begin, and such that would', async () => {
+  it('is shown by a what-if: runs that would not begin, and such that would', async () => {
     await play('now', [{ calls: [now] }]);
     await play('hidden', []);
     const changes = async (candidate: Configuration) => {

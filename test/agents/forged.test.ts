@@ -43,7 +43,7 @@ const publish = (opened: TestSystem, record: AgentResponse): Promise<void> =>
 const stepsOf = async (opened: TestSystem) =>
   (await opened.all('agent.steps')).filter(({ record }) => record.requestId === 'run-1');
 
-describe('what somebody else writes of an agent’s run (K-62)', () => {
+describe('what other clients write of an agent’s run (K-62)', () => {
   it('counts for nothing where it is its end: the call waits for the one that a service wrote', async () => {
     const { opened, ended, child, release } = await waiting();
     const { requestId, sessionId, run, configVersion } = child;

@@ -119,7 +119,7 @@ describe('the budget of an agent (K-65)', () => {
 });
 
 describe('the answer of an agent (K-66)', () => {
-  it('begins with a summary, as it is told, and is cut to its cap with a sentence that says so', async () => {
+  it('begins with a summary, as instructed, and is cut to its cap with a sentence that says so', async () => {
     const summary = 'Ada made it, in 1843.';
     const long = `${summary}\n\n${'There is more to tell of that. '.repeat(100)}`;
     const { model, end } = await running(

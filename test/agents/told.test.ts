@@ -19,7 +19,7 @@ import { changed, replayed } from '../replay/replaying.js';
 
 const plain = new Proxy({}, { get: () => (text: string) => text }) as ConstructorParameters<typeof Story>[1];
 
-describe('what is told of an agent’s run (K-62)', () => {
+describe('what is reported of an agent’s run (K-62)', () => {
   let system: TestSystem;
   let agentRunId = '';
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('what is told of an agent’s run (K-62)', () => {
   });
   afterAll(() => system.close());
 
-  it('to whoever asked: that the call runs as an agent, and under which request_id', async () => {
+  it('to the caller: that the call runs as an agent, and under which request_id', async () => {
     let shown = '';
     const story = new Story((text) => (shown += text), plain);
     await followRun(system.bus, 'run-1', 0, (message) => story.tell(message));

@@ -42,7 +42,7 @@ describe('on whose behalf an agent works (K-63)', () => {
     expect(begun?.record.next).toMatchObject({ group: ['text', 'write'], connections: ['*'], userId: null });
   });
 
-  it('is nobody’s where he may not ask for one of its groups: refused as a whole, and nothing begins', async () => {
+  it('is not permitted where the caller may not ask for one of its groups: refused as a whole, and nothing begins', async () => {
     const response = await ask('bob', ['agents', 'text']);
     expect(short(response.history)).toEqual([['research', 'authz_denied', 'agent_groups', 'undefined']]);
     const begun = (await system.all('agent.steps')).filter(({ record }) => record.run.parent?.requestId === 'bob');

@@ -33,7 +33,7 @@ async function running(...given: Parameters<typeof startRunning>): ReturnType<ty
 describe('a decision (XB-14)', () => {
   const taken = (response: AgentResponse) => response.history.map(({ outcome }) => outcome);
 
-  it('that is too large to be told of is none: it is put aside, and the next one counts', async () => {
+  it('that is too large for an outcome is none: it is put aside, and the next one counts', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
     const first = await asked(opened);
     const { approvalId, requestId, sessionId, argumentsHash } = first.requested;
@@ -113,7 +113,7 @@ describe('a decision (XB-14)', () => {
     expect(await outcomes(opened)).toMatchObject([{ decision: 'approve', decidedBy: 'user:ann', notTaken: null }]);
   });
 
-  it('on a call that somebody changed on the log ends the run with an error', async () => {
+  it('on a call that was changed on the log ends the run with an error', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
     const first = await asked(opened);
     const [parked] = await opened.all('agent.tool-calls');
@@ -171,7 +171,7 @@ describe('a decision (XB-14)', () => {
     expect(await opened.all('agent.responses')).toHaveLength(1);
   });
 
-  it('is evaluated anew under the configuration now in force, which may deny the tool meanwhile', async () => {
+  it('is evaluated again under the configuration now in force, which may deny the tool meanwhile', async () => {
     const { opened, end } = await running(anyone, [threeCalls]);
     const first = await asked(opened);
     const before = opened.embedded.runtime.configurations.current().configuration.version;

@@ -47,7 +47,7 @@ const smuggle = (
 const list = ({ embedded }: TestSystem, ...more: string[]) =>
   inProcess(approvals, embedded.runtime.environment, 'list', ...more);
 
-describe('what somebody else writes of an approval counts for nothing (XB-14)', () => {
+describe('an approval record that no service wrote has no effect (XB-14)', () => {
   it.each(['approve', 'expire'])(
     'an outcome (%s): the call still waits, and expires when its time is up',
     async (decision) => {

@@ -126,7 +126,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
     expect(await opened.all('agent.approvals')).toEqual([]);
   });
 
-  it('is hidden and denied while nobody may approve (C-07, K-23, X-18)', async () => {
+  it('is hidden and denied while there is no approver (C-07, K-23, X-18)', async () => {
     const model = new ScriptedModel(inOrder({ calls: [calls.reset] }));
     system = await startSystem(configured('{ effects: [state_change] }'), model);
     const { history } = await system.ask({ group: ['*'], state: 'analysis' });
@@ -136,7 +136,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
     expect(toolset?.record.hidden).toContainEqual({ key: 'reset-workflow', reasons: ['policy'] });
   });
 
-  it('is offered where somebody may approve (X-18)', async () => {
+  it('is offered where there is an approver (X-18)', async () => {
     const { opened, end } = await running(anyone, []);
     await end;
     const [toolset] = await opened.all('agent.toolsets');
@@ -158,7 +158,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
 });
 
 describe('time', () => {
-  it('refuses what nobody decided on, once, also after a restart; the run goes on (approval_expired)', async () => {
+  it('refuses what was not decided in time, once, also after a restart; the run goes on (approval_expired)', async () => {
     const model = new ScriptedModel(inOrder(threeCalls));
     system = await startSystem(configured("{ approvers: ['*'], expires_seconds: 1 }"), model);
     void system.ask({ group: ['*'], state: 'analysis', requestId: 'run-1' }).catch(() => undefined);

@@ -11,7 +11,7 @@ import type { Dying } from '../dead-letters/dying.js';
 import { caughtUp, entries } from './auditing.js';
 import type { Entry } from './auditing.js';
 
-describe('a genuine record is told of as authentic', () => {
+describe('a genuine record is recorded as authentic', () => {
   let dying: Dying;
   let audit: Service | undefined;
   beforeEach(async () => void (dying = await startDying()));

@@ -7,7 +7,7 @@ import { logOf, response, signatures, written } from '../../libs/audit/test/reco
 const sources = Array.from({ length: 12 }, (_, offset) => response(offset, `answer ${offset}`));
 
 describe('the last checkpoints, to be kept elsewhere', () => {
-  it('are genuine: one that somebody forged for a later entry takes no place', async () => {
+  it('are genuine: a forged one for a later entry does not count', async () => {
     const honest = await written(sources, { every: 10, beside: true });
     const place = { topic: 'agent.responses', partition: 0 };
     const head = { ...noHead, sequence: 1_000, hash: 'a'.repeat(64), offset: 999 };

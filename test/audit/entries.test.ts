@@ -99,7 +99,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('tells of each request what it asked for, after the defaults (G-95, XG-23)', () => {
+  it('records of each request what it asked for, after the defaults (G-95, XG-23)', () => {
     expect(of('request').map(({ requestId }) => requestId)).toEqual(['of-alice', 'of-bob', 'too-much', 'nobody']);
     expect(of('request', 'of-alice')[0]).toMatchObject({
       sessionId: 'session-of-alice',
@@ -121,7 +121,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(details('request', 'nobody')[0]?.['requested_groups']).toEqual([]);
   });
 
-  it('tells of each decision the caller, the groups, the offered set and every reason (G-94, XG-27)', async () => {
+  it('records of each decision the caller, the groups, the offered set and every reason (G-94, XG-27)', async () => {
     const records = (await system.all('agent.toolsets')).map(({ record }) => record);
     expect(of('tools_granted')).toHaveLength(records.length);
     for (const [index, record] of records.entries()) {
@@ -151,7 +151,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('tells of each call, also of those that were denied: who, what, how it ended, how long it took (M-79, XB-26)', async () => {
+  it('records each call, also those that were denied: who, what, how it ended, how long it took (M-79, XB-26)', async () => {
     const history = responses.get('of-alice')?.history ?? [];
     const taken = (await system.all('agent.steps')).filter(({ record }) => record.requestId === 'of-alice').slice(0, 2);
     const hashes = taken.flatMap(({ record }) => record.steps.map(({ resultHash }) => resultHash));
@@ -220,7 +220,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('tells of a record that somebody else wrote that it is not authentic (XG-14)', () => {
+  it('marks a record that no service wrote as not authentic (XG-14)', () => {
     const forged = told.filter(({ details: { authentic } }) => authentic === false);
     const turn = ['tool_call', 'state_transition', 'tool_call', 'tool_call'];
     expect(forged.map(({ kind }) => kind)).toEqual([...turn, ...turn]);
@@ -230,7 +230,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(new Set(forged.map(({ sourceOffset }) => sourceOffset)).size).toBe(2);
   });
 
-  it('repeats nothing that nobody could check for secrets, nor a credential', () => {
+  it('repeats nothing that could not be checked for secrets, nor a credential', () => {
     expect(JSON.stringify(told)).not.toContain('hunter2');
   });
 
@@ -244,7 +244,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     });
   });
 
-  it('tells of each change of state with the values of log and metric (G-96)', async () => {
+  it('records each change of state with the values of log and metric (G-96)', async () => {
     const kept = responses.get('of-alice')?.run?.stateTransitions ?? [];
     expect(kept.map(({ tool }) => tool)).toEqual(['knowledge-query', 'complex-analysis']);
     expect(details('state_transition', 'of-alice')).toEqual(
@@ -261,7 +261,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(await system.metric('agent_state_transitions_total')).toBe(details('state_transition').length);
   });
 
-  it('tells of each end, with the record of §8.2 (G-95)', async () => {
+  it('records each end, with the record of §8.2 (G-95)', async () => {
     for (const id of ['of-alice', 'of-bob']) {
       const response = responses.get(id) as AgentResponse;
       const asked = { groups: [], state: '' };
@@ -292,7 +292,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('tells of each refusal: who asked for what, and that nothing was granted (G-94, G-98)', () => {
+  it('records each refusal: who asked for what, and that nothing was granted (G-94, G-98)', () => {
     expect(details('request_refused', 'too-much')).toEqual([
       expect.objectContaining({
         actor: 'user:alice',
@@ -308,7 +308,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     ]);
   });
 
-  it('tells of each approval: what was asked, who decided, what came of it (X-18)', () => {
+  it('records each approval: what was asked, who decided, the outcome (X-18)', () => {
     const id = details('approval_requested', 'of-bob')[0]?.['approval_id'];
     expect(details('approval_requested')).toMatchObject([
       { tool: ids.update, actor: 'user:bob', tenant: 'other', arguments_hash: sha256(calls.update[1]) },
@@ -319,7 +319,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(details('approval_outcome')).toMatchObject([{ approval_id: id, decision: 'approve', not_taken: null }]);
   });
 
-  it('tells of what was given up, and of attempts to change a state past the services (G-99, XG-14)', async () => {
+  it('records dead letters, and attempts to change a state past the services (G-99, XG-14)', async () => {
     const letters = (await system.all('agent.dead-letters')).map(({ record }) => record);
     expect(details('dead_letter')).toEqual(
       letters.map(({ topic, partition, offset, group, code, reason, attempts, value, failedAt }) => ({
@@ -334,7 +334,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     expect(letters.map(({ code }) => code)).toEqual(['undecodable', 'state_altered', 'signature_invalid']);
   });
 
-  it('tells of an unreadable record by its hash', () => {
+  it('records an unreadable record by its hash', () => {
     expect(of('undecodable')).toMatchObject([
       {
         sourceTopic: 'agent.steps',
@@ -345,7 +345,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     ]);
   });
 
-  it('tells of each configuration that came into force', async () => {
+  it('records each configuration that came into force', async () => {
     const [config] = await system.all('agent.config');
     expect(details('configuration')).toEqual([
       {
@@ -358,7 +358,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     ]);
   });
 
-  it('keeps the tenants apart and tells of both completely (G-152)', () => {
+  it('keeps the tenants apart and records both completely (G-152)', () => {
     const tenants = (id: string) =>
       told
         .filter((entry) => entry.requestId === id)
@@ -374,7 +374,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
     }
   });
 
-  it('is counted by what it tells of', async () => {
+  it('is counted by kind', async () => {
     for (const kind of new Set(told.map((entry) => entry.kind)))
       expect(await system.metric('sluice_audit_entries_total', { kind })).toBe(of(kind).length);
   });

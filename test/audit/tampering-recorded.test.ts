@@ -99,7 +99,7 @@ describe('the audit of real runs, each single record of it', () => {
     expect(moved).toBeGreaterThan(100);
   });
 
-  it('that it tells of, changed or dropped: named by its place', async () => {
+  it('that it covers, changed or dropped: named by its position', async () => {
     const offsets = new Map<string, number>();
     for (const [index, message] of log.entries()) {
       if (message.topic === 'agent.audit') continue;

@@ -42,7 +42,7 @@ describe('what the audit knows of tools', () => {
     return performance.now() - began;
   };
 
-  it('is what came of a version after the audit had waited for it in vain', async () => {
+  it('is the result for a version that the audit had waited for in vain', async () => {
     expect(await timed(async () => expect(await clockIn(late.version, true)).toBeUndefined())).toBeGreaterThan(4_000);
     // It is waited for once, and with it whatever other records named until then.
     expect(await timed(() => clockIn(late.version, true))).toBeLessThan(1_000);
@@ -57,7 +57,7 @@ describe('what the audit knows of tools', () => {
     expect(found).toBe('core__clock');
   });
 
-  it('is not waited for where somebody else wrote the record', async () => {
+  it('is not waited for where no service wrote the record', async () => {
     expect(await timed(async () => expect(await clockIn(madeUp.version, false)).toBeUndefined())).toBeLessThan(1_000);
     // Nor is it remembered as one that nobody has.
     const wanted = clockIn(madeUp.version, true);

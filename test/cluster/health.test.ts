@@ -19,7 +19,7 @@ const services = { broker: 'ok', registry: 'ok', database: 'ok', filter: 'ok' };
 const all = { ...services, clock: 'ok', configuration: 'ok', topics: 'ok' };
 const outageMs = 120_000;
 
-describe('health of a service whose surroundings go away', () => {
+describe('health of a service whose dependencies go away', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-health-'));
   let broker: Owned<'kafka'>;
   let registry: Owned<'registry'>;

@@ -112,7 +112,7 @@ describe('the same calls by every way of running them', () => {
       .map(({ record }) => JSON.parse(JSON.stringify(record, lasting)) as unknown);
 
   it.each(['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses', 'agent.progress'])(
-    'leave the same on %s: one path of policy, redaction and record, whoever runs it (T-25a, T-01a)',
+    'leave the same on %s: one path of policy, redaction and record, in every process (T-25a, T-01a)',
     (topic) => {
       for (const { request_id: id } of requests) {
         const [here, there] = [of(embedded, topic, id), of(cluster, topic, id)];

@@ -155,7 +155,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
 
   // The proxy writes nothing, so that it may make no topic either.
   it.each(services.filter((role) => access[role].writes.length > 0))(
-    'lets whoever is first make the topics: %s',
+    'lets the first service make the topics: %s',
     async (role) => {
       const empty = freshPrefix(`empty-${role}`);
       await grantAll(empty);
@@ -196,7 +196,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     expect(ended?.output).toMatch(/The consumer of filter stopped: Kafka at \S+ does not allow this user to do it/);
   });
 
-  it('lets nobody in with a wrong password, and that is said', async () => {
+  it('lets no client in with a wrong password, and says so', async () => {
     const wrong = { ...plain('sluice-filter'), KAFKA_SASL_PASSWORD: 'wrong' };
     const { code, output, errors } = await sluice(['config', 'list'], { ...cluster.variables, ...wrong }).ended;
     expect([code, output]).toEqual([1, '']);

@@ -153,7 +153,7 @@ rules:
     }
   });
 
-  it('refuses A what only B may, and whoever cannot show who they are', () => {
+  it('refuses A what only B may, and callers who cannot show who they are', () => {
     expect(of('agent.responses', 'too-much')).toMatchObject([
       {
         error: { code: 'authz_denied', message: 'Insufficient permissions for requested tool groups' },

@@ -203,7 +203,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     }
   });
 
-  it('that cannot be had, or are not given, are told apart (X-22, P-06a)', async () => {
+  it('that cannot be had, or are not given, are distinguished (X-22, P-06a)', async () => {
     delete secrets['CRM_TOKEN'];
     rmSync(secretFile);
     for (const connection of ['variable', 'file'])
@@ -222,7 +222,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     expect((await metrics.hiddenCredentials.get()).values.length).toBeGreaterThan(2);
   });
 
-  it('are not asked for where the request names no connection, and the tool is not shown (T-30b, T-30c, K-28, K-47)', async () => {
+  it('are not requested where the request names no connection, and the tool is not shown (T-30b, T-30c, K-28, K-47)', async () => {
     broker.asked.length = 0;
     for (const connections of [null, [], ['variable']]) {
       const step = await run('core__reader-broker', { how: 'says it' }, connections);
@@ -234,7 +234,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     expect(broker.asked).toEqual([]);
   });
 
-  it('are in no context that a tool was told of (T-26a1)', () => {
+  it('are in no context that a tool got (T-26a1)', () => {
     expect(contexts.length).toBeGreaterThan(40);
     expect(Object.keys(contexts[0] as object).sort()).toEqual(
       ['actorId', 'connectionId', 'runId', 'sessionId', 'tenantId', 'toolCallId'], // prettier-ignore
@@ -243,7 +243,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
   });
 
   const forms = Object.values(planted).flatMap((token) => [...formsOf(token)]);
-  it('are nowhere afterwards: in no byte of the log, the ledger and the lines, in no metric, no answer, nothing the model was told', async () => {
+  it('are nowhere afterwards: in no byte of the log, the ledger and the lines, in no metric, no answer, nothing that the model got', async () => {
     const bus = system.open.runtime.bus as SqliteBus;
     await bus.appendRaw('agent.requests', 'x', Buffer.from('{"question":'));
     await system.ask('last', { question: '[["core__none","{}"]]' });

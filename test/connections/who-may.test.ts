@@ -96,7 +96,7 @@ describe('who may use a connection', () => {
     throw new Error(`The run ${requestId} did not end within 2 minutes.`);
   }
 
-  it('who has all that it takes, and the broker is told who that is (T-26a2, K-31, K-49)', async () => {
+  it('who has all that it takes, and the broker learns who that is (T-26a2, K-31, K-49)', async () => {
     expect((await ask({})).history).toMatchObject([{ outcome: 'ok' }]);
     const alice = { connection: 'calendar', tenant: 'acme', actor: 'user:alice', subject: null, refused: false };
     expect(broker.asked.map(({ body }) => body)).toEqual([alice]);
@@ -123,7 +123,7 @@ describe('who may use a connection', () => {
   );
 
   it.each([['not an id'], [''], ['a'.repeat(65)], ['crm\n'], ['**']])(
-    'nobody by an id of another form, which is stopped where it comes in: %j (P-04b)',
+    'no one by an id of another form, which is stopped where it comes in: %j (P-04b)',
     async (id) => {
       const response = await ask({}, { connections: ['calendar', id] });
       expect(response).toMatchObject({ kind: 'error', iterations: 0 });
@@ -141,7 +141,7 @@ describe('who may use a connection', () => {
     ['names another', {}, 'mail', []],
     ['names it, and its credential does not', { links: [] }, 'calendar', []],
     ['names it for another tenant', { tenant: 'globex' }, 'calendar', []],
-  ])('and is told over HTTP what a run is offered that %s', async (_, claims, named, offered) => {
+  ])('and learns over HTTP what a run is offered that %s', async (_, claims, named, offered) => {
     const query = named === null ? '' : `?connections=${named}`;
     const response = await fetch(`${gateway.url}/v1/tools${query}`, { headers: await bearer(claims) });
     const { tools } = (await response.json()) as { tools: readonly { key: string }[] };
@@ -154,7 +154,7 @@ describe('who may use a connection', () => {
   it.each([
     ['connections=crm%0A', 'connections[0] is no id'],
     ['connections=calendar&connections=mail', 'Write connections once, with commas'],
-  ])('and is told over HTTP what is wrong with ?%s', async (query, sentence) => {
+  ])('and learns over HTTP what is wrong with ?%s', async (query, sentence) => {
     const response = await fetch(`${gateway.url}/v1/tools?${query}`, { headers: await bearer({}) });
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(sentence)]);
   });

@@ -16,7 +16,7 @@ import { authorizerOf, changed, replayed } from '../replay/replaying.js';
 import { hops, startDying } from './dying.js';
 import type { Dying } from './dying.js';
 
-describe('a redrive that comes later than its run’s end can be told from its records', () => {
+describe('a redrive that comes later than its run’s end can be seen from its records', () => {
   let dying: Dying;
   let redrivenAt: number;
   beforeAll(async () => {

@@ -98,7 +98,7 @@ describe('a dead letter that is re-driven', () => {
     expect([dying.effects.get('twice/1'), dying.effects.get('twice/2')]).toEqual([1, 1]);
   });
 
-  it('by its filter takes those that nobody has re-driven, and a dry run takes none', async () => {
+  it('by its filter takes those that are not redriven yet, and a dry run takes none', async () => {
     dying.cutModel();
     const ids = ['many-1', 'many-2', 'many-3'];
     for (const id of ids) await dying.publish(id);
@@ -205,7 +205,7 @@ describe('a redrive by several operators at once', () => {
   });
   afterEach(() => dying.close());
 
-  it('is made by one of them; the others are told by whom', async () => {
+  it('is made by one of them; the others learn by whom', async () => {
     const { bus, ledger, clock } = dying.runtime;
     const names = Array.from({ length: 8 }, (_, n) => `operator-${n}`);
     const made = await Promise.all(names.map((name) => redrive(letter, plan, name, { bus, ledger, clock })));

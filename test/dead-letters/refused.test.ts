@@ -68,7 +68,7 @@ describe('a dead letter is not re-driven', () => {
     }
   });
 
-  it('where it is an agent’s end: the turn that waits goes on with it, as if it came now where nobody could read it', () => {
+  it('where it is an agent’s end: the turn that waits goes on with it, as if it came now, where it was unreadable', () => {
     const of = (code: string): Letter => letter({ topic: topics.responses, group: 'executor', code }, end(ofAgent));
     expect(planRedrive(of('retries_exhausted'), facts).kind).toBe('attempt');
     expect(planRedrive(of('undecodable'), facts).kind).toBe('resume');
@@ -82,7 +82,7 @@ describe('on the running system', () => {
   });
   afterAll(() => dying.close());
 
-  it('a header that nobody permitted gets nothing: the copy of a redriven record is put aside, the run is as it was', async () => {
+  it('a header that is not permitted gets nothing: the copy of a redriven record is put aside, the run is as it was', async () => {
     dying.cutLedger('turn/agent.steps');
     await dying.publish('copied');
     await dying.end('copied');

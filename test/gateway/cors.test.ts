@@ -33,7 +33,7 @@ describe('pages in a browser', () => {
     });
   const allowed = ({ headers }: Response): unknown => headers.get('access-control-allow-origin');
 
-  it('of an allowed origin are told what they may send, and what they may read', async () => {
+  it('of an allowed origin learn what they may send, and what they may read', async () => {
     for (const origin of [ours, 'http://localhost:5173']) {
       const answer = await asking(open.url, origin);
       expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([204, origin, 'origin']);
@@ -50,7 +50,7 @@ describe('pages in a browser', () => {
   });
 
   it.each([theirs, 'null', `${ours}:8443`, `${ours}.evil.com`, 'http://app.example.com'])(
-    'of the origin %s are told nothing',
+    'of the origin %s learn nothing',
     async (origin) => {
       const answer = await asking(open.url, origin);
       expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([404, null, 'origin']);
@@ -59,7 +59,7 @@ describe('pages in a browser', () => {
     },
   );
 
-  it('of all origins are told nothing unless some are allowed', async () => {
+  it('of all origins learn nothing unless some are allowed', async () => {
     const answer = await asking(closed.url, ours);
     expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([404, null, null]);
     expect((await post(`${closed.url}/v1/runs`, { question: 'Q' }, { origin: ours })).status).toBe(403);

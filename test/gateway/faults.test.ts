@@ -30,16 +30,19 @@ describe('what keeps the gateway from publishing a request', () => {
     ['only its operator can mend', new Fault('storage', 'Kafka at broker-1 does not allow it.', false), 500, /its log/],
     ['nobody foresaw', new Error('broker-1'), 500, /its log/],
     ['its sender can mend', new Fault('invalid_request', 'Make it shorter.', false), 400, /^Make it shorter\.$/],
-  ])('if it is something that %s, is told its sender as far as that helps', async (_, fault, status, sentence) => {
-    bus.publish = () => Promise.reject(fault);
-    const response = await post(`${gateway.url}/v1/runs`, { question: 'Q' });
-    const { error } = (await response.json()) as { error: { message: string } };
-    expect([response.status, error.message]).toEqual([status, expect.stringMatching(sentence)]);
-    expect(error.message).not.toContain('broker-1');
-    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
-    if (status !== 400) expect(JSON.stringify(await system.lines())).toContain('broker-1');
-    expect(await system.metric('sluice_followed_runs')).toBe(0);
-  });
+  ])(
+    'if it is something that %s, is explained to its sender as far as that helps',
+    async (_, fault, status, sentence) => {
+      bus.publish = () => Promise.reject(fault);
+      const response = await post(`${gateway.url}/v1/runs`, { question: 'Q' });
+      const { error } = (await response.json()) as { error: { message: string } };
+      expect([response.status, error.message]).toEqual([status, expect.stringMatching(sentence)]);
+      expect(error.message).not.toContain('broker-1');
+      expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+      if (status !== 400) expect(JSON.stringify(await system.lines())).toContain('broker-1');
+      expect(await system.metric('sluice_followed_runs')).toBe(0);
+    },
+  );
 });
 
 it('says by its answers that a connection ends, once the gateway is stopped', async () => {

@@ -152,7 +152,7 @@ describe('lists over HTTP', () => {
     expect([idsOf(second), second.next_cursor]).toEqual([['r1'], null]);
   });
 
-  it('have the caller’s own sessions and their steps, and nobody else’s', async () => {
+  it('have the caller’s own sessions and their steps, and no others', async () => {
     await whole(ann, 3);
     expect(await get('/v1/sessions', ann)).toMatchObject([
       200,

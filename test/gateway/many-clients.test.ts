@@ -64,7 +64,7 @@ describe('the gateway among two hundred clients at a time', () => {
     expect(performance.now() - stopped).toBeLessThan(system.embedded.runtime.environment.drainMs + 5_000);
   }); // prettier-ignore
 
-  it('that follow streams: each is told its own run to the end, and others are answered meanwhile', async () => {
+  it('that follow streams: each gets its own run to the end, and others are answered meanwhile', async () => {
     const streams = await Promise.all(
       Array.from({ length: many }, (_, index) =>
         post(`${gateway.url}/v1/runs`, { question: 'held', group: [], request_id: `held-${index}` }, streamed),

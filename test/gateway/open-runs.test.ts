@@ -101,7 +101,7 @@ describe('the limit of a tenant’s open runs, without an identity', () => {
     expect(await until(isDone)).toBe(true);
   });
 
-  it('counts runs that were not asked for at this door, also after it was started again, and refuses MCP calls', async () => {
+  it('counts runs that were not requested at this door, also after it was started again, and refuses MCP calls', async () => {
     const { runtime } = system.embedded;
     const open = async (): Promise<number> => (await readOpenRuns(runtime.documents))?.tenants.get('local') ?? 0;
     expect(await until(async () => (await open()) === 0)).toBe(true);

@@ -39,7 +39,7 @@ describe('the limit of a caller’s requests', () => {
   const url = (n: number): string => gateways[n % 2]?.url ?? '';
   const get = (n: number, path: string, headers: Headers) => fetch(`${url(n)}${path}`, { headers });
 
-  it('holds over all instances and routes, and is told in headers', async () => {
+  it('holds over all instances and routes, and is shown in headers', async () => {
     const ann = await as('ann');
     const answers = [
       await get(0, '/v1/groups', ann),
@@ -72,7 +72,7 @@ describe('the limit of a caller’s requests', () => {
     expect((await get(1, '/v1/groups', await as('bob'))).status).toBe(200);
   });
 
-  it('counts nobody whose credential does not hold, and not the description', async () => {
+  it('counts no caller whose credential does not hold, and not the description', async () => {
     for (let n = 0; n < 5; n++) {
       expect((await get(n, '/v1/groups', { authorization: 'Bearer e30.e30.e30' })).status).toBe(401);
       const open = await get(n, '/openapi.json', {});

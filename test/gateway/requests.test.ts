@@ -162,7 +162,7 @@ describe('requests over HTTP', () => {
     });
   });
 
-  it('show a run to nobody but the one who made it', async () => {
+  it('show a run only to the caller who made it', async () => {
     const mine = await post(runs(), { question: 'Look', group: ['*'], request_id: 'alices' }, { ...alice, ...wait });
     const place = `${gateway.url}${mine.headers.get('location') ?? ''}`;
     expect((await fetch(place, { headers: alice })).status).toBe(200);
@@ -176,7 +176,7 @@ describe('requests over HTTP', () => {
     expect(await error(same)).toMatchObject([409, { code: 'conflict' }]);
   });
 
-  it('show a run that is over and does not say whose it was to nobody, and make nobody wait for it', async () => {
+  it('show a run that is over and does not say whose it was to no caller, and make no caller wait for it', async () => {
     const asked = await post(runs(), { question: 'Look', request_id: 'said' }, { ...alice, ...wait });
     expect(asked.status).toBe(200);
     const { run, ...end } = await system.responseOf('said');
@@ -438,7 +438,7 @@ describe('requests over HTTP', () => {
     expect(JSON.stringify(others)).not.toContain('advanced');
   });
 
-  it('decide on a call that waits, by whoever may, and the stream says so (K-67)', async () => {
+  it('decide on a call that waits, by those who may, and the stream says so (K-67)', async () => {
     const asking = await post(
       runs(),
       { question: 'Reset', group: ['*'], state: 'analysis' },

@@ -114,7 +114,7 @@ describe('a run over HTTP', () => {
     expect(chunks.at(-1)).toMatchObject({ type: 'message-finish', finishReason: 'error' });
   });
 
-  it('is told again from its beginning to whoever comes back, at any instance', async () => {
+  it('is streamed again from its beginning to a client that comes back, at any instance', async () => {
     const first = await ask('again');
     const told = await chunksOf(first);
     const other = await startGateway(system.embedded.runtime);

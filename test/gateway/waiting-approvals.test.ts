@@ -120,7 +120,7 @@ describe('the list of calls that wait for an approval', () => {
       expect((await fetch(`${gateway.url}/v1/approvals${query}`, { headers: boss })).status).toBe(400);
   });
 
-  it('is not changed by what somebody else writes to the topic, or by a rebuild of the runs', async () => {
+  it('is not changed by what other clients write to the topic, or by a rebuild of the runs', async () => {
     const boss = await as('boss');
     const before = await listed(boss, 3);
     const { requested } = await asked(system);
@@ -182,7 +182,7 @@ describe('the list of calls that wait for an approval', () => {
     expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('is read once for all who follow it in a tenant, and anew half a second later', async () => {
+  it('is read once for all who follow it in a tenant, and again half a second later', async () => {
     const followers = new ApprovalFollowers(1);
     const read: string[] = [];
     const from = (tenant: string, now: number) =>

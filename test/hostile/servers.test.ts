@@ -65,7 +65,7 @@ describe('a hostile MCP server in the whole loop: its call is a step with its co
 });
 
 describe('a server that changes its tools in mid-run (T-21c, K-58, K-60)', () => {
-  it('has the changed one held back and reported, until somebody saves the configuration', async () => {
+  it('has the changed one held back and reported, until an operator saves the configuration', async () => {
     const model = new ScriptedModel(
       inOrder({ calls: [work] }, { calls: [change] }, { calls: [work] }, { calls: [time] }),
     );

@@ -99,7 +99,7 @@ describe('the shared parts', () => {
     startTimeout,
   );
 
-  it('are the same for whoever asks', async () => {
+  it('are the same for every caller', async () => {
     const addresses = await Promise.all([1, 2, 3].map(() => infra('postgres')));
     expect(new Set(addresses.map(({ databaseUrl }) => databaseUrl)).size).toBe(1);
   });

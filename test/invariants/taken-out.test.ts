@@ -81,13 +81,13 @@ describe('what no pipeline runs at all', () => {
     },
   );
 
-  it.each(['actorId', 'tenantId'])('a call of nobody: without %s (T-F2a)', async (name) => {
+  it.each(['actorId', 'tenantId'])('a call without a principal: without %s (T-F2a)', async (name) => {
     await expect(run(probe.bound(), { context: { ...context, [name]: '' } })).rejects.toThrow(/anonymously/);
     expect(probe.seen).toEqual([]);
   });
 });
 
-describe('a tool that nobody gave an allowlist', () => {
+describe('a tool without an allowlist', () => {
   it.each(['an empty one', 'none at all'])(
     'gives redaction_failed and nothing of its result: %s (E-06, T-04c, X-20)',
     async (how) => {

@@ -31,7 +31,7 @@ describe('sluice load on the embedded log', () => {
     expect([...states].sort()).toEqual(['"to":"checked"', '"to":"priced"', '"to":"sent"', '"to":"undefined"']);
   });
 
-  it('says how it goes in plain lines where nobody watches a terminal, and sums up when it is interrupted', async () => {
+  it('says how it goes in plain lines where no terminal is attached, and sums up when it is interrupted', async () => {
     const program = sluice(['load', '--rate', '5', '--for', '1h'], { SLUICE_DATA: join(folder, 'two') });
     await program.says(/^ +\d+ s {2}sent \d+ .*p50 .*p99/m);
     program.process.kill('SIGINT');

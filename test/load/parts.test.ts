@@ -103,7 +103,7 @@ describe('what the log does not take', () => {
     expect(bus.tries).toBe(3);
   });
 
-  it('is given up where it cannot, and when the load is stopped', async () => {
+  it('is abandoned where it cannot, and when the load is stopped', async () => {
     const hopeless = failing(1, false);
     await expect(publishPatiently(hopeless, [], never)).rejects.toThrow('It is away.');
     const stopped = failing(Infinity, true);

@@ -94,7 +94,7 @@ describe('a call that its caller may not approve', () => {
     },
   );
 
-  it('is not asked for in the client', async () => {
+  it('is not requested in the client', async () => {
     const system = await startMcpSystem(configured("{ approvers: ['user:ann'], effects: [read_only] }"));
     let forms = 0;
     const client = await formsClient(

@@ -41,7 +41,7 @@ describe('a client that means no good', () => {
     await answer.text();
     return answer.headers.get('mcp-session-id') ?? '';
   };
-  it('of a version that is not there gets one that is, or is told which there are', async () => {
+  it('of a version that is not there gets one that is, or a list of those there are', async () => {
     const old = await messageIn(await post(initialize('1999-01-01')));
     expect(old).toMatchObject({ result: { protocolVersion: expect.stringMatching(/^2025-/) } });
     const meta = {
@@ -67,7 +67,7 @@ describe('a client that means no good', () => {
     ['a session that is made up', '00000000-0000-4000-8000-000000000000'],
     ['a session that is no id', '../../etc/passwd'],
     ['a very long session', 'x'.repeat(8_000)],
-  ])('with %s gets 404, which makes a client begin anew', async (_name, session) => {
+  ])('with %s gets 404, which makes a client begin a new session', async (_name, session) => {
     const answer = await post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { 'mcp-session-id': session });
     expect(answer.status).toBe(404);
     expect(await messageIn(answer)).toMatchObject({
@@ -133,7 +133,7 @@ describe('a client that means no good', () => {
     await gone.text();
   });
 
-  it('that floods with calls has 64 under way, and is told when it may make another', async () => {
+  it('that floods with calls has 64 under way, and learns when it may make another', async () => {
     const limits = new Limits(system.embedded.runtime);
     const admitted = await Promise.all(Array.from({ length: 70 }, () => limits.admit(localPrincipal)));
     expect(admitted.filter((one) => 'refused' in one)).toHaveLength(6);
@@ -149,7 +149,7 @@ describe('a client that means no good', () => {
 });
 
 describe('a session of the older era', () => {
-  it('does not outlive its process: the client gets 404 and begins anew, without what its calls had led to', async () => {
+  it('does not outlive its process: the client gets 404 and begins a new session, without what its calls had led to', async () => {
     const system = await startMcpSystem(workflowConfiguration());
     const client = await oldClient(system.mcp.url);
     const { port } = new URL(system.mcp.url);

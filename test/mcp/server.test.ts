@@ -124,7 +124,7 @@ describe('the MCP server', () => {
       expect(await answer.text()).toContain('"name":"knowledge-query"');
     });
 
-    it('that begin anew with the id of a session that ended, or that they gave up', async () => {
+    it('that begin again with the id of a session that ended, or that they left', async () => {
       for (const id of ['no-such-session', headers['mcp-session-id'] ?? '']) {
         const initialize = {
           protocolVersion: '2025-06-18',

@@ -59,7 +59,7 @@ describe('the state of a caller in the era without sessions', () => {
     return tools.map(({ name }) => name);
   };
 
-  it('is in a credential, which a transition mints anew and so ends the one before', async () => {
+  it('is in a credential, which a transition mints again and so ends the one before', async () => {
     const first = await credentialOf(ann);
     expect(await names(first)).toEqual(atFirst);
     const client = await newClient(system.mcp.url, first);
@@ -83,7 +83,7 @@ describe('the state of a caller in the era without sessions', () => {
     expect(await exchanged(mine)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  it('is nobody else’s: a credential holds with its own identity alone', async () => {
+  it('is not transferable: a credential holds with its own identity alone', async () => {
     const mine = await credentialOf(ann);
     const [head = ''] = mine.split(`.${ann}`);
     await expect(names(`${head}.${bob}`)).rejects.toThrow();

@@ -113,7 +113,7 @@ describe('what is counted of a day with trouble', () => {
   });
 });
 
-describe('names that nobody configured', () => {
+describe('names that are not configured', () => {
   it('count as other, or as themselves for the first so many', () => {
     const names = new BoundedNames(2);
     expect([1, 2, 3, 1].map((n) => names.of({ tenant: 't', actor: `a-${n}` }).actor)).toEqual([

@@ -45,7 +45,7 @@ describe('separate services on Kafka under a real Prometheus', () => {
 
   const now = async (expr: string): Promise<number> => (await prometheus.values(expr))[0] ?? NaN;
 
-  it('tell of every partition how much of it is not finished, and come to nothing when all is done', async () => {
+  it('show for every partition how much of it is not finished, and come to nothing when all is done', async () => {
     for (let round = 0; round < 4; round++) {
       const ids = Array.from({ length: 8 }, (_, n) => `run-${round}-${n}`);
       await reader.publishJson(ids.map((id) => ({ question: 'Go', request_id: id, session_id: id, group: ['work'] })));

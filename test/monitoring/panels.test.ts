@@ -109,7 +109,7 @@ describe('real services under a real Prometheus', () => {
       for (const text of Object.values(annotations)) expect(text).not.toMatch(/\{\{|<no value>|%!|: \.$| {2}/);
   });
 
-  it('label what nobody configured in a bounded way, whoever asks for what (G-118, XG-25)', async () => {
+  it('label what is not configured in a bounded way, whatever callers ask for (G-118, XG-25)', async () => {
     const page = async (): Promise<string> => (await fetch(`${load.system.embedded.url}/metrics`)).text();
     const series = (text: string): readonly string[] =>
       text.split('\n').flatMap((line) => (/^(#|nodejs_|process_|$)/.test(line) ? [] : [line.replace(/ \S+$/, '')]));

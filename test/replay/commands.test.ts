@@ -155,7 +155,7 @@ describe('sluice export and sluice replay', () => {
     expect([code, output]).toEqual([0, expect.stringContaining(line)]);
   });
 
-  it('say where an export has nothing but configurations, as for a session that nobody knows', async () => {
+  it('say where an export has nothing but configurations, as for an unknown session', async () => {
     const { code, output } = await command(['export', '--session', 'nobody', file], data);
     expect([code, output]).toEqual([0, expect.stringMatching(/: \d+ records?, .*\nIt has nothing but configurations/)]);
     expect((await command(['export', '--session', 'session-workflow', file], data)).output).not.toContain(

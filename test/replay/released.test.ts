@@ -36,7 +36,7 @@ describe('runs recorded with a released version', () => {
     expect(new Set(decisions.map(({ kind }) => kind)).size).toBe(6);
   });
 
-  it('2.sluice: what its audit told of is still what the records say (G-102)', async () => {
+  it('2.sluice: what its audit recorded is still what the records say (G-102)', async () => {
     const archive = await openArchive(join(folder, '2.sluice'));
     const keys = readKeySet(readFileSync(join(folder, '2.keys.json'), 'utf8'), 'the fixture');
     const { found, sources, chains } = await verifyAudit(archive, { signatures: createVerifier(keys) });

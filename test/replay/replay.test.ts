@@ -98,7 +98,7 @@ describe('a record that was changed is found, and what of it', () => {
     expect(found[0]).toContain(path);
   });
 
-  it('a signature that is another’s, or of nobody', async () => {
+  it('a signature that is another’s, or missing', async () => {
     expect(await after('agent.toolsets', 'late', () => ({ grant: null }))).toEqual([]);
     expect(await after('agent.toolsets', 'no-tools', () => ({ grant: 'a.b.c' }))).toEqual(['tools of no-tools: grant']);
     expect((await after('agent.steps', 'budget', () => ({ signature: null }))).join()).toContain('signature');
@@ -152,7 +152,7 @@ describe('a record that was changed is found, and what of it', () => {
     expect(await after('agent.responses', run, () => change as object)).toEqual([expect.stringContaining(path)]);
   });
 
-  it('what was asked of an approval, and what came of it', async () => {
+  it('an approval’s request, and its outcome', async () => {
     const longer = await approvalAfter(0, 'requested', ({ expiresAt }) => ({ expiresAt: Number(expiresAt) + 1 }));
     expect(longer).toEqual(['approval asked of approval-1: requested.expires_at']);
     const anybody = await approvalAfter(0, 'outcome', () => ({ notTaken: null }));
@@ -163,7 +163,7 @@ describe('a record that was changed is found, and what of it', () => {
   });
 });
 
-describe('an outcome that somebody else wrote', () => {
+describe('an outcome that no executor wrote', () => {
   it.each([
     ['approval-1', 'refuse', 'user:ann'],
     ['approval-2', 'approve', 'user:bob'],

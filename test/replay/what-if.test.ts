@@ -235,7 +235,7 @@ describe('what a candidate would change', () => {
     );
   });
 
-  it('is of the calls that were made, where the turn had gone back to the filter and the model was asked anew', async () => {
+  it('is of the calls that were made, where the turn had gone back to the filter and the model was asked again', async () => {
     const real = steps.find(({ record }) => record.steps.length > 0) as Incoming<'agent.steps'>;
     const { requestId, iteration, steps: made } = real.record;
     const [{ action }] = made as [AgentStep];

@@ -48,7 +48,7 @@ describe('who decides on an approval, where an identity is configured (XB-14, XB
       token === null ? {} : ({ Authorization: `Bearer ${token}` } as Record<string, string>),
     );
 
-  it('is told who asked, and on whose behalf', () => {
+  it('sees who asked, and on whose behalf', () => {
     expect(waiting.requested).toMatchObject({
       requestedBy: 'user:alice',
       onBehalfOf: 'user:carol',

@@ -36,7 +36,7 @@ const signedBy = async (set: KeySet, record: ConfigVersion, role: 'config' | 'fi
 const applied = (configuration: Configuration) =>
   configurationRecord(configuration, { source: 'sluice.yaml', compiledAt: 0 }, signatures);
 
-describe('a record on agent.config that nobody applied', () => {
+describe('a record on agent.config that was not applied', () => {
   let folder: string;
   let open: OpenRuntime;
   let lines: Record<string, unknown>[];

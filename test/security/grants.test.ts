@@ -105,7 +105,7 @@ describe('a ToolCall that the filter did not grant', () => {
     expect(await system.metric('sluice_dead_letters_total', { code: 'grant_invalid' })).toBe(before + 1);
   });
 
-  it('is told to the operator with the run it pretends to be of', async () => {
+  it('is reported to the operator with the run it pretends to be of', async () => {
     const { requestId } = await during(async (toolset) => {
       await smuggle(system, 'agent.tool-calls', { ...toolCallOf(toolset), grant: null });
     });
@@ -157,7 +157,7 @@ describe('a ToolCall that the filter did not grant', () => {
 });
 
 describe('a Toolset that comes again', () => {
-  it('is put aside: the model is not asked again, and the run has its one end', async () => {
+  it('is quarantined: no second model call is made, and the run has its one end', async () => {
     const model = new ScriptedModel(inOrder({ calls: [calls.query] }));
     const system = await startSystem(workflowConfiguration(), model);
     try {
@@ -184,7 +184,7 @@ describe('a grant that has expired', () => {
 
   const limits = 'limits: { run_seconds: 86400, max_iterations: 3 }';
 
-  it('goes back to the filter, which decides anew, and is counted', async () => {
+  it('goes back to the filter, which decides again, and is counted', async () => {
     let turns = 0;
     const model = new ScriptedModel(({ history }) => {
       if (turns++ === 0) later();

@@ -123,7 +123,7 @@ describe('who asks', () => {
     expect(await counters()).toEqual({ denied: before.denied, escalations: before.escalations + 1 });
   });
 
-  it('acts for whom the credential says and for nobody else, whatever the request and its headers say of it (T-F2b)', async () => {
+  it('acts for the principal of the credential and for no other, whatever the request and its headers say of it (T-F2b)', async () => {
     const forged = { actor_id: 'user:root', tenant_id: 'acme', subject_id: 'user:bob', groups: ['*'], connections: [] };
     const bodies = [
       { subject_id: 'user:bob', subjectId: 'user:bob', for: 'bob' },
@@ -150,7 +150,7 @@ describe('who asks', () => {
     expect(await ask({ group: ['read-only'], state: 'modification' }, token)).toMatchObject({ kind: 'answer' });
   });
 
-  it('counts groups that nobody configured under other (G-118)', async () => {
+  it('counts groups that are not configured under other (G-118)', async () => {
     const before = await system.metric('agent_group_access_denied_total', { group: 'other' });
     await ask({ group: ['made-up-1', 'made-up-2'] }, await honest.token());
     expect(await system.metric('agent_group_access_denied_total', { group: 'other' })).toBe(before + 2);
@@ -204,7 +204,7 @@ function rawText(record: object): string {
 }
 
 describe('while no identity is configured', () => {
-  it('everybody is one local principal, which is said at start, and a credential is passed over (XG-12)', async () => {
+  it('everybody is one local principal, which is said at start, and a credential is ignored (XG-12)', async () => {
     const system = await startSystem(workflowConfiguration(), new ScriptedModel(inOrder()));
     try {
       const request = recordFromJson('AgentRequest', {

@@ -163,7 +163,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     });
   });
 
-  it('lets in nobody without a credential, on no route', async () => {
+  it('lets in no caller without a credential, on no route', async () => {
     const routes = [
       'runs',
       'audit',

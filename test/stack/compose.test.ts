@@ -215,7 +215,7 @@ describe('the files', () => {
 describe('the image', () => {
   const dockerfile = read('ops/Dockerfile');
 
-  it('runs as nobody special, on a fixed base', () => {
+  it('runs as an unprivileged user, on a fixed base', () => {
     expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)).toEqual([
       'node:24-bookworm-slim',
       'node:24-bookworm-slim',

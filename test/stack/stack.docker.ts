@@ -235,7 +235,7 @@ describe('the stack', () => {
   );
 
   it(
-    'has woken nobody, though each of its parts was killed',
+    'has raised no alert, though each of its parts was killed',
     async () => {
       await eventually('every rule evaluated', async () => (await watching.rules()).broken.length === 0);
       expect((await watching.rules()).all).toBeGreaterThan(20);
@@ -282,7 +282,7 @@ describe('the stack', () => {
   );
 
   it(
-    'wakes somebody for what the load does that deserves it, and for nothing else',
+    'raises an alert for what the load does that deserves it, and for nothing else',
     async () => {
       await eventually('the alert', async () => (await watching.woken()).length > 0);
       expect(await watching.woken()).toEqual(['SluiceEscalationAttempt']);

@@ -65,7 +65,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(assemblers.filter((path) => !/^libs\/wires\/src\/(?:codecs|screen)\//.test(path))).toEqual([]);
   });
 
-  it('nobody invents an event stream of his own (T-07b, S-02)', () => {
+  it('there is one event stream (T-07b, S-02)', () => {
     // MCP and the providers’ APIs have event streams of their own.
     const outside = ['libs/hub/src/', 'libs/wires/src/'];
     const ours = (pattern: RegExp) =>
@@ -102,7 +102,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     expect(speaking.map(({ path }) => path)).toEqual([]);
   });
 
-  it('calls of one turn run one after another: nobody runs several at once (K-68)', () => {
+  it('calls of one turn run one after another: none run at once (K-68)', () => {
     const [turn] = files.filter(({ path }) => path === 'apps/executor/src/turn.ts');
     expect(turn?.text).toBeDefined();
     expect(turn?.text).not.toMatch(/Promise\.(?:all|allSettled|race|any)\(/);

@@ -86,7 +86,7 @@ describe('the one way to a tool', () => {
   const sources = readSources(probes);
   const ways = waysToATool(sources);
 
-  it('is runTool: nobody else reaches for a tool’s code or a server’s tools (invariants 1, 25, 31; T-00a, T-01a, T-01c, T-31a, K-33, K-36)', () => {
+  it('is runTool: no other module calls a tool’s code or a server’s tools (invariants 1, 25, 31; T-00a, T-01a, T-01c, T-31a, K-33, K-36)', () => {
     expect(ways.filter((way) => !way.includes('/probe-')).sort()).toEqual(Object.keys(known).sort());
   });
 

@@ -5,6 +5,7 @@ import { commentLines } from './comments.js';
 import type { CommentLine } from './comments.js';
 import { idsInText } from './named-ids.js';
 import { readRequirements } from './requirements-page.js';
+import { textsOf } from './texts.js';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -13,7 +14,7 @@ const list = (...patterns: readonly string[]): readonly string[] =>
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !/\/(?:generated|node_modules)\/|\/probe-/.test(path));
 
-/** Words that stay out of comments and pages, and what to write instead. */
+/** Words that stay out of comments, pages and test titles, and what to write instead. */
 const avoided: Readonly<Record<string, string>> = {
   told: 'reported, recorded, shown, streamed: what happens in the system',
   whoever: 'the one who acts: a caller, an operator, the next owner',
@@ -55,6 +56,24 @@ describe('pages', () => {
   );
 
   it('may quote names of the wire', () => expect('`source_untold`, `not_told`').not.toMatch(avoidedForm));
+});
+
+describe('test titles', () => {
+  it('have the same words', () => {
+    const files = list('{libs,apps}/*/test/**/*.ts', 'test/**/*.ts');
+    const titles = files.flatMap((path) => {
+      const text = read(path);
+      return avoidedForm.test(text) ? textsOf(path, text).titles : [];
+    });
+    expect(titles.filter(({ text }) => avoidedForm.test(text)).map(at)).toEqual([]);
+  });
+
+  it('are the first arguments of describe, it and test, however these are called', () => {
+    const text = `describe('one', () => { it.each([['no']])(\`two ${'$'}{a} three\`, f); it.skip('four', () => say('no')); });`;
+    const { titles, literals } = textsOf('a.ts', text);
+    expect(titles.map((title) => title.text)).toEqual(['one', 'two', 'three', 'four']);
+    expect(literals.map((literal) => literal.text)).toEqual(['no', 'no']);
+  });
 });
 
 describe('comments', () => {

@@ -252,7 +252,7 @@ describe('a result below its threshold', () => {
     expect(response.decision?.reason).toContain('The run has made all of its 2 plans.');
   });
 
-  it('ends with a partial answer that says how sure it is, where the model stops or nobody may override', async () => {
+  it('ends with a partial answer that says how sure it is, where the model stops or no one may override', async () => {
     const steps = [step([lookupId, rows(1)]), step(calls.query), step(calls.analysis)];
     for (const override of ['model', 'none']) {
       const { opened, end } = await running(

@@ -82,7 +82,7 @@ describe('what a planner is shown (G-67)', () => {
 });
 
 describe('a model that does not call the tool for plans', () => {
-  it('is told so and asked once more, in the same turn', async () => {
+  it('gets a reminder and is asked once more, in the same turn', async () => {
     let asked = 0;
     const { opened, model, end } = await running(
       new ScriptedModel(({ planning }) => {
@@ -245,7 +245,7 @@ describe('a step of a plan', () => {
     expect(await unlike(opened)).toEqual([]);
   });
 
-  it('that fails has the rest planned anew, by what is known (G-69)', async () => {
+  it('that fails has the rest planned again, by what is known (G-69)', async () => {
     const wrong = [ids.query, '{"sparql":"NONSENSE"}'] as const;
     const { opened, model, end } = await running(
       planner([planned(step(wrong), step(calls.analysis)), planned(...wholeWorkflow)]),
@@ -263,7 +263,7 @@ describe('a step of a plan', () => {
     expect(await unlike(opened)).toEqual([]);
   });
 
-  it('whose tool is no longer available is refused when its turn comes, and the rest is planned anew (G-69)', async () => {
+  it('whose tool is no longer available is refused when its turn comes, and the rest is planned again (G-69)', async () => {
     const later = { tool: ids.analysis, why: 'Look at it' };
     const without = { current: () => Promise.resolve() };
     const script = planner([planned(step(calls.query), later), planned()], () => ({ answer: 'All is done.' }));
@@ -313,7 +313,7 @@ describe('a step of a plan', () => {
   });
 });
 
-describe('a plan that somebody has to approve', () => {
+describe('a plan that needs an approval', () => {
   const approving = { plan: '{ approve: true }', policy: "\n  approval: { approvers: ['*'], effects: [] }" };
 
   it('waits before anything runs; refused, another one is made; approved, it runs', async () => {
@@ -338,7 +338,7 @@ describe('a plan that somebody has to approve', () => {
     expect(await unlike(opened)).toEqual([]);
   });
 
-  it('is not asked about where it cannot be walked', async () => {
+  it('needs no approval where it cannot be walked', async () => {
     const { opened, end } = await running(planner([planned(step(calls.reset))]), {
       ...approving,
       plan: '{ approve: true, max_plans: 1 }',

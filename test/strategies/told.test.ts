@@ -10,7 +10,7 @@ import { planned, planner, startPlans, wholeWorkflow } from '../harness/with-pla
 
 const plain = new Proxy({}, { get: () => (text: string) => text }) as ConstructorParameters<typeof Story>[1];
 
-describe('what is told of a run that works by a plan', () => {
+describe('what is reported of a run that works by a plan', () => {
   let system: TestSystem;
   beforeAll(async () => {
     const { opened, end } = await startPlans(planner([planned(...wholeWorkflow)]));
@@ -19,7 +19,7 @@ describe('what is told of a run that works by a plan', () => {
   });
   afterAll(() => system.close());
 
-  it('to whoever asked: what was decided in each turn, and why', async () => {
+  it('to the caller: what was decided in each turn, and why', async () => {
     let shown = '';
     const story = new Story((text) => (shown += text), plain);
     await followRun(system.bus, 'run-1', 0, (message) => story.tell(message));

@@ -84,7 +84,7 @@ describe('what a provider sends beside its turn', () => {
     ).toEqual([]);
   });
 
-  it('is told of at debug by its kinds alone (T-10e)', async () => {
+  it('is logged at debug by its kinds alone (T-10e)', async () => {
     const lines = (await system.lines()).filter((line) => line['kinds'] !== undefined);
     expect(new Set(lines.map((line) => line['request_id']))).toEqual(new Set(['aloud', 'otherwise']));
     for (const { level, kinds } of lines) {

@@ -36,7 +36,7 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
     return { requestId, response, of };
   };
 
-  it('tell of each call in turn: its start, then its result, under the one id (S-06, T-05a, P-11)', async () => {
+  it('report each call in turn: its start, then its result, under the one id (S-06, T-05a, P-11)', async () => {
     const { response, of } = await play(
       { calls: [calls.query, malformed] },
       { calls: [calls.update, unknown, calls.update] },
@@ -87,7 +87,7 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
     expect(ends).toEqual([3]);
   });
 
-  it('are the same, tokens counted and answer kept, where whoever listens stops listening (S-10)', async () => {
+  it('are the same, tokens counted and answer kept, where the listener stops listening (S-10)', async () => {
     const used = () => system.metric('gen_ai_client_token_usage_sum', { gen_ai_token_type: 'output' });
     const listener = system.bus.read([topics.progress], { from: 'end', follow: true })[Symbol.asyncIterator]();
     const before = await used();
@@ -107,7 +107,7 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
     }
   });
 
-  it('each have their catalog on the log: what it was made from, its tools by id, and nothing the model was not told (C-06, C-05, T-18a)', async () => {
+  it('each have their catalog on the log: what it was made from, its tools by id, and nothing that the model did not get (C-06, C-05, T-18a)', async () => {
     model.asked.length = 0;
     const { of } = await play({ calls: [calls.query] }, { calls: [calls.analysis] });
     const catalogs = (await of(topics.toolsets)).map(({ record }) => record).filter((record) => 'tools' in record);

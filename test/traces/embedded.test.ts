@@ -42,7 +42,7 @@ describe('the trace of a run on the embedded log', () => {
       ...variables,
     }).ended;
 
-  it('is whole, though nobody asked with one, and is sent before the process ends', async () => {
+  it('is whole, though the request had none, and is sent before the process ends', async () => {
     const { code } = await ask('json', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
@@ -95,7 +95,7 @@ describe('the trace of a run on the embedded log', () => {
     expect([code, collector.requests.length - before]).toEqual([0, 0]);
   });
 
-  it('is nobody’s reason to wait: with the collector away the answer comes, and one line says so', async () => {
+  it('delays no run: with the collector away the answer comes, and one line says so', async () => {
     const port = await unusedPort();
     const { code, errors } = await ask('away', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,

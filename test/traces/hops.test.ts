@@ -59,7 +59,7 @@ describe('the trace of a run that does not go straight on', () => {
     return collector.spans.filter(({ traceId }) => traceId === run()?.traceId);
   }
 
-  it('goes on after an approval, linked to the decision, and the server is told the call’s span', async () => {
+  it('goes on after an approval, linked to the decision, and the server gets the call’s span', async () => {
     model.script = inOrder(act);
     const end = system.ask({ group: ['work'], requestId: 'approved', sessionId: 'session-1' });
     await decide(system, await asked(system), 'approve');
@@ -126,7 +126,7 @@ describe('the trace of a run that does not go straight on', () => {
   });
 
   it.each(['nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])(
-    'begins anew where the header is %s',
+    'begins a new trace where the header is %s',
     async (header) => {
       model.script = inOrder();
       const requestId = `anew-${header.length}`;

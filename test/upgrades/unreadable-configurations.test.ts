@@ -55,7 +55,7 @@ describe('a record on agent.config that cannot be read', () => {
     ['holds a configuration of another shape', () => publish(ofAnotherShape)],
   ];
 
-  it.each(unreadable)('and %s keeps out none behind it, and is told of once with its place', async (_, write) => {
+  it.each(unreadable)('and %s keeps out none behind it, and is reported once with its position', async (_, write) => {
     await publish(first);
     await open.runtime.configurations.start();
     expect(inForce()).toBe(first.version);
@@ -143,7 +143,7 @@ describe('an undecodable record on agent.config', () => {
     }
   });
 
-  it('is passed over by the commands', async () => {
+  it('is ignored by the commands', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-unreadable-'));
     try {
       const data = { SLUICE_DATA: folder };

@@ -88,7 +88,7 @@ describe('the stores in use', () => {
     return { all, opened, closed, end: () => end() };
   }
 
-  it('are closed once nobody uses them, but for the one of the configuration in force', async () => {
+  it('are closed once they are unused, but for the one of the configuration in force', async () => {
     const { all, opened, closed, end } = stores();
     all.use(settings('a'));
     const a = await all.of(settings('a'));

@@ -65,7 +65,7 @@ describe('MCP servers when others come into force', () => {
     expect(isAlive(other)).toBe(true);
   });
 
-  it('are let go at once where nobody calls them', async () => {
+  it('are let go at once where no call uses them', async () => {
     open().use([server('a')]);
     const pid = await ask('a', 'pid');
     servers.use([]);

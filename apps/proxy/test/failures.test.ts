@@ -100,7 +100,7 @@ describe('after a search in a stream', () => {
     ],
   ];
   it.each(ways)(
-    'an upstream that %s is told by an error event, with the reason in a metric',
+    'an upstream that %s is reported by an error event, with the reason in a metric',
     async (_, script, said, status) => {
       const { proxy } = await afterSearch('anthropic', script);
       const { body } = await ask(proxy, 'anthropic');

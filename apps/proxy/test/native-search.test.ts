@@ -195,7 +195,7 @@ describe('Anthropic’s own search', () => {
     ['an older model', 'claude-3-5-sonnet-20241022', 'unsupported_model'],
     ['a model of another', 'glm-4.6', 'unsupported_model'],
   ])(
-    'is not asked of %s, which gets the search tool, and the record says so (D-43, XB-22)',
+    'is not requested of %s, which gets the search tool, and the record says so (D-43, XB-22)',
     async (_, model, reason) => {
       const { upstream, proxy } = await between('anthropic');
       await askClaude(proxy, false, { model });
@@ -215,7 +215,7 @@ describe('Anthropic’s own search', () => {
     expect(toolsOf(byDefault.upstream).map(({ name }) => name)).toEqual(['gateway_search_tools']);
   });
 
-  it('is not asked where a fallback’s model has none', async () => {
+  it('is not requested where a fallback’s model has none', async () => {
     const models = ', models: { mine: { name: claude-opus-4-5, fallback: [claude-3-haiku] } }';
     const { upstream, proxy } = await between('anthropic', 'native_search: auto', models);
     await askClaude(proxy, false, { model: 'mine' });
@@ -266,7 +266,7 @@ describe('OpenAI’s own search', () => {
     });
   });
 
-  it.each(['gpt-5.3', 'gpt-5.4-nano', 'gpt-4.1', 'o3'])('is not asked of %s', async (model) => {
+  it.each(['gpt-5.3', 'gpt-5.4-nano', 'gpt-4.1', 'o3'])('is not requested of %s', async (model) => {
     const { upstream, proxy } = await between('openai');
     const { responses } = new OpenAI({ apiKey: 'k', baseURL: `${proxy.url}/v1`, maxRetries: 0 });
     await responses.create({ model, input: question, tools: functions });

@@ -155,7 +155,7 @@ describe('an export', () => {
     expect(readFileSync(file).length).toBeLessThan(200_000);
   });
 
-  it('is read from a time, an offset or its end on, and until somebody stops', async () => {
+  it('is read from a time, an offset or its end on, and until it is stopped', async () => {
     const count = async (options: ReadOptions) => (await collect(archive.read(['agent.requests'], options))).length;
     expect(await count({ from: { time: 2_990 } })).toBe(10);
     expect(await count({ from: { offset: 660 } })).toBe(2_000 - 3 * 660);

@@ -29,7 +29,7 @@ const altered = (index: number, change: Partial<AuditRecord>, rehashed = false):
     return { ...stored, record: rehashed ? { ...record, hash: hashOf(record) } : record };
   });
 
-describe('a log that nobody touched', () => {
+describe('an untouched log', () => {
   it('has no findings, and says how far it is sealed (M-113)', async () => {
     const report = await verify(honest);
     expect(report.findings).toEqual([]);
@@ -181,7 +181,7 @@ describe('the checkpoint beside a chain', () => {
     ]);
   });
 
-  it('once more says nothing new, and one that is gone is seen by whoever kept it', async () => {
+  it('once more says nothing new, and one that is gone is seen by one who kept it', async () => {
     const stored = honest[beside] as Stored;
     expect(named(await verify([...honest, stored]))).toEqual([]);
     const anchors = [{ chain: 'agent.responses/0', signature: JSON.parse(stored.record.details).signature }];
@@ -190,7 +190,7 @@ describe('the checkpoint beside a chain', () => {
   });
 });
 
-describe('an entry with the right hashes, by somebody else', () => {
+describe('an entry with the right hashes, without the audit’s key', () => {
   const head = () => {
     const { sequence, hash, sourceOffset: offset } = honest[25]?.record as AuditRecord;
     return { sequence, hash, offset, checkpoint: 26, checkpointAt: 0 };
@@ -201,7 +201,7 @@ describe('an entry with the right hashes, by somebody else', () => {
     return { key: `${place.topic}/${place.partition}`, record };
   };
 
-  it('of a topic that the audit does not tell of: named as inserted', async () => {
+  it('of a topic that the audit does not cover: named as inserted', async () => {
     const report = await verify([...honest, forged({ topic: 'agent.bogus', partition: 0, offset: 0 })]);
     expect(report.findings).toMatchObject([{ kind: 'inserted', chain: 'agent.bogus/0', place: { offset: 27 } }]);
   });
@@ -216,7 +216,7 @@ describe('an entry with the right hashes, by somebody else', () => {
     }
   });
 
-  it('of a partition nobody has read of: its chain has no checkpoint, and is said to have none', async () => {
+  it('of a partition that was not read: its chain has no checkpoint, and is said to have none', async () => {
     const report = await verify([...honest, forged({ topic: 'agent.steps', partition: 7, offset: 0 })]);
     expect(report.chains.find(({ chain }) => chain === 'agent.steps/7')).toMatchObject({ sequence: 1, sealed: 0 });
   });
@@ -240,7 +240,7 @@ describe('more than one record', () => {
     }
   });
 
-  it('the end cut away with its checkpoints is seen by whoever kept one of them', async () => {
+  it('the end cut away with its checkpoints is seen by one who kept one of them', async () => {
     const anchors = [{ chain: 'agent.responses/0', signature: JSON.parse(honest[26]?.record.details ?? '').signature }];
     expect((await verify(honest, { anchors })).findings).toEqual([]);
     expect(ofChain(await verify(honest.slice(0, 15)))).toEqual([]);
@@ -248,7 +248,7 @@ describe('more than one record', () => {
     expect(ofChain(await verify([], { anchors }))).toEqual(['dropped 1 26']);
   });
 
-  it('all hashes made anew behind a change: the checkpoint does not agree, and the entries since the one before are named', async () => {
+  it('all hashes computed again behind a change: the checkpoint does not agree, and the entries since the one before are named', async () => {
     for (const index of each) {
       const forged: Stored[] = [];
       let previousHash = '';
@@ -284,7 +284,7 @@ describe('more than one record', () => {
   });
 });
 
-describe('the records that are told of', () => {
+describe('the records that have entries', () => {
   const withSources = (of: typeof sources) => verifyAudit(logOf(honest, of), { signatures });
 
   it('are compared: one that was changed is named, and one that is gone while others around it are there', async () => {
@@ -299,13 +299,13 @@ describe('the records that are told of', () => {
     expect((await withSources([])).sources).toEqual({ compared: 0, gone: 12, waiting: 0 });
   });
 
-  it('that nothing tells of are named, however well the chain was mended by whoever has the keys', async () => {
+  it('that have no entry are named, however well the chain was mended by a holder of the keys', async () => {
     const without = await written(sources.toSpliced(4, 1), { every: 10 });
     const report = await verifyAudit(logOf(without, sources), { signatures });
     expect(report.findings).toMatchObject([{ kind: 'source_untold', sourceOffset: 4 }]);
   });
 
-  it('are not read if nobody wants it', async () => {
+  it('are not read if that is not wanted', async () => {
     const report = await verifyAudit(logOf(honest, sources.with(4, response(4, 'x'))), { signatures, sources: false });
     expect(report).toMatchObject({ findings: [], sources: { compared: 0 } });
   });

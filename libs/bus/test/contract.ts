@@ -21,7 +21,7 @@ export function busContract(name: string, harness: BusHarness): void {
     describe('restarts', () => restarts(harness));
     describe('the order of partitions', () => partitionOrder(harness));
     describe('reading', () => reading(harness));
-    describe('what a consumer tells of its work', () => telling(harness));
+    describe('what a consumer reports of its work', () => telling(harness));
     describe('any history of work, faults and crashes', () => property(harness));
     describe('any commands', () => commanded(harness));
   });

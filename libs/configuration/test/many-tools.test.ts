@@ -54,7 +54,7 @@ describe('an entry that brings in many tools of a server', () => {
     expect(compiled(file(['*'], allowed)).flatMap(([key, is]) => (is ? [key] : []))).toEqual(wanted);
   });
 
-  it('takes nothing that a server adds later, until somebody compiles by will', () => {
+  it('takes nothing that a server adds later, until an operator compiles', () => {
     const { configuration } = compile(file(['read_*']));
     const pins = new Map(
       configuration?.tools.map(({ mcp }) => [placeOf(mcp as NonNullable<typeof mcp>), mcp?.pin ?? '']),
@@ -69,7 +69,7 @@ describe('an entry that brings in many tools of a server', () => {
     expect(compiled(file(['read_*']), away, pins).map(([key]) => key)).toEqual(['files/read_file', 'files/read_media']);
   });
 
-  it('is none while nobody knows what the server offers, and no mistake', () => {
+  it('is none while it is unknown what the server offers, and no mistake', () => {
     expect(compiled(file(['read_*'], ['files']), [])).toEqual([]);
     // What the file names is there and hidden, so that a server that is away makes no unknown name.
     expect(compiled(file(['read_*'], ['files', 'files/read_file']), [])).toEqual([['files/read_file', true, false]]);

@@ -33,7 +33,7 @@ describe('a variable that a server is to be given and that is not set', () => {
     );
   });
 
-  it('is none where nobody can say, nor where the connection fills it in', () => {
+  it('is none where it is unknown, nor where the connection fills it in', () => {
     expect(compile(file({ env: ['MISSING'] })).findings).toEqual([]);
     const connections = { crm: { adapter: 'environment', tenants: ['*'], variable: 'CRM' } };
     const raw = { ...file({ env: ['TOKEN'], connection: 'crm', connection_env: 'TOKEN' }), connections };

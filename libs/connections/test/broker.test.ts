@@ -117,7 +117,7 @@ describe('a file', () => {
 });
 
 describe('a broker over HTTP', () => {
-  it('is told who wants it, with its own key, and nothing else (T-26a1)', async () => {
+  it('learns who wants it, with its own key, and nothing else (T-26a1)', async () => {
     endpoint.answer = token('http-token-1', 60);
     const use = { tenantId: 'acme', actorId: 'agent:planner', subjectId: 'user:ann' };
     expect(told(await open().credential(http({ keyEnv: 'KEY' }), use, patient))).toBe('http-token-1');
@@ -157,7 +157,7 @@ describe('a broker over HTTP', () => {
     ['actor', { actorId: 'user:bob' }],
     ['subject', { subjectId: 'user:eve' }],
     ['nobody', { tenantId: null, actorId: null }],
-  ])('is asked for each %s of its own: nobody is given another’s (XB-42)', async (_, other) => {
+  ])('is asked for each %s of its own: none gets another’s (XB-42)', async (_, other) => {
     const broker = open();
     endpoint.answer = ({ body }, response) =>
       response.end(JSON.stringify({ access_token: `for-${JSON.stringify(body)}`, expires_in: 60 }));
@@ -170,7 +170,7 @@ describe('a broker over HTTP', () => {
     expect(endpoint.asked).toHaveLength(3);
   });
 
-  it('is asked anew for a refused credential, once for all who were refused it', async () => {
+  it('is asked again for a refused credential, once for all who were refused it', async () => {
     const broker = open();
     endpoint.answer = token('http-token-1', 60);
     const first = await broker.credential(http(), ann, patient);
@@ -182,7 +182,7 @@ describe('a broker over HTTP', () => {
     expect(endpoint.asked.map(({ body }) => body['refused'])).toEqual([false, true]);
   });
 
-  it('is asked once by those who ask at the same time, and one who gives up does not end it for the others', async () => {
+  it('is asked once by those who ask at the same time, and one that aborts does not end it for the others', async () => {
     const broker = open();
     let release = (): void => undefined;
     endpoint.answer = (given, response) => void (release = () => token('http-token-1', 60)(given, response));
@@ -225,7 +225,7 @@ describe('a broker over HTTP', () => {
     ],
     ['half an answer', (_asked, response) => response.socket?.destroy(), 'cannot be reached'],
     ['silence', () => undefined, 'did not answer within 0.1 s'],
-  ])('that gives %s is an outage, told without what it said (X-22)', async (_, answer, why) => {
+  ])('that gives %s is an outage, reported without what it said (X-22)', async (_, answer, why) => {
     endpoint.answer = answer;
     const timeoutMs = why.includes('0.1 s') ? 100 : 20_000;
     const found = await open({ timeoutMs }).credential(http({ keyEnv: 'KEY' }), ann, patient);

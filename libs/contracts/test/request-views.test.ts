@@ -34,7 +34,7 @@ describe('who sees a field of a request', () => {
       'seen_by',
     ));
 
-  it('is refused where nobody is of that name, or a tool would get more than a text', () => {
+  it('is refused where no view has that name, or a tool would get more than a text', () => {
     expect(() => generatedWith({ ...locale, seen_by: ['tools'] })).toThrow(/tool and audit/);
     expect(() => generatedWith({ ...locale, type: ['null', 'int'], seen_by: ['tool'] })).toThrow(/not a text or null/);
   });

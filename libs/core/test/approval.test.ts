@@ -51,7 +51,7 @@ describe('a decision on an approval', () => {
   });
 });
 
-describe('arguments that somebody is to approve', () => {
+describe('arguments that need an approval', () => {
   const secret = { type: 'string', writeOnly: true };
   const schema: JsonValue = {
     type: 'object',

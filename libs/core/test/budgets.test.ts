@@ -66,7 +66,7 @@ describe('an approval (T-17b, XB-14)', () => {
     expect(toolEffects.map((effect) => needsApproval(tool(effect), { approvalEffects }))).toEqual(expected);
   });
 
-  it('is needed by a tool nobody has described as for the worst effect', () => {
+  it('is needed by an undescribed tool as for the worst effect', () => {
     expect(needsApproval({ spec: null }, { approvalEffects: ['external_side_effect'] })).toBe(true);
     expect(needsApproval({ spec: null }, { approvalEffects: [] })).toBe(false);
   });

@@ -36,7 +36,7 @@ describe('the connections that a request may use', () => {
     expect(allowedConnections([crm, mail], acme, ['other', 'mail'])).toEqual(['mail']);
   });
 
-  it('are none where nobody asks, nobody is known, or none is configured', () => {
+  it('are none where none is requested, no caller is known, or none is configured', () => {
     expect(allowedConnections([crm], acme, null)).toEqual([]);
     expect(allowedConnections([crm], null, ['*'])).toEqual([]);
     expect(allowedConnections(undefined, acme, ['*'])).toEqual([]);

@@ -18,7 +18,7 @@ describe('ToolInvocationRecord (T-10c, X-9)', () => {
     expect(record).toEqual({ ...common, result: value, error: null });
   });
 
-  it('of a call that failed has its error, in words that may be told, and no result', () => {
+  it('of a call that failed has its error, in words that may be shown, and no result', () => {
     const failed = { toolCallId: 'c-1', ok: false, errorCode: 'execution', safeMessage: 'It failed.' } as const;
     const error = { code: 'execution', reason: null, safeMessage: 'It failed.' };
     expect(invocationRecord(call, failed, times)).toEqual({ ...common, resultHash: null, result: null, error });

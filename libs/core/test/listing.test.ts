@@ -152,7 +152,7 @@ describe('rules on when tools are available', () => {
     expect(states).toEqual(['analysis']);
   });
 
-  it('go by a load where it was measured, and leave it open where nobody measures', () => {
+  it('go by a load where it was measured, and leave it open where it was not measured', () => {
     const busy = about({ load: { measure: 'calls_in_flight', close_above: 2 } });
     const measured = (value: number | null) => ({ facts: { ...facts, loads: { calls_in_flight: value } } });
     expect(listed(busy, measured(3)).secret).toBeUndefined();

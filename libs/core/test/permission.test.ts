@@ -44,7 +44,7 @@ describe('what a caller may ask for', () => {
       });
   });
 
-  it('is everything while nobody is asked who they are (XG-12)', () => {
+  it('is everything while no identity is required (XG-12)', () => {
     expect(
       mayRequest({ userId: 'anybody' }, ['*', 'write'], localPrincipal, { identity: { provider: 'none' } }),
     ).toEqual({

@@ -25,7 +25,7 @@ describe('the memory for decisions', () => {
     expect(rules.memory()).toEqual({ hits: 1, misses: 1, entries: 1 });
   });
 
-  it('G-118, G-166: names nobody configured do not grow it', () => {
+  it('G-118, G-166: names that are not configured do not grow it', () => {
     const rules = compileRules(tools(10, 5));
     for (let i = 0; i < 10_000; i++) rules.decide(['g1', `random-${String(i)}`], `state-${String(i)}`);
     expect(rules.memory()).toEqual({ hits: 9_999, misses: 1, entries: 1 });

@@ -65,7 +65,7 @@ describe('what goes from one stage of the pipeline to the next', () => {
     });
   });
 
-  it('ends for the system where capabilities fail in a way that is nobody’s refusal', async () => {
+  it('ends for the system where capabilities fail in a way that is no refusal', async () => {
     const made = pipeline(tool(), { capabilities: () => Promise.reject(new TypeError('a mistake')) });
     await expect(resultOf(invocation(), made)).rejects.toThrow('a mistake');
     expect(made.seen).not.toContain('result');
@@ -173,7 +173,7 @@ describe('the end of a call', () => {
     expect(signal?.reason).toBe(reason);
   });
 
-  it('comes before the tool where the record was given up before', async () => {
+  it('comes before the tool where the record was abandoned before', async () => {
     const made = pipeline(tool());
     const call = invocation({ signal: AbortSignal.abort(new Error('moved')) });
     await expect(resultOf(call, made)).rejects.toThrow('moved');

@@ -335,7 +335,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     expect(made.seen).not.toContain('result');
   });
 
-  it('lets a fault of the system through (a ledger out of reach is nobody’s refusal)', async () => {
+  it('lets a fault of the system through (a ledger out of reach is no refusal)', async () => {
     const made = pipeline(tool(), { once: () => Promise.reject<ToolExecResult>(new Error('ledger away')) });
     await expect(resultOf(invocation(), made)).rejects.toThrow('ledger away');
   });

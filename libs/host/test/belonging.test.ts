@@ -35,7 +35,7 @@ describe('a log and a ledger that do not belong together', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  it('are what they were while nobody touches them, and after they were copied', async () => {
+  it('are what they were while they are not changed, and after they were copied', async () => {
     cpSync(join(root, 'a'), join(root, 'copy'), { recursive: true });
     expect([await start('a'), await start('copy')]).toEqual([null, null]);
   });

@@ -16,7 +16,7 @@ const came = (topic: string, record: object, headers: Readonly<Record<string, st
   ({ topic, record, headers, partition: 0, offset: 0, key: 's', timestamp: 1 }) as never;
 
 describe('a credential on its way over Kafka', () => {
-  it('is read by who verifies it, and by nobody else', async () => {
+  it('is read by the verifier, and by no other', async () => {
     const headers = await door.headersFor({ topic: 'agent.requests', record: request() }, bearer, ann);
     expect(isSealed(headers)).toBe(true);
     expect(JSON.stringify(headers)).not.toContain('secret');

@@ -10,7 +10,7 @@ describe('how long topics are kept', () => {
   const day = 24 * 3_600_000;
   const read = (values: Record<string, string>) => readEnvironment(values).retention;
 
-  it('is for ever on the embedded log, but for progress, unless somebody says otherwise', () => {
+  it('is for ever on the embedded log, but for progress, unless configured otherwise', () => {
     expect(read({})).toMatchObject({ 'agent.steps': { ms: -1 }, 'agent.progress': { ms: 3_600_000 } });
     const said = read({
       SLUICE_RETENTION_HOURS: '48',
@@ -98,7 +98,7 @@ describe('the environment', () => {
     });
   });
 
-  it('names itself anew each time', () => expect(readEnvironment({}).instance).not.toBe(readEnvironment({}).instance));
+  it('gets a new name each time', () => expect(readEnvironment({}).instance).not.toBe(readEnvironment({}).instance));
 
   it.each([
     [{ SLUICE_PORT: 'eighty' }, /SLUICE_PORT is "eighty"; it must be a whole number from 0 to 65535/],

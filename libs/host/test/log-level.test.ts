@@ -33,7 +33,7 @@ describe('the log level of a running process', () => {
     });
   }
 
-  it('is told, and changed at once, and the change is a line', async () => {
+  it('is reported, and changed at once, and the change is a line', async () => {
     log.level = 'info';
     log.debug('not said');
     expect(await ask('PUT', '{"level":"debug"}')).toEqual({ status: 200, body: '{"level":"debug"}' });

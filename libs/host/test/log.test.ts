@@ -55,7 +55,7 @@ describe('a line of the log', () => {
     expect(last()).toMatchObject({ request_id: 'r-1', msg: 'committed' });
   });
 
-  it('is nobody’s again where an action after the commit asks a part that many share, and is the record’s afterwards', () => {
+  it('has no record again where an action after the commit asks a part that many share, and is the record’s afterwards', () => {
     const { log, last } = listening();
     const actions: (() => void)[] = [];
     const context = { attempt: 1, afterCommit: (action: () => void) => void actions.push(action) } as HandlerContext;
@@ -73,7 +73,7 @@ describe('a line of the log', () => {
     expect(last()).not.toHaveProperty('request_id');
   });
 
-  it('is nobody’s where a part speaks that many share', () => {
+  it('has no record where a part speaks that many share', () => {
     const { log, last } = listening();
     withLogContext({ request_id: 'r-1' }, () => partLog(log)('warn', 'the connection was lost', { part: 'ledger' }));
     expect(last()).toMatchObject({ part: 'ledger', msg: 'the connection was lost' });
@@ -95,7 +95,7 @@ describe('a line for a terminal', () => {
     );
   });
 
-  it('lets nobody steer the terminal by what they send', () => {
+  it('lets no sender steer the terminal by what they send', () => {
     const said = human({ request_id: '\u001b[2J\u009b31m', other: 'x\u001b]0;title\u0007' });
     expect(said).not.toMatch(/[^\P{Cc}\n]/u);
   });

@@ -76,7 +76,7 @@ describe('a tool that changes after it was allowed (T-21c, K-60)', () => {
     expect(await callHostile(hub, 'change')).toBe('changed');
   });
 
-  it('is held back when it comes back as another after a loss, even if nobody said a word', async () => {
+  it('is held back when it comes back as another after a loss, even without a notification', async () => {
     const { hub } = openHostile('names');
     const other = await callHostile(hub, 'work', { pin: '0'.repeat(64) }).catch((error: unknown) => error);
     expect(other).toBeInstanceOf(ToolHeldBackError);

@@ -159,7 +159,7 @@ describe('a server that writes null for what it leaves out', () => {
     expect(await call(hub, 's0', 20_000)).toEqual({ found: null });
   });
 
-  it('and one whose answer is no result are told apart from one that was lost', async () => {
+  it('and one whose answer is no result are distinguished from one that was lost', async () => {
     oddly = { content: 'fine' };
     const { hub } = open(await start(asJson));
     await expect(call(hub, 's0', 20_000)).rejects.toMatchObject({
@@ -210,7 +210,7 @@ describe('a hostile server over Streamable HTTP: the others go on, and it costs 
     expect(await call(hub)).toBe('worked');
   });
 
-  it('is asked again over the connections that are there, whatever it says to what nobody reads', async () => {
+  it('is asked again over the connections that are there, whatever it sends on streams that are not read', async () => {
     const server = await start(
       (id, response) => events(response).end(event(json(id, worked))),
       (response) => response.writeHead(405).end('Nothing stands here.'),

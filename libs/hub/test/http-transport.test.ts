@@ -82,7 +82,7 @@ describe('streams of a server that can resume them', () => {
     expect(streams.size).toBe(1);
   });
 
-  it('are resumed for a call that waits, and end when nobody waits any more', async () => {
+  it('are resumed for a call that waits, and end when no call waits any more', async () => {
     const { call, streams, asked } = await connected((id, response) =>
       events(response).end(`id: c-${id}\nretry: 10\ndata:\n\n`),
     );
@@ -95,7 +95,7 @@ describe('streams of a server that can resume them', () => {
     expect(streams.size).toBe(1);
   });
 
-  it('the one for what nobody asked for comes back after that', async () => {
+  it('the one for unsolicited messages comes back after that', async () => {
     const { call, streams, asked } = await connected((id, response) =>
       events(response).end(`id: c-${id}\ndata: ${failure(id)}\n\n`),
     );
@@ -107,7 +107,7 @@ describe('streams of a server that can resume them', () => {
 });
 
 describe('a call over HTTP', () => {
-  it('is not sent on to where it is redirected once it was given up', async () => {
+  it('is not sent on to where it is redirected once it was abandoned', async () => {
     const { call, asked } = await connected((_, response, { url }) => {
       if (url === '/mcp') response.writeHead(307, { location: '/other' }).write('wait');
     });

@@ -93,7 +93,7 @@ describe('the clients of a server that wants a credential', () => {
     expect(JSON.stringify([logged, hub.status()])).not.toMatch(/token-\d/);
   });
 
-  it('are closed when nobody used them for a while, and not before their last call is over', async () => {
+  it('are closed when they were unused for a while, and not before their last call is over', async () => {
     const server = await start('token-of-ann', 'token-of-bob');
     const { hub } = open({ url: server.url }, { idleMs: 20 });
     const held = call(hub, 'token-of-ann', 'hold');
@@ -106,7 +106,7 @@ describe('the clients of a server that wants a credential', () => {
     expect(server.begun).toHaveLength(3);
   });
 
-  it('are never more than they may be: who was unused for longest makes room, and nobody who is in use', async () => {
+  it('are never more than they may be: the one unused for longest makes room, and none that is in use', async () => {
     const tokens = Array.from({ length: 130 }, (_, at) => `token-of-number-${at}`);
     const server = await start(...tokens);
     const { hub } = open({ url: server.url });
@@ -142,7 +142,7 @@ describe('the clients of a server that wants a credential', () => {
 });
 
 describe('what a server offers that wants a credential', () => {
-  it('is asked with Sluice’s own, anew if that is refused', async () => {
+  it('is asked with Sluice’s own, again if that is refused', async () => {
     const server = await start('token-2-of-sluice');
     const refused: (string | undefined)[] = [];
     const credential = async (_: McpServer, before?: string): Promise<string> => {

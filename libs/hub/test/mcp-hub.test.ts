@@ -57,7 +57,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('a hub that nobody has used', () => {
+describe('an unused hub', () => {
   it('has idle servers; closed, it starts none any more', async () => {
     const { hub } = open(server('a'));
     expect(hub.status()).toEqual([{ server: 'a', state: 'idle', error: null }]);
@@ -153,7 +153,7 @@ describe('a server’s process', () => {
 });
 
 describe('calls that do not end well', () => {
-  it('are cancelled at the server when the caller gives up, with the caller’s reason', async () => {
+  it('are cancelled at the server when the caller aborts, with the caller’s reason', async () => {
     const { hub } = open(server('a'));
     const caller = new AbortController();
     await ask(hub, 'words');
@@ -197,7 +197,7 @@ describe('calls that do not end well', () => {
     ]);
   });
 
-  it('to a server nobody configured are unavailable', async () => {
+  it('to a server that is not configured are unavailable', async () => {
     const { hub } = open();
     await expect(ask(hub, 'words')).rejects.toThrow(ToolUnavailableError);
   });

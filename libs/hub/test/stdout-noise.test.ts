@@ -92,7 +92,7 @@ describe('a line on a server’s standard output that is no JSON-RPC message', (
     ['an empty line of Windows', '\r', 'wrote to its standard output, which was passed over, an empty line'],
     ['a secret', `token ${key}\u001b[31m`, passedOver('token [hidden]\uFFFD[31m')],
     ['a long one', 'x'.repeat(5_000), passedOver('x'.repeat(300))],
-  ])('is logged and passed over: %s', async (_, line, said) => {
+  ])('is logged and ignored: %s', async (_, line, said) => {
     const { hub, logged } = open({ before: `${line}\n`, tools: { work: {} } });
     expect(await hub.discover()).toMatchObject([{ tools: [{ name: 'work' }] }]);
     expect(await call(hub)).toBe('worked');
@@ -100,7 +100,7 @@ describe('a line on a server’s standard output that is no JSON-RPC message', (
     expect(hub.status()).toMatchObject([{ state: 'ready', error: null }]);
   });
 
-  it('is passed over at any time, and five are logged', async () => {
+  it('is ignored at any time, and five are logged', async () => {
     const { hub, logged } = open({ listing: 'listing tools now...\n', tools: { work: { noise: 'a\nb\nc\nd\ne\n' } } });
     await hub.discover();
     expect(await call(hub)).toBe('worked');

@@ -139,7 +139,7 @@ describe('where the keys are', () => {
     await expect(asked).rejects.toMatchObject({ code: 'identity_unreachable', retryable: true });
   });
 
-  it('nobody needs any while no identity is configured: everybody is one local principal (XG-12)', async () => {
+  it('none is needed while no identity is configured: everybody is one local principal (XG-12)', async () => {
     const verdict = await createAuthenticator().authenticate({ provider: 'none' }, undefined, 0);
     expect(verdict).toMatchObject({ ok: true, principal: { actorId: 'user:local', tenantId: 'local', groups: ['*'] } });
   });

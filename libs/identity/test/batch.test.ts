@@ -77,7 +77,7 @@ describe('claims signed at the same moment', () => {
     }
   });
 
-  it('are the same to whoever knows others of their batch: a way up that is another one counts for nothing, each claim twice counts twice', async () => {
+  it('are the same to one who knows others of their batch: another Merkle path counts for nothing, each claim twice counts twice', async () => {
     const twice = [...Array.from({ length: 9 }, (_, n) => claim(n)), claim(3)];
     const tokens = await Promise.all(twice.map((claims) => signer.sign('filter', claims)));
     const warm = await readerOf(tokens);

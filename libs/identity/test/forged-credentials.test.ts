@@ -10,7 +10,7 @@ import type { Issuer } from './issuer.js';
 
 const claims = { actor: 'sub', tenant: 'tenant', subject: null, groups: 'tool_groups', connections: null };
 
-describe('a credential that somebody forged, or made to be mistaken', () => {
+describe('a credential that is forged, or made to be mistaken', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-forged-'));
   const files = { set: join(folder, 'keys.json'), pem: join(folder, 'key.pem') };
   let honest: Issuer;
@@ -26,7 +26,7 @@ describe('a credential that somebody forged, or made to be mistaken', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is told from an honest one', async () => {
+  it('is distinguished from an honest one', async () => {
     for (const file of [files.set, files.pem])
       expect(await judge(await honest.token(), file)).toMatchObject({ ok: true });
   });

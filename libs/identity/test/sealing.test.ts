@@ -32,7 +32,7 @@ describe('sealing to a role', () => {
       expect([one, await seals.open('filter', one)]).toEqual([one, null]);
   });
 
-  it('goes on over rotations, whoever has the new keys first; what the key before the last one sealed is closed', async () => {
+  it('goes on over rotations, whichever process has the new keys first; what the key before the last one sealed is closed', async () => {
     const second = rotate(set, 2);
     const third = rotate(second, 3);
     expect(await createSeals(set).open('filter', await sealOf(second))).toBe(text);

@@ -109,7 +109,7 @@ describe('keys', () => {
     expect(readKeySet(writeKeySet(set), 'x')).toEqual(set);
   });
 
-  it('rotate while both sides run: whoever was not started anew is understood, and understands (M-92)', async () => {
+  it('rotate while both sides run: a process that was not restarted is understood, and understands (M-92)', async () => {
     const before = newKeySet(0);
     const after = rotate(before, 1);
     const [old, fresh] = [createSignatures(before), createSignatures(after)];
@@ -148,7 +148,7 @@ describe('keys', () => {
     );
   });
 
-  it('say since when each role has some, and whether a token is by one of them, whoever made it', async () => {
+  it('say since when each role has some, and whether a token is by one of them, whichever process made it', async () => {
     const former = { keys: newKeySet(7).keys.filter(({ role }) => role !== 'agent' && role !== 'config') };
     const after = rotate(former, 9);
     const [old, fresh] = [createSignatures(former), createSignatures(rotate(rotate(after, 10), 11))];
@@ -192,7 +192,7 @@ describe('keys', () => {
     expect(() => rotate(keysFor('filter', { keys }), 3)).toThrow('Rotate the whole set');
   });
 
-  it('go to each role as it needs them: nobody else can sign for it', async () => {
+  it('go to each role as it needs them: no other role can sign for it', async () => {
     const set = newKeySet(0);
     const [filter, executor, agent] = (['filter', 'executor', 'agent'] as const).map((role) =>
       createSignatures(readKeySet(writeKeySet(keysFor(role, set)), role)),

@@ -90,7 +90,7 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
         expect((await elsewhere.find('t19')).deferred).toEqual([tool('x')]);
       }));
 
-    it('begin anew where the former one expired and was not swept (DS-100)', () =>
+    it('begin again where the former one expired and was not swept (DS-100)', () =>
       withSessions(async ({ sessions, clock }) => {
         await sessions.note('s', { expanded: ['a'] });
         clock.at += sessionMs;

@@ -80,7 +80,7 @@ export function documentsContract(
     );
 
     it(
-      'keeps a document until it may go and somebody sweeps; written again, as long as was said last',
+      'keeps a document until it may go and a sweep comes; written again, as long as was said last',
       onBoth(async ({ documents }, { documents: elsewhere }) => {
         for (const [key, expiresAt] of [
           ['gone', 1_000],

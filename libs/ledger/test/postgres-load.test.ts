@@ -182,7 +182,7 @@ describe('claims under load', () => {
       expect(await query('select count(*)::int as claims from sluice_claims')).toEqual([{ claims: 500 }]);
     }));
 
-  it('leave to the next sweep what somebody is writing, rather than wait for them', () =>
+  it('leave to the next sweep rows that are being written, rather than wait for them', () =>
     onDatabase(async ({ open, query }) => {
       const ledger = await open();
       for (const key of ['written', 'left alone']) await ledger.claim({ key, owner: 'a', now: 0, ttlMs: 1_000 });

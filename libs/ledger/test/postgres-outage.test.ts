@@ -169,7 +169,7 @@ describe('a ledger whose server goes away', () => {
       await ledger.check().catch(() => ledger.check());
     }));
 
-  it('gives up after a bounded time, with a sentence that names the place and not the password', async () => {
+  it('fails after a bounded time, with a sentence that names the address and not the password', async () => {
     const connection = connectionTo('postgres://user:very-secret@localhost:1/claims', 'test');
     const outage = new Outage(() => undefined);
     const pool = poolOf(connection, () => undefined);
@@ -194,7 +194,7 @@ describe('a ledger whose server goes away', () => {
     await ledger.close();
   });
 
-  it('does not keep a process that ends: whoever waits then has a last try', () =>
+  it('does not keep a process that ends: a waiting call then has a last try', () =>
     here(async ({ open }) => {
       const ledger = await open();
       await server.kill();
@@ -223,7 +223,7 @@ describe('opening a ledger whose server is not there', () => {
       expect(logged.map(({ level }) => level)).toEqual(['warn', 'info']);
     }));
 
-  it('is given up when the signal aborts, with its reason, even if the server says nothing', () =>
+  it('stops when the signal aborts, with its reason, even if the server says nothing', () =>
     here(async ({ url }) => {
       const reason = new Error('enough');
       const givenUp = async (address: string): Promise<void> => {

@@ -95,7 +95,7 @@ export function ratesContract(name: string, harness: RatesHarness): void {
     );
 
     it(
-      'lets nobody pass after it is closed',
+      'lets no call pass after it is closed',
       onRates(async (rates, other) => {
         await rates.close();
         await expect(rates.take(ask())).rejects.toMatchObject({ code: 'ledger_unreachable' });

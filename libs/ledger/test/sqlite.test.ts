@@ -116,7 +116,7 @@ describe('the ledger’s file', () => {
       expect(existsSync(`${file}-wal`)).toBe(false);
     }));
 
-  it('gives up what waits for room when it is closed, and nothing was claimed then', () =>
+  it('rejects what waits for room when it is closed, and nothing was claimed then', () =>
     inFolder(async (file) => {
       const { ledger } = fullLedger(file);
       const asked = ledger.claim(ask('x'.repeat(100_000)));

@@ -304,7 +304,7 @@ describe.each<[string, Wire]>(
     expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
   });
 
-  it('is unreachable when nobody listens', async () => {
+  it('is unreachable when no server listens', async () => {
     await endpoint.close();
     const fault = await faultOf();
     expect(fault).toMatchObject({ code: 'model_unreachable', retryable: true });

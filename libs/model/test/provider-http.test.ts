@@ -154,13 +154,13 @@ describe('an endpoint that goes wrong', () => {
     ]);
   });
 
-  it('and asks for a wait with a status that says something else is not asked again', async () => {
+  it('and asks for a wait with a status that says something else is not retried', async () => {
     endpoint.respond = (response) => void response.writeHead(500, { 'retry-after': '0' }).end('{}');
     expect(await faultOf()).toMatchObject({ code: 'model_unreachable', retryable: true });
     expect(endpoint.received).toHaveLength(1);
   });
 
-  it('and says in its turn that the quota is used up is not asked again', async () => {
+  it('and says in its turn that the quota is used up is not retried', async () => {
     const error = {
       message: 'You exceeded your current quota.',
       type: 'insufficient_quota',

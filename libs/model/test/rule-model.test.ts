@@ -79,7 +79,7 @@ describe('the rule-based model', () => {
     );
   });
 
-  it('counts a step of somebody else for the part it fits, and none that was made for another question', async () => {
+  it('counts a step of another caller for the part it fits, and none that was made for another question', async () => {
     const asked = requestOf({ question: 'Which countries border Switzerland?', tools: [toolNamed('query')] });
     const foreign = (entity: string) =>
       stepOf({

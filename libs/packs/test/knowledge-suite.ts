@@ -287,7 +287,7 @@ export function knowledgeSuite(name: string, open: () => Promise<KnowledgeStore>
       });
     });
 
-    it('gives up when it is told to', async () => {
+    it('stops when it is aborted', async () => {
       await expect(store.query('ASK {}', AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
     });
   });

@@ -6,7 +6,7 @@ import { inWorkspace } from './in-workspace.js';
 
 const hour = 3_600_000;
 
-describe('workspaces that nobody uses', () => {
+describe('unused workspaces', () => {
   it('go when their time is over, and those in use stay: every tool is a use, reading too', () =>
     inWorkspace(async ({ run, workspaces, clock, folder }) => {
       let now = Date.now();
@@ -25,7 +25,7 @@ describe('workspaces that nobody uses', () => {
       expect(await workspaces.forget(now + 1)).toBe(3);
     }));
 
-  it('go once, however many look, and begin anew with the next file', () =>
+  it('go once, however many sweep, and begin again with the next file', () =>
     inWorkspace(async ({ run, workspaces }) => {
       for (let n = 0; n < 20; n++) await run('write_file', { path: 'a.txt', text: 'x' }, `session ${n}`);
       const later = Date.now() + hour;

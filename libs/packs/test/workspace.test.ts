@@ -220,7 +220,7 @@ describe('the workspace pack', () => {
       await run('write_file', { path: 'one', text: 'y' });
     }));
 
-  it('replaces a file by another, so that nobody ever reads half of it, and leaves nothing beside it', () =>
+  it('replaces a file by another, so that no reader ever gets half of it, and leaves nothing beside it', () =>
     inWorkspace(async ({ run, folder }) => {
       await run('write_file', { path: 'a.txt', text: 'old' });
       const before = statSync(join(filesIn(folder), 'a.txt'));

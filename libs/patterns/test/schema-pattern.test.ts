@@ -9,7 +9,7 @@ const hostile: readonly (readonly [pattern: string, text: string])[] = [
 ];
 
 describe('a pattern of a schema', () => {
-  it.each(hostile)('is given up after its time: %.30s', (pattern, text) => {
+  it.each(hostile)('is stopped after its time: %.30s', (pattern, text) => {
     expect(matchesInTime(pattern, text)).toBeNull();
   });
 

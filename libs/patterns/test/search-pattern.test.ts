@@ -75,7 +75,7 @@ describe('a pattern of a stranger for a search', () => {
     expect(searchPattern('z|y{0,400}x')?.find('z')).toBe(true);
   });
 
-  it('is given up when all texts together take too long', () => {
+  it('is stopped when all texts together take too long', () => {
     let now = 0;
     const pattern = searchPattern('b', () => (now += 30));
     expect(() => {

@@ -63,7 +63,7 @@ describe('a call’s connection (invariant 30)', () => {
     });
   });
 
-  it('is nobody’s affair for a tool that needs none', () => {
+  it('does not matter for a tool that needs none', () => {
     const open = { ...tool, requiresConnection: false };
     expect(judgeConnection(open, context, record(null, null), [good])).toEqual({ ok: true });
   });

@@ -40,7 +40,7 @@ describe('what a caller reads of a record that was retried until the limit', () 
     expect(error?.message).not.toContain(secret);
   });
 
-  it('is what a former version told, where the letter is of one', () => {
+  it('is what a former version reported, where the letter is of one', () => {
     const reason = 'It was tried 10 times; the last fault was model_unreachable: No answer.';
     expect(errorOf({ code: 'retries_exhausted', reason, lastFault: null })).toEqual({
       code: 'dead_lettered',

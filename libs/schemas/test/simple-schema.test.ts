@@ -182,7 +182,7 @@ describe('a tool with a simplified schema', () => {
     expect(changed?.unavailable).toMatch(/changed the description or the schema/);
   });
 
-  it('is told of when the configuration is compiled, with the places', () => {
+  it('is reported when the configuration is compiled, with the paths', () => {
     const message =
       'The input schema of find was simplified at /properties/a: it allows nothing that its server does not, and leaves out “or null”.';
     expect(compiled(nullable('string')).findings).toEqual([{ kind: 'simplified', path: 'tool.find', message }]);

@@ -132,7 +132,7 @@ describe('defineTool', () => {
     ]);
   });
 
-  it('refuses a capability that nobody has (T-29c)', () => {
+  it('refuses an unknown capability (T-29c)', () => {
     expect(() => defineTool(definition({ capabilities: ['network' as 'clock'] }))).toThrow(/of clock, cancellation/);
   });
 

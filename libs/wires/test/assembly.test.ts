@@ -119,7 +119,7 @@ describe('calls of Chat Completions in deltas (T-08a, T-15c)', () => {
     expect(calls(chat(deltas))).toEqual(expected);
   });
 
-  it('are assembled anew in every stream, however many run at once', () => {
+  it('are assembled again in every stream, however many run at once', () => {
     const [one, other] = ['left', 'right'].map((side) =>
       chat([begin('a', { index: 0, id: side }, '{"side":"'), more(side, { index: 0 }), more('"}', { index: 0 })]),
     );

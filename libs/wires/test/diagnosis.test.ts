@@ -100,7 +100,7 @@ describe.each(wireNames)('a stream of %s', (wire) => {
     expect(fault.isRetryable).toBe(true);
   });
 
-  it('that is an HTML page is not asked for again', () => {
+  it('that is an HTML page is not requested again', () => {
     const fault = faultOf(() => read(Buffer.from('\n<!doctype html><html>Sign in</html>')));
     expect([fault.kind, fault.isRetryable]).toEqual(['html', false]);
     expect(fault.predicate).toContain('an HTML page');
@@ -114,7 +114,7 @@ describe.each(wireNames)('a stream of %s', (wire) => {
     expect(fault.message).not.toContain('secret');
   });
 
-  it('that refuses the request is not asked for again', () => {
+  it('that refuses the request is not requested again', () => {
     const fault = faultOf(() => read(...half[wire], refusing[wire]));
     expect([fault.kind, fault.isRetryable]).toEqual(['provider_error', false]);
     expect(fault.message).not.toContain('secret');

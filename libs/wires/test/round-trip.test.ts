@@ -271,7 +271,7 @@ describe.each(wireNames)('over %s', (wire) => {
 });
 
 describe('instructions in the middle of a conversation', () => {
-  it('of Anthropic are nobody’s words, and stay messages of their own', () => {
+  it('of Anthropic belong to no speaker, and stay messages of their own', () => {
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
       { role: 'system', content: 'Be brief.' },

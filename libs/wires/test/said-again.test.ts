@@ -249,7 +249,7 @@ it('items of Responses without numbers and ids follow each other', () => {
   expect([saysOf(turn), heard]).toEqual([{ text: answer, calls: both }, answer]);
 });
 
-it('calls of Responses without numbers and ids that are open at once are told apart by their call ids', () => {
+it('calls of Responses without numbers and ids that are open at once are distinguished by their call ids', () => {
   const calls = ['x', 'y'].map((call_id, at) => ({
     type: 'function_call',
     call_id,

@@ -166,7 +166,7 @@ describe('the judge of the fault suite', () => {
     expect(said.join('\n')).toMatch(sentence);
   }); // prettier-ignore
 
-  it('finds that of more than half of a hundred effects nobody knows whether they happened', () => {
+  it('finds that it is unknown of more than half of a hundred effects whether they happened', () => {
     for (const unknown of [50, 51]) {
       const of = (turn: number) =>
         act('r-1', turn, turn < unknown ? { outcome: 'execution', reason: 'outcome_unknown' } : {});

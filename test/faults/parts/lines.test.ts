@@ -36,7 +36,7 @@ describe('who watches Kafka’s protocol', () => {
     expect(seen).toEqual(['EndTxn request', 'Produce request', 'EndTxn response', 'Produce response']);
   });
 
-  it('lets nothing pass that it was told to stop', () => {
+  it('lets nothing pass that it has to stop', () => {
     const { toServer } = watchKafka((what) => what === 'EndTxn request')(1);
     expect(toServer(request(0, 1))).toBe(true);
     expect(toServer(request(26, 2))).toBe(false);

@@ -79,7 +79,7 @@ export function partitionOrder(harness: BusHarness): void {
   );
 
   it(
-    'carries on where it was after a stop and after a crash; what was not committed is carried by nobody',
+    'carries on where it was after a stop and after a crash; what was not committed is carried by no consumer',
     () =>
       onLog(harness, async (log) => {
         const gate = deferred();
@@ -125,7 +125,7 @@ export function partitionOrder(harness: BusHarness): void {
   );
 
   it(
-    'forgets what a failed attempt left, and lets a record that is given up leave something too, without a dead letter if none is wanted',
+    'forgets what a failed attempt left, and lets a dead-lettered record leave something too, without a dead letter if none is wanted',
     () =>
       onLog(harness, async ({ bus, appendRaw }) => {
         await bus.publish([request('o-3', 'a'), request('o-3', 'fails once'), request('o-3', 'dies')]);

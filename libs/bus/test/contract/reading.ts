@@ -91,7 +91,7 @@ export function reading(harness: BusHarness): void {
   );
 
   it(
-    'reads several topics, each in its order, and none that was not asked for',
+    'reads several topics, each in its order, and no other',
     () =>
       onLog(harness, async ({ bus }) => {
         const [first] = await publishBoth(bus);
@@ -108,7 +108,7 @@ export function reading(harness: BusHarness): void {
   );
 
   it(
-    'stops at what cannot be decoded, or passes over it and says so',
+    'stops at what cannot be decoded, or skips it and says so',
     () =>
       onLog(harness, async ({ bus, appendRaw }) => {
         await bus.publish([request('g-5', 'a')]);

@@ -114,7 +114,7 @@ export function restarts(harness: BusHarness): void {
   );
 
   it(
-    'gives up after the drain time what does not end: told by its signal, its outputs ignored, repeated later',
+    'aborts after the drain time what does not end: by its signal, its outputs ignored, repeated later',
     () =>
       onLog(harness, async ({ bus }) => {
         let signal: AbortSignal | undefined;

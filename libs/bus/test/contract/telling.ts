@@ -67,7 +67,7 @@ export function telling(harness: BusHarness): void {
   );
 
   it(
-    'tells of each transaction how it ended and how long it took',
+    'reports of each transaction how it ended and how long it took',
     () =>
       onLog(harness, async ({ bus }) => {
         const told: { committed: boolean; milliseconds: number }[] = [];

@@ -84,7 +84,7 @@ describe('what others put on the log', () => {
   );
 
   it(
-    'may be written with a newer schema; while the registry is away it waits, and nothing is given up',
+    'may be written with a newer schema; while the registry is away it waits, and nothing is dead-lettered',
     async () => {
       const { url } = await infra('registry');
       const gateway = await gatewayTo(url);

@@ -172,7 +172,7 @@ describe('point 13 of the recipe', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'each consumer has a client of its own, and everybody is told how to retry',
+    'each consumer has a client of its own, and every one knows how to retry',
     async () => {
       const here = await optionsHere();
       const made: { client: number; what: 'consumer' | 'producer' | 'admin'; retry: RetryOptions | undefined }[] = [];

@@ -23,7 +23,7 @@ describe('what a commit carries', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'point 7: the offset passes over control records and aborted ones, to the end of the log',
+    'point 7: the offset skips control records and aborted ones, to the end of the log',
     () =>
       onKafka(async (start, options) => {
         const { bus } = await start();
@@ -159,7 +159,7 @@ describe('what a commit carries', () => {
   );
 
   it(
-    'point 9: what was aborted near the limit is passed over when there is room for it',
+    'point 9: what was aborted near the limit is skipped when there is room for it',
     () =>
       onKafka(async (start, options) => {
         const { bus, said } = await start();

@@ -31,7 +31,7 @@ describe('what a consumer has again after a rebalance', () => {
   it.each([
     ['a rebalance went by without it', 3, 'm'],
     ['it is another member by now', 2, 'n'],
-  ] as const)('is asked for if %s, and what was somebody else’s is lost', async (_, generation, memberId) => {
+  ] as const)('is asked for if %s, and what was another consumer’s is lost', async (_, generation, memberId) => {
     const { given, said } = confirming((key) => Promise.resolve(key === 'a'));
     given(1, []);
     given(generation, ['a', 'b'], memberId);
@@ -62,7 +62,7 @@ describe('what a consumer has again after a rebalance', () => {
     expect(said).toEqual(['1', '4 a', '5']);
   });
 
-  it('is asked for until somebody answers, or the consumer leaves', async () => {
+  it('is asked for until an answer comes, or the consumer leaves', async () => {
     let isAway = true;
     const away = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(true));
     const { given, said, failures, leaving } = confirming(away);

@@ -38,7 +38,7 @@ describe('a consumer that ends', () => {
   );
 
   it(
-    'begins anew when no broker knows the coordinator of its group, which kafkajs takes for the end',
+    'begins again when no broker knows the coordinator of its group, which kafkajs takes for the end',
     () =>
       onKafka(async (start) => {
         const { bus, logged } = await start();

@@ -77,7 +77,7 @@ describe('a log that ends before what its group has finished', () => {
     );
 
     it(
-      'a topic that is made anew while it is read is read from its beginning, or it is said that it is not',
+      'a topic that is created again while it is read is read from its beginning, or it is said that it is not',
       () =>
         onKafka(async (start, options) => {
           const { bus, said } = await start();
@@ -102,7 +102,7 @@ describe('a log that ends before what its group has finished', () => {
     );
 
     it(
-      'is begun anew by a follower, who would else see nothing until there is as much as before',
+      'is begun again by a follower, who would else see nothing until there is as much as before',
       () =>
         onKafka(async (start, options) => {
           const { bus } = await start();

@@ -85,7 +85,7 @@ describe('an offset that goes ahead', () => {
     expect(await offset.take(at(5))).toBe(false);
   });
 
-  it('is given up after a while, and the producer is free again when that is through', async () => {
+  it('is aborted after a while, and the producer is free again when that is through', async () => {
     const aborting = deferred();
     const { offset, asked, failures } = early({ abort: () => aborting.promise });
     offset.begin(at(5));
@@ -104,7 +104,7 @@ describe('an offset that goes ahead', () => {
     expect(failures).toEqual([]);
   });
 
-  it('has no transaction to give up if the markers of the one before were in the way', async () => {
+  it('has no transaction to abort if the markers of the one before were in the way', async () => {
     const concurrent = Object.assign(new Error('concurrent'), { type: 'CONCURRENT_TRANSACTIONS' });
     const { offset, asked } = early({ offset: () => Promise.reject(concurrent) });
     offset.begin(at(5));
@@ -112,7 +112,7 @@ describe('an offset that goes ahead', () => {
     expect(asked).toEqual(['offset 5']);
   });
 
-  it('says so if it could not be given up: nobody knows how the transaction stands, and nothing may follow in it', async () => {
+  it('says so if it could not be aborted: the transaction’s state is unknown, and nothing may follow in it', async () => {
     const error = new Error('closed');
     const { offset, failures } = early({ abort: () => Promise.reject(error) });
     offset.begin(at(5));
@@ -128,14 +128,14 @@ describe('an offset that goes ahead', () => {
     expect(slow.failures).toEqual([error]);
   });
 
-  it('ends the transaction if nobody knows whether it is there and another one is due: it might come after that', async () => {
+  it('ends the transaction if it is unknown whether it is there and another one is due: it might come after that', async () => {
     const { offset, asked } = early({ offset: () => Promise.reject(new Error('closed')) });
     offset.begin(at(5));
     expect(await offset.take(at(6))).toBe(false);
     expect(asked).toEqual(['offset 5', 'abort']);
   });
 
-  it('is left to whoever fences when the partition is lost', async () => {
+  it('is left to the next owner to fence when the partition is lost', async () => {
     const { offset, asked } = early();
     offset.begin(at(5));
     await offset.drop();

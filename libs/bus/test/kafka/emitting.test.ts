@@ -7,7 +7,7 @@ describe('progress', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'that cannot be sent is counted and told once; the handler and its outputs never notice',
+    'that cannot be sent is counted and logged once; the handler and its outputs never notice',
     () =>
       onKafka(async (start) => {
         const { bus, said } = await start();

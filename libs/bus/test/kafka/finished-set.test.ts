@@ -37,7 +37,7 @@ describe('point 9 of the recipe: what is finished beyond the prefix, in 4,096 by
     );
   });
 
-  it('is nothing for nothing, for no metadata and for somebody else’s', () => {
+  it('is nothing for nothing, for no metadata and for another application’s', () => {
     expect(encodeFinished(7, [])).toBe('');
     for (const text of ['', null, 'client-1', '{"a":1}']) expect(decodeFinished(7, text)).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe('what a partition carries, in the same metadata', () => {
     expect(metadata.length).toBeLessThanOrEqual(metadataLimit);
   });
 
-  it('is none in what somebody else put there', () => {
+  it('is none in what another application put there', () => {
     for (const metadata of [null, '', 'b', 'nonsense']) {
       expect(decodeCarried(metadata)).toBe('');
       expect(decodeWriter(metadata)).toBeUndefined();

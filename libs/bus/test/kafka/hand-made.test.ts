@@ -60,7 +60,7 @@ describe('topics that Sluice did not make', () => {
   );
 
   it(
-    'get a dead letter without what it tells of where they do not take that',
+    'get a dead letter without its cause where they do not take that',
     () =>
       onKafka(async (start, options) => {
         const small = made(options, 'agent.dead-letters', { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': '20000' }); // prettier-ignore

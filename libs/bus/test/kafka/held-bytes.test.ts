@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { HeldBytes } from '../../src/kafka/consume/held-bytes.js';
 
-it('half of the limit is for whoever comes first; of the other a partition has its share, and one record in any case', () => {
+it('half of the limit is first come, first served; of the other a partition has its share, and one record in any case', () => {
   const held = new HeldBytes(2_400, () => 4);
   held.take(1_200);
   expect(held.hasRoom(1_200)).toBe(true);
@@ -12,7 +12,7 @@ it('half of the limit is for whoever comes first; of the other a partition has i
   expect(held.hasRoom(0)).toBe(true);
 });
 
-it('who waits is told once, when there is room again; not who has left', () => {
+it('a waiting partition is notified once, when there is room again; not who has left', () => {
   const held = new HeldBytes(200, () => 1);
   const told: string[] = [];
   const leaves = (): void => void told.push('gone');

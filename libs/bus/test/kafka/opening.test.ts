@@ -21,7 +21,7 @@ describe('opening', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'says where no broker is and goes on trying, until it is told to give up',
+    'says where no broker is and goes on trying, until it is stopped',
     async () => {
       const broker = `127.0.0.1:${await closedPort()}`;
       const { opened, logged, ending } = opening(await optionsHere({ brokers: [broker] }));

@@ -138,7 +138,7 @@ describe('a broker that goes away', () => {
   );
 
   it(
-    'while somebody publishes: what was said to be on the log is there, in order, and nothing twice that was not asked twice',
+    'while a client publishes: what was said to be on the log is there, in order, and nothing twice that was not sent twice',
     () =>
       onOwn(async (start) => {
         const { bus } = await start();

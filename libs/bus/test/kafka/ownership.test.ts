@@ -64,7 +64,7 @@ describe('who owns a partition', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'points 1 and 6: a writer that was fenced begins anew, and what is still its consumer’s goes out once, without being done again',
+    'points 1 and 6: a writer that was fenced begins again, and what is still its consumer’s goes out once, without being done again',
     () =>
       onKafka(async (start, options) => {
         const { bus, said } = await start();

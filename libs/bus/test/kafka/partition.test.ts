@@ -4,9 +4,9 @@ import { Partition } from '../../src/kafka/consume/partition.js';
 import type { PartitionOptions } from '../../src/kafka/consume/partition.js';
 import { deferred } from '../contract/harness.js';
 
-describe('a partition that is given up while it is taken over', () => {
+describe('a partition that is revoked while it is taken over', () => {
   it.each(['it succeeds', 'it fails'])(
-    'is given up once that takeover is over, however late: else it would set back what the next one has begun (%s)',
+    'is revoked once that takeover is over, however late: else it would set back what the next one has begun (%s)',
     async (how) => {
       const takeover = deferred();
       const done: string[] = [];

@@ -26,7 +26,7 @@ describe('how long topics are kept', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
   it(
-    'is changed for topics that are there when somebody asks for it, and nothing else of them is',
+    'is changed for topics that are there when an operator asks for it, and nothing else of them is',
     () =>
       onKafka(
         async (start, options) => {

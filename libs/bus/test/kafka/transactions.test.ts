@@ -278,7 +278,7 @@ describe('the transactions of a consumer', () => {
     await one.over();
   });
 
-  it('keep nobody waiting if the group has forgotten this consumer and says no more', async () => {
+  it('keep no caller waiting if the group has forgotten this consumer and says no more', async () => {
     const log = new Log();
     const { transactions, partition } = consumerOn(log);
     const one = partition(1);
@@ -308,7 +308,7 @@ describe('the transactions of a consumer', () => {
     ['the request', 'lost', 2],
     ['the answer', 'unanswered', 1],
   ] as const)(
-    'whose end nobody answered for are sent again only if they are not on the log: lost was %s',
+    'whose end got no answer are sent again only if they are not on the log: lost was %s',
     async (_, fate, commits) => {
       const log = new Log();
       const { partition } = consumerOn(log);
@@ -322,7 +322,7 @@ describe('the transactions of a consumer', () => {
     },
   );
 
-  it('whose end nobody answered for are not judged by a partition that is somebody else’s by now', async () => {
+  it('whose end got no answer are not judged by a partition that has another owner by now', async () => {
     const log = new Log();
     const { transactions, partition } = consumerOn(log);
     const [one, two] = [partition(1), partition(2)];
@@ -343,7 +343,7 @@ describe('the transactions of a consumer', () => {
     ['not on the log', 'lost', ['1/0', '2/0']],
     ['on the log', 'unanswered', ['1/0', '1/1', '2/0']],
   ] as const)(
-    'whose end nobody answered for are not judged by a partition that went and came back: they are %s',
+    'whose end got no answer are not judged by a partition that went and came back: they are %s',
     async (_, fate, outputs) => {
       const log = new Log();
       const { transactions, partition } = consumerOn(log);
@@ -365,7 +365,7 @@ describe('the transactions of a consumer', () => {
     },
   );
 
-  it('whose end nobody answered for wait for the group’s word if all their partitions are somebody else’s', async () => {
+  it('whose end got no answer wait for the group’s word if all their partitions have other owners', async () => {
     const log = new Log();
     const { transactions, partition } = consumerOn(log);
     const [one, two] = [partition(1), partition(2)];
@@ -382,7 +382,7 @@ describe('the transactions of a consumer', () => {
     expect(transactions.trouble).toBeUndefined();
   });
 
-  it('whose end nobody answered for are not asked after without a pause, however often the group has spoken since', async () => {
+  it('whose end got no answer are not asked after without a pause, however often the group has spoken since', async () => {
     const log = new Log();
     const { transactions, partition } = consumerOn(log);
     const one = partition(1);
@@ -402,7 +402,7 @@ describe('the transactions of a consumer', () => {
     expect(log.outputs).toEqual(['1/0']);
   });
 
-  it('that the broker wants aborted are begun anew as often as that takes, and lose nothing', async () => {
+  it('that the broker wants aborted are begun again as often as that takes, and lose nothing', async () => {
     const log = new Log();
     const { partition, lost } = consumerOn(log);
     const one = partition(1);
@@ -456,7 +456,7 @@ describe('the transactions of a consumer', () => {
     expect([one.isDropped, two.isDropped]).toEqual([true, false]);
   });
 
-  it('that are lost are ended, since nobody is told where the partition stands as long as they are open', async () => {
+  it('that are lost are ended, since no consumer gets the committed offset as long as they are open', async () => {
     const log = new Log();
     const { partition, lost } = consumerOn(log);
     const one = partition(1);

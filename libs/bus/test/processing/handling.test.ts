@@ -32,7 +32,7 @@ async function given(
   return handleRecord(opened, options, revocation);
 }
 
-describe('a record that is given up', () => {
+describe('a record that is dead-lettered', () => {
   it.each([
     ['goes out with what follows it', () => [], 2],
     ['goes out alone where that fails', () => Promise.reject(new Error('It has no room.')), 1],

@@ -15,7 +15,7 @@ const stored = (offset: number) => ({
   value: Buffer.alloc(0),
 });
 
-it('records that are tried again are told of by kind of fault: the first at once, then one every half minute, whatever the clock does', () => {
+it('records that are tried again are reported by kind of fault: the first at once, then one every half minute, whatever the clock does', () => {
   const said: unknown[] = [];
   let now = 0;
   const retries = new RetryLog('agent', (...line) => said.push(line), { now: () => now });

@@ -17,7 +17,7 @@ describe('the session whose lane a record runs in', () => {
     ['else a lane of its own', aRequest('', '', null), 'agent.requests/0/7'],
   ])('of a request is %s', (_, message, session) => expect(sessionOf(message)).toBe(session));
 
-  it('of a request is that of its sender alone: whoever has another credential has another session of that name', () => {
+  it('of a request is that of its sender alone: a caller with another credential has another session of that name', () => {
     const of = (headers: Readonly<Record<string, string>>) =>
       sessionOf({ ...aRequest('key', 'session', 'request'), headers } as Incoming);
     expect(of({ authorization: 'Bearer a' })).toBe(of({ Authorization: 'Bearer a', traceparent: '00-1' }));

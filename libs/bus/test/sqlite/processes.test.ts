@@ -7,7 +7,7 @@ const here = { processId: process.pid, isAlive };
 
 describe('several processes on one log', () => {
   it(
-    'have one consumer a group among them: the second is told which process to end, and takes over when it is dead',
+    'have one consumer a group among them: the second learns which process to end, and takes over when it is dead',
     () =>
       onBus(async (bus, file) => {
         const child = startChild('hold', file);

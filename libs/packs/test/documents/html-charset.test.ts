@@ -27,7 +27,7 @@ describe('the charset of an HTML page', () => {
     ['no word, in Windows-1252', ansi(body), null],
     ['a meta in a comment, which is none', ansi(`<!-- <meta charset="utf-8"> -->${body}`), null],
     ['a meta that names nothing known', ansi(`<meta charset="x-none">${body}`), null],
-  ])('is told by %s', (_what, bytes, header) => {
+  ])('is found by %s', (_what, bytes, header) => {
     const text = htmlText(bytes, header);
     expect(text).toContain(body);
     expect(text).not.toMatch(/[\0\ufffd]/);

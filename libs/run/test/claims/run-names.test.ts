@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe('what a run is called where it is claimed', () => {
-  it('keeps the runs of tenants apart, and those of senders whom nobody knows', async () => {
+  it('keeps the runs of tenants apart, and those of unknown senders', async () => {
     const runtime = { ledger, clock };
     for (const tenant of ['acme', 'other', null, 'local']) {
       expect(await requestOwner(run(tenant), runtime)).toBeNull();

@@ -38,7 +38,7 @@ describe('the signature over an end of a run', () => {
     for (const record of forged) expect(await endSignature(at(0, record), signatures)).toBeNull();
   });
 
-  it('need not be there before ends were signed, or where nobody has keys that say since when', async () => {
+  it('need not be there before ends were signed, or where no keys say since when', async () => {
     expect(await endSignature(at(0, end, since - 1), signatures)).toBe('before_keys');
     // Where producers choose the times of a topic, a time that has passed is no former version’s.
     expect(await endSignature({ ...at(0, end, since - 1), readAt: since + 1 }, signatures)).toBeNull();
@@ -48,7 +48,7 @@ describe('the signature over an end of a run', () => {
 });
 
 describe('a log without forged ends', () => {
-  it('passes over ends that no service signed, says so once, and has everything else', async () => {
+  it('ignores ends that no service signed, says so once, and has everything else', async () => {
     const signed = await signEnd(end, 'executor', signing);
     const others = {
       topic: topics.progress,

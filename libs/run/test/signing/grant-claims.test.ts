@@ -92,7 +92,7 @@ describe('a grant', () => {
     expect(judge(changed)).toEqual({ kind: 'forged', why: `The record and its grant differ in ${names}.` });
   });
 
-  it('that nobody signed is forged, and so is a record that does not say who asks', () => {
+  it('that is not signed is forged, and so is a record that does not say who asks', () => {
     expect(judgeGrant(null, turn, 1_001)).toMatchObject({ kind: 'forged' });
     const nobody = { ...turn, run: { ...run, principal: null } };
     expect(judgeGrant(grantClaims(nobody, 0), nobody, 1)).toMatchObject({ kind: 'forged' });
@@ -144,5 +144,5 @@ describe('a continuation', () => {
     ['shows wider groups by what its run began with', { next: { ...next, group: ['*'] } }, 'groups_widened'],
     ['shows another state by its last step', { next: { ...next, state: 'results' } }, 'state_altered'],
     ['shows another state by how its run began', { next: { ...next, history: [] } }, 'state_altered'],
-  ])('that nobody signed %s', (_, changed, code) => expect(unsigned(changed)).toMatchObject({ kind: 'forged', code }));
+  ])('that is not signed %s', (_, changed, code) => expect(unsigned(changed)).toMatchObject({ kind: 'forged', code }));
 });

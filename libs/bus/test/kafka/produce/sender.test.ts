@@ -103,7 +103,7 @@ describe('what a producer sends to several partitions', () => {
     expect(again?.batch.equals(first?.batch ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('is sent again to whoever leads the partition then', async () => {
+  it('is sent again to the partition’s leader at that time', async () => {
     let moved = false;
     const answer = async (leader: number): Promise<number> => {
       if (leader !== 0) return 0;
@@ -144,7 +144,7 @@ describe('what a producer sends to several partitions', () => {
     expect(got).toHaveLength(3);
   });
 
-  it('is given up after about five seconds of failing; that may pass', async () => {
+  it('fails for good after about five seconds of failing; that may pass', async () => {
     const { sender, got } = senderOver({ answer: () => Promise.reject(passing), leaderOf: () => 0 });
     const error = await send(sender).catch((thrown: unknown) => thrown);
     expect(isRetriable(error)).toBe(true);

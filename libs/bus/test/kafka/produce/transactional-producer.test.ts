@@ -224,7 +224,7 @@ describe('a producer of transactions', () => {
     ['2', false],
     ['1', true],
   ])(
-    'of version %s commits no offset of a member that the group does not know, and may go on when it begins anew',
+    'of version %s commits no offset of a member that the group does not know, and may go on when it begins again',
     (_, oldest) =>
       onKafka(async (_start, options) => {
         const prefix = await ready(options);

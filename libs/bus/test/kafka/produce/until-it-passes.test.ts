@@ -27,7 +27,7 @@ describe('what a broker is asked', () => {
     expect(after).toEqual([protocolError(loading), protocolError(loading)]);
   });
 
-  it('is not asked again where it is refused, or the answer is not what it should be', async () => {
+  it('is not retried where it is refused, or the answer is not what it should be', async () => {
     expect((await asking(attempts.brief, [notAllowed])).asked).toBe(1);
     const torn = (): Promise<never> => Promise.reject(new RangeError('The value of "offset" is out of range.'));
     await expect(untilItPasses(attempts.brief, torn, () => Promise.reject(new Error('again')))).rejects.toThrow(
@@ -35,7 +35,7 @@ describe('what a broker is asked', () => {
     );
   });
 
-  it('is given up at last, with what was in the way', async () => {
+  it('fails at last, with what was in the way', async () => {
     const { asked, ended } = await asking(4, [loading, loading, loading, loading, loading]);
     expect(asked).toBe(4);
     expect(ended).toMatchObject({ retriable: true });
