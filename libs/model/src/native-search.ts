@@ -1,7 +1,14 @@
-import { isJsonObject, type ModelSettings, type ModelTurn, type NativeSearchSettings } from '@sluice/core';
+import {
+  isJsonObject,
+  type ModelSettings,
+  type ModelTool,
+  type ModelTurn,
+  type NativeSearchSettings,
+} from '@sluice/core';
 import {
   type AnsweredSearch,
   answeredSearches,
+  encodeTool,
   type NativeSearch,
   nativeSearchOf,
   type NoNativeSearch,
@@ -18,6 +25,15 @@ const wires: Readonly<Record<Exclude<ModelSettings['provider'], 'rules'>, WireNa
   bedrock: 'bedrock',
   'bedrock-anthropic': 'bedrock-anthropic',
 };
+
+/** A tool’s definition as its provider is sent it, by the wire that this one speaks; the built-in model’s as Chat Completions have it. */
+export function definitionFor(
+  provider: ModelSettings['provider'],
+  { id, description, inputSchema }: ModelTool,
+): string {
+  const wire = provider === 'rules' ? 'openai-chat' : wires[provider];
+  return encodeTool(wire, { name: id, description, inputSchema });
+}
 
 /** The own search of tools that all of these models have; why there is none otherwise. */
 export function nativeSearchOfAll(

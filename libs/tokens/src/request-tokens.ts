@@ -49,15 +49,16 @@ export async function requestTokens(
   };
 }
 
-/** Counts the definition of each tool. */
+/** Counts the definition of each tool; `text`: as it is sent. */
 export async function toolTokens(
   tools: readonly ModelTool[],
   model: string,
   counter: TokenCounter,
+  text: (tool: ModelTool) => string = definitionText,
 ): Promise<readonly ToolTokens[]> {
   const counted: ToolTokens[] = [];
   for (const tool of tools) {
-    const { tokens: all } = await counter.count([definitionText(tool)], model);
+    const { tokens: all } = await counter.count([text(tool)], model);
     const { tokens: description } = await counter.count([tool.description], model);
     counted.push({ id: tool.id, description, schema: Math.max(0, all - description) });
   }

@@ -31,6 +31,7 @@ export {
   decodeStream,
   decodeTurn,
   encodeRequest,
+  encodeTool,
   encodeStream,
   encodeTurn,
   streamContentType,

@@ -1,7 +1,7 @@
 import type { Address, EncodeOptions, StreamEncoder, TurnHead } from './codec.js';
 import { codecs } from './codecs/all.js';
 import { createStreamDecoder, type StreamDecoder, type TurnListener } from './stream/decoder.js';
-import type { DecodedRequest, DecodedTurn, Encoded, Turn, WireName, WireRequest } from './types.js';
+import type { DecodedRequest, DecodedTurn, Encoded, Turn, WireName, WireRequest, WireTool } from './types.js';
 
 /** The content-type of a wire’s streamed answers. */
 export function streamContentType(wire: WireName): string {
@@ -16,6 +16,11 @@ export function wireOfParts(wire: WireName): WireName {
 /** A request’s body for a provider. */
 export function encodeRequest(wire: WireName, request: WireRequest, options?: EncodeOptions): Encoded {
   return codecs[wire].encodeRequest(request, options);
+}
+
+/** A tool’s definition as the provider is sent it. */
+export function encodeTool(wire: WireName, tool: WireTool): string {
+  return codecs[wire].encodeTool(tool);
 }
 
 /** A client’s request. On wires whose bodies do not say the model, its address does. Throws RequestFault. */

@@ -10,7 +10,7 @@ import {
   wildcard,
 } from '@sluice/core';
 import type { Approach, Configuration, ModelTool } from '@sluice/core';
-import { createProviderCount } from '@sluice/model';
+import { createProviderCount, definitionFor } from '@sluice/model';
 import type { ProviderCount } from '@sluice/model';
 import { TokenCounter, toolTokens } from '@sluice/tokens';
 import type { ToolTokens } from '@sluice/tokens';
@@ -143,7 +143,7 @@ async function rowsOf(
     const described = describedBy(approach, configuration);
     if (described === null) continue;
     const tools = sentTools(agent, described);
-    const byTool = await toolTokens(tools, model, counter);
+    const byTool = await toolTokens(tools, model, counter, (tool) => definitionFor(configuration.model.provider, tool));
     const sum = (of: (tool: ToolTokens) => number): number => byTool.reduce((all, tool) => all + of(tool), 0);
     const { docstring, schema } =
       provider === null
