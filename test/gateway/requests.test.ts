@@ -254,6 +254,18 @@ describe('requests over HTTP', () => {
     ['a field twice', '{"question":"Q","group":[],"gr\\u006fup":["*"]}', 400, /“group” twice/],
     ['broken JSON', '{"question"', 400, /JSON/],
     ['an id that no address can hold', { question: 'Q', request_id: '..' }, 400, /neither \. nor \.\./],
+    [
+      'an empty id of a call',
+      { question: 'Q', history: [{ action: 'now', tool_call_id: '' }] },
+      400,
+      /history\[0\]\.tool_call_id is empty/,
+    ],
+    [
+      'arguments that are no JSON',
+      { question: 'Q', history: [{ action: 'now', arguments: '{broken' }] },
+      400,
+      /history\[0\]\.arguments is no JSON/,
+    ],
     ['a long id', { question: 'Q', request_id: 'x'.repeat(257) }, 400, /more than 256 characters/],
     ['an id that is half a character', '{"question":"Q","request_id":"a\\ud800"}', 400, /well-formed Unicode/],
     ['a session that is half a character', '{"question":"Q","session_id":"\\udc00"}', 400, /well-formed Unicode/],

@@ -98,7 +98,7 @@ export class FilterService {
     const before = { message, run: named, attempt, sessions: [ids.sessionId], led: ledByRequest };
     if (isAgain && context.attempt === 1 && (await wasHandled(before, context, this.runtime))) return [];
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
-    const problem = requestProblem(ids, message.record);
+    const problem = requestProblem(ids, message.record, loaded.configuration.limits);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
     const request = taken(message.record, ids);
 

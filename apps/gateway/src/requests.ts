@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { maxPayloadBytes, payloadBytes, recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentRequest, RecordOf, Topic } from '@sluice/contracts';
 import { requestProblem } from '@sluice/run';
+import type { StepBounds } from '@sluice/run';
 import { Refusal } from './refusal.js';
 
 /** The record of a body in the wire’s shape. Throws Refusal(400) with what is wrong. */
@@ -21,6 +22,7 @@ export type NamedRequest = AgentRequest & { readonly requestId: string; readonly
 export function requestOf(
   sent: unknown,
   ofKey: string | null = null,
+  limits: StepBounds | null = null,
 ): { readonly request: NamedRequest; readonly isNamed: boolean } {
   const given = recordOf<AgentRequest>('AgentRequest', sent);
   const body = sent as { readonly request_id?: unknown; readonly session_id?: unknown };
@@ -41,9 +43,16 @@ export function requestOf(
       'invalid_request',
       'request_id is a part of an address here, so it must be neither . nor ..',
     );
-  const problem = requestProblem(ids, given);
+  const problem = emptyIdIn(sent) ?? requestProblem(ids, given, limits);
   if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
   return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) || ofKey !== null };
+}
+
+/** An id that is left out is made here; one that is written and empty names no call. */
+function emptyIdIn(sent: unknown): string | null {
+  const { history } = sent as { readonly history?: readonly { readonly tool_call_id?: unknown }[] };
+  const place = history?.findIndex((step) => step.tool_call_id === '') ?? -1;
+  return place === -1 ? null : `history[${place}].tool_call_id is empty. Give it 1 to 128 characters, or leave it out.`;
 }
 
 /** Throws Refusal(413) for what is larger than a record may be. */

@@ -21,13 +21,14 @@ export class RunsController {
   constructor(
     @Inject(RunsService) private readonly runs: RunsService,
     @Inject(Callers) private readonly callers: Callers,
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock'>,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
   ) {}
 
   @Route('startRun')
   async begin(@Req() http: Request, @Res() response: Response): Promise<void> {
     const { principal: caller } = await this.callers.asking(http);
-    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller));
+    const { limits } = this.runtime.configurations.current().configuration;
+    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller), limits);
     await this.runs.begin({ caller, request, isNamed, headers: http }, prefers(http), answerOver(response));
   }
 

@@ -54,6 +54,29 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     },
   );
 
+  it.each([{ actorId: '' }, { tenantId: '' }, { tenantId: ' ' }, { tenantId: undefined as unknown as string }])(
+    'makes no call of an unknown caller: %j',
+    async (missing) => {
+      const made = pipeline(tool());
+      const call = invocation();
+      const end = await resultOf({ ...call, context: { ...call.context, ...missing } }, made);
+      expect(end).toMatchObject({ ok: false, errorCode: 'authz_denied' });
+      expect(made.seen).toEqual(['result']);
+    },
+  );
+
+  it('takes no connectionId as an argument where the tool is bound to a connection, however open its schema is', async () => {
+    const given = { ...invocation(), args: { connectionId: 'other' } };
+    const bound = pipeline(tool({ requiresConnection: true }));
+    expect(await resultOf(given, bound)).toMatchObject({
+      ok: false,
+      errorCode: 'validation',
+      safeMessage: expect.stringMatching(/Leave connectionId out/),
+    });
+    expect(bound.seen).not.toContain('execute');
+    expect(await resultOf(given, pipeline(tool()))).toMatchObject({ ok: true });
+  });
+
   it('asks for the limit per minute after everything else that can refuse, and claims nothing beyond it (XB-32)', async () => {
     const over = { ok: false, code: 'unavailable', reason: 'rate_limited', message: 'Try again in 7 s.' } as const;
     const made = pipeline(tool(), { rate: () => Promise.resolve(over) });

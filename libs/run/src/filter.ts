@@ -17,6 +17,7 @@ import { answerResponse, errorResponse, withoutProviderData } from './ends/respo
 import type { Cancelled } from './claims/cancel.js';
 import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
+import type { StepBounds } from './history.js';
 import { decideTools } from './decide-tools.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
 import { routed } from './strategy/route.js';
@@ -32,6 +33,7 @@ export interface RunIds {
 export function requestProblem(
   { requestId, sessionId }: RunIds,
   { question, connections, history, call }: Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call'>,
+  bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
     return `request_id has more than ${longestId} characters. Give it 1 to ${longestId}, or leave it out.`;
@@ -43,7 +45,7 @@ export function requestProblem(
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
   if (!['', 'none'].includes(call?.order ?? ''))
     return 'call.order is not known: write `none`, or leave it out for the order of the session.';
-  return historyProblem(history);
+  return historyProblem(history, bounds);
 }
 
 /**

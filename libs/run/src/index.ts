@@ -27,6 +27,7 @@ export { judgeConnection } from './connections.js';
 export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
 export { hashedResult } from './digest.js';
 export { directTurn } from './direct-call.js';
+export type { StepBounds } from './history.js';
 export { beginning, decideIteration, denial, isOverdue, requestProblem, returnedTurn, taken } from './filter.js';
 export type { Iteration, RunIds } from './filter.js';
 export { historyProblem } from './history.js';

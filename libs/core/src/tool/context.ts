@@ -24,7 +24,9 @@ export function referencesOnly(context: ToolInvocationContext): ToolInvocationCo
     if (!members.has(name) || (typeof value !== 'string' && value !== undefined))
       throw new TypeError(`A tool’s context may not hold "${name}": it holds references only.`);
   }
-  if (context.actorId === '' || context.tenantId === '')
+  // Callers may be JavaScript, so what has no text there is looked at too.
+  const named: readonly unknown[] = [context.actorId, context.tenantId];
+  if (!named.every((id) => typeof id === 'string' && id.trim() !== ''))
     throw new TypeError('A tool’s context names its actor and its tenant: nobody runs a tool anonymously.');
   return Object.freeze({ ...context });
 }

@@ -1,5 +1,5 @@
 import { isDeeperThan } from '../plain-json.js';
-import type { JsonValue } from '../json.js';
+import { type JsonValue, isJsonObject } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
 import { finish, withinLimits } from './finish.js';
@@ -184,6 +184,9 @@ async function validateInput(
   });
   const oversized = argumentsRefused(args, argumentBytes, limits, context.toolCallId);
   if (oversized !== null) return { ok: false, refusal: oversized };
+  // An open schema would take it too, and the server would act on another connection than the one that was checked.
+  if (tool.requiresConnection && isJsonObject(args) && Object.hasOwn(args, 'connectionId'))
+    return refuse('The arguments do not fit: the tool is bound to its connection. Leave connectionId out.');
   try {
     return { ok: true, args: await tool.validateInput(args) };
   } catch (error) {
