@@ -162,7 +162,7 @@ describe('planted credentials (E-09, T-26a1, T-26a3, T-28a, K-48, P-10)', () => 
     const failed = system
       .lines()
       .split('\n')
-      .filter((line) => line.includes('a tool failed; the model is told that it did'));
+      .filter((line) => line.includes('a tool failed; the model hears that it did'));
     expect(failed.some((line) => line.includes('"at":"execution"') && line.includes('[hidden]'))).toBe(true);
     expect(failed.some((line) => line.includes('"at":"output"'))).toBe(true);
     for (const value of Object.values(planted)) expect(failed.join('\n')).not.toContain(value);

@@ -163,6 +163,64 @@ describe('a record that was changed is found, and what of it', () => {
   });
 });
 
+describe('services of two versions beside each other', () => {
+  /** The turns as a newer agent writes them, which counts tokens, and the steps as the released executor, which knows of none. */
+  const mixed = (writer: boolean): LogReader =>
+    changed(archive, (message) => {
+      if (message.topic === 'agent.steps' && !writer) return { ...message, writer: null };
+      if (message.topic !== 'agent.tool-calls') return message;
+      const run = { ...message.record.run, definitionTokens: 159 };
+      return { ...message, record: { ...message.record, run }, writer: null };
+    });
+  const steps = async (writer: boolean) =>
+    unequal(await replayed(mixed(writer), null)).filter((line) => line.startsWith('steps'));
+
+  it('differ in no field that the writer of a record did not know', async () => {
+    expect(await steps(true)).toEqual([]);
+    expect((await steps(false)).join()).toContain('run.definition_tokens');
+  });
+
+  it('differ in what both know', async () => {
+    const found = await after('agent.steps', 'workflow', () => ({ configVersion: 'another' }));
+    expect(found.join()).toContain('steps of workflow');
+  });
+});
+
+describe('a copy of a decision that came when its run was over', () => {
+  /** The log with copies of the first decision, an hour after all else, and what the executor says of the copies. */
+  const copied = (notTaken: string | null): LogReader => ({
+    read: <T extends Topic>(topics: readonly T[], options: ReadOptions) =>
+      (async function* () {
+        let decided: ApprovalMessage | undefined;
+        let outcome: ApprovalMessage | undefined;
+        let last = 0;
+        for await (const message of archive.read(topics, options)) {
+          last = Math.max(last, message.timestamp);
+          const approval = message as unknown as ApprovalMessage;
+          if (message.topic === 'agent.approvals') {
+            if (approval.record.decided !== null) decided ??= approval;
+            if (approval.record.outcome !== null) outcome ??= approval;
+          }
+          yield message;
+        }
+        if (decided === undefined || outcome?.record.outcome == null) return;
+        const later = { timestamp: last + 3_600_000, avro: null };
+        yield { ...decided, ...later, offset: 90_000 } as unknown as Incoming<T>;
+        const record = { ...outcome.record, outcome: { ...outcome.record.outcome, notTaken } };
+        yield { ...outcome, ...later, offset: 90_001, record } as unknown as Incoming<T>;
+      })(),
+  });
+
+  it('is not replayable where it changed nothing, and different where it was taken', async () => {
+    expect(unequal(await replayed(copied('already_decided'), keys))).toEqual([
+      expect.stringMatching(/^approval judged of approval-\d: It came after its run had ended/),
+    ]);
+    expect(unequal(await replayed(copied(null), keys))).toEqual([
+      expect.stringMatching(/^approval judged of approval-\d: outcome\.not_taken/),
+    ]);
+  });
+});
+
 describe('an outcome that no executor wrote', () => {
   it.each([
     ['approval-1', 'refuse', 'user:ann'],

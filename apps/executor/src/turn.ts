@@ -264,7 +264,7 @@ export class Turn {
             ...{ tool: granting.evaluator.byId(id)?.key ?? id, at },
             error: hideSecrets(connection.text(faultText(error))),
           },
-          'a tool failed; the model is told that it did, and not why',
+          'a tool failed; the model hears that it did, and not why',
         ),
       onReconciled: ({ toolId, context }, answer) => {
         const tool = granting.evaluator.byId(toolId)?.key ?? otherLabel;

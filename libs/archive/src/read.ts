@@ -129,7 +129,8 @@ async function* records(
         const decoded = codec.decode(topic, value);
         const record = decoded instanceof Promise ? await decoded : decoded;
         const avro = codec.avro(topic, value);
-        yield { topic, partition, offset, key, record, headers, timestamp, avro } as Incoming;
+        const writer = codec.writer(topic, value);
+        yield { topic, partition, offset, key, record, headers, timestamp, avro, writer } as Incoming;
       } catch (error) {
         if (!(error instanceof Fault) || onUndecodable === undefined) throw error;
         onUndecodable({ topic, partition, offset }, error.message);

@@ -26,6 +26,8 @@ export type Incoming<T extends Topic = Topic> = {
     readonly readAt?: number | undefined;
     /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for callers that compare bytes. */
     readonly avro?: Buffer | null;
+    /** The schema that it was written with, as JSON, if that is another than today’s and the reader has it at hand. */
+    readonly writer?: string | null;
   };
 }[T];
 

@@ -24,6 +24,8 @@ export interface Codec {
   decode<T extends Topic>(topic: T, payload: Uint8Array): RecordOf<T> | Promise<RecordOf<T>>;
   /** The Avro in a payload, without what stands before it; null if it is of another schema than the topic’s of today. */
   avro(topic: Topic, payload: Uint8Array): Buffer | null;
+  /** The schema that a payload’s writer had, as JSON, where it is another than the topic’s of today and the payload was decoded; else null. */
+  writer(topic: Topic, payload: Uint8Array): string | null;
   /** The record of what `avro` gave. Throws Fault('undecodable'). */
   fromAvro<T extends Topic>(topic: T, avro: Buffer): RecordOf<T>;
 }
@@ -38,6 +40,7 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
   const types = new Map<Topic, Type>();
   const ids = new Map<Topic, number>();
   const resolvers = new Map<string, Resolver>();
+  const writers = new Map<string, string>();
   let scratch = Buffer.allocUnsafe(64 * 1024);
 
   for (const topic of allTopics) {
@@ -61,6 +64,7 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
       throw undecodable(topic, `was written with schema ${id}, which this topic’s record cannot be read from`, error);
     }
     resolvers.set(`${topic}/${id}`, resolver);
+    writers.set(`${topic}/${id}`, text);
     return resolver;
   }
 
@@ -102,6 +106,11 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const ours = payload[0] === 0 && payload.length >= headerBytes && payload.readInt32BE(1) === ids.get(topic);
       return ours ? payload.subarray(headerBytes) : null;
+    },
+    writer(topic, bytes) {
+      const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (payload[0] !== 0 || payload.length < headerBytes) return null;
+      return writers.get(`${topic}/${payload.readInt32BE(1)}`) ?? null;
     },
     fromAvro: (topic, avro) => readAvro(topic, avro, 0),
   };

@@ -1,6 +1,7 @@
 export type * from '@sluice/records';
 export * as make from './generated/make.js';
 export { CanonicalForm, recordContent } from './canonical.js';
+export { asWrittenWith } from './as-written.js';
 export { createCodec, maxPayloadBytes, payloadBytes } from './codec.js';
 export type { Codec, SchemaRegistry } from './codec.js';
 export { sha256 } from './digest.js';

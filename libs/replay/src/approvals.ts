@@ -29,6 +29,11 @@ export function deriveOutcome(
     const asked = askedAt(run, decided);
     const decider: Decider | null =
       identity.provider === 'none' ? { actorId: decided.decidedBy, tenantId: null } : proven(recorded, asked);
+    // Of a decision that came when its run was long over: it changed nothing, and what it was about is not read with it.
+    if (asked === null && run.toolsets.length === 0 && recorded.notTaken !== null && namesPlace(decided))
+      throw new NotReplayable(
+        'It came after its run had ended, and the question is not among the records that were read.',
+      );
     let notTaken: NotTaken | null = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (notTaken === null && recorded.notTaken !== null && isDecidedElsewhere(recorded, run))
       notTaken = 'already_decided';
@@ -101,6 +106,10 @@ function proven(recorded: ApprovalOutcome, asked: ApprovalRequested | null): Dec
 
 function asksWho({ notTaken }: ApprovalOutcome): boolean {
   return notTaken === 'not_an_approver' || notTaken === 'not_authenticated';
+}
+
+function namesPlace({ requestedPartition, requestedOffset }: ApprovalDecided): boolean {
+  return requestedPartition !== null && requestedOffset !== null;
 }
 
 function askedAt({ approvals }: RunRecords, decided: ApprovalDecided): ApprovalRequested | null {

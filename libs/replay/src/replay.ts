@@ -1,5 +1,5 @@
 import type { Verifier } from '@sluice/core';
-import { recordNames, recordToJson, redriveHeader } from '@sluice/contracts';
+import { asWrittenWith, recordNames, recordToJson, redriveHeader } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
@@ -145,7 +145,7 @@ class Judge {
           signed,
         );
         const [found, ...more] = others;
-        const own = found !== undefined && more.length === 0 && this.same(message, found);
+        const own = found !== undefined && more.length === 0 && this.same(message, asItsWriter(message, found));
         const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations).map(signed)];
         const compared = this.compare(message, all, 'the record that it ended the run with');
         return { kind, outcome: withSigned(compared, [await endDifference(message, run.toolsets, verifier)]) };
@@ -176,8 +176,9 @@ class Judge {
   }
 
   /** Against each record that it can have followed: one that gives the same bytes is the one it followed. */
-  private compare(message: Incoming, derived: readonly object[], from: string): Outcome {
+  private compare(message: Incoming, decided: readonly object[], from: string): Outcome {
     const { topic, record } = message;
+    const derived = decided.map((one) => asItsWriter(message, one));
     if (derived.length === 0)
       return { kind: 'not_replayable', reason: `What it was decided on, ${from}, is not among the records.` };
     if (derived.some((one) => this.same(message, one))) return { kind: 'equal' };
@@ -193,6 +194,11 @@ class Judge {
     const known = avro !== null && this.codec.avro(topic, bytes)?.equals(avro);
     return known === true || bytes.equals(this.codec.encode(topic, record));
   }
+}
+
+/** What a former version wrote says nothing of fields that it did not know: those are not compared. */
+function asItsWriter({ topic, writer = null }: Incoming, derived: object): object {
+  return writer === null || !isOfTopic(topic, derived) ? derived : asWrittenWith(topic, writer, derived);
 }
 
 /** A decision can turn out as another kind of record: tools where the run ended, an end where there were tools. */

@@ -84,9 +84,19 @@ export async function* readRuns(
   for (const run of open.all()) if (run.selected > 0) yield { run, dead: deadEnds.lettersOf(run, dead) };
 }
 
-function held({ topic, partition, offset, key, headers, timestamp, record, avro = null }: Incoming): Held {
+function held({
+  topic,
+  partition,
+  offset,
+  key,
+  headers,
+  timestamp,
+  record,
+  avro = null,
+  writer = null,
+}: Incoming): Held {
   const place = { topic, partition, offset, key, headers, timestamp };
-  return avro === null ? { ...place, record, avro } : { ...place, record: null, avro };
+  return avro === null ? { ...place, record, avro, writer } : { ...place, record: null, avro };
 }
 
 /** The run that called the agent whose run begins or ends with the record; null for any other record. */

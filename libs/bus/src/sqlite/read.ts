@@ -58,7 +58,8 @@ async function* iterate(
         // Waiting for what is here already costs more than reading it.
         const opening = openStored(codec, stored);
         const { message, fault } = opening instanceof Promise ? await opening : opening;
-        if (message !== null) yield { ...message, avro: codec.avro(stored.topic, stored.value) };
+        const { topic, value } = stored;
+        if (message !== null) yield { ...message, avro: codec.avro(topic, value), writer: codec.writer(topic, value) };
         else if (onUndecodable === undefined) throw fault;
         else onUndecodable({ topic: stored.topic, partition: stored.partition, offset: stored.offset }, fault.message);
       }

@@ -11,6 +11,8 @@ import type { DeadLetters, Gathered, Held, RunRecords } from '../run-records.js'
 export interface Packed {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly runs: readonly PackedRun[];
+  /** Schemas of former versions that records were written with. */
+  readonly writers: readonly string[];
 }
 
 interface PackedRun {
@@ -19,7 +21,10 @@ interface PackedRun {
   readonly dead: readonly (readonly [string, DeadLetter])[];
 }
 
-/** Topic (its place among all), partition, offset, timestamp, key, headers; bytes of Avro, or the record: a list costs less on the way than names. */
+/**
+ * Topic (its place among all), partition, offset, timestamp, key, headers; bytes of Avro, or the record; its writer’s place among the writers, or -1: a
+ * list costs less on the way than names.
+ */
 type PackedMessage = readonly [
   number,
   number,
@@ -28,6 +33,7 @@ type PackedMessage = readonly [
   string,
   Incoming['headers'],
   number | Incoming['record'],
+  number,
 ];
 
 /** What a record is counted as whose bytes are not counted. */
@@ -36,6 +42,7 @@ const typicalBytes = 8 * 1024;
 /** Runs that go to a thread together. */
 export class Packing {
   private readonly runs: PackedRun[] = [];
+  private readonly writers: string[] = [];
   private readonly avro: Buffer[] = [];
   private avroBytes = 0;
   private apart = 0;
@@ -65,18 +72,33 @@ export class Packing {
       bytes.set(avro, at);
       at += avro.length;
     }
-    return { bytes, runs: this.runs };
+    return { bytes, runs: this.runs, writers: this.writers };
   }
 
-  private message({ topic, partition, offset, timestamp, key, headers, record, avro }: Held): PackedMessage {
+  private message({
+    topic,
+    partition,
+    offset,
+    timestamp,
+    key,
+    headers,
+    record,
+    avro,
+    writer = null,
+  }: Held): PackedMessage {
     const place = [allTopics.indexOf(topic), partition, offset, timestamp, key, headers] as const;
     if (avro === null) {
       this.apart++;
-      return [...place, record];
+      return [...place, record, writer === null ? -1 : this.numberOf(writer)];
     }
     this.avro.push(avro);
     this.avroBytes += avro.length;
-    return [...place, avro.length];
+    return [...place, avro.length, -1];
+  }
+
+  private numberOf(writer: string): number {
+    const at = this.writers.indexOf(writer);
+    return at === -1 ? this.writers.push(writer) - 1 : at;
   }
 }
 
@@ -88,15 +110,15 @@ function own(messages: readonly Held[], dead: DeadLetters): PackedRun['dead'] {
 
 /** Each run as it was before it was packed, when it is asked for. */
 export function* unpack(
-  { bytes, runs }: Packed,
+  { bytes, runs, writers }: Packed,
   codec: Codec,
 ): Generator<{ readonly run: RunRecords; readonly dead: DeadLetters }, void, undefined> {
   const all = Buffer.from(bytes.buffer);
   let at = 0;
   for (const { requestId, messages, dead } of runs) {
-    const held = messages.map(([number, partition, offset, timestamp, key, headers, content]): Held => {
+    const held = messages.map(([number, partition, offset, timestamp, key, headers, content, by]): Held => {
       const place = { topic: allTopics[number] as Held['topic'], partition, offset, timestamp, key, headers };
-      if (typeof content !== 'number') return { ...place, record: content, avro: null };
+      if (typeof content !== 'number') return { ...place, record: content, avro: null, writer: writers[by] ?? null };
       return { ...place, record: null, avro: all.subarray(at, (at += content)) };
     });
     yield { run: recordsOf(requestId, held, codec), dead: new Map(dead) };

@@ -117,8 +117,11 @@ class Reading {
     const opened = await this.patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;
+    const { codec } = this.options;
+    const { topic: from, value } = stored;
     // A copy: the value is a part of all that one fetch brought, which a holder of the Avro must not keep alive.
-    if (message !== null) yield { ...message, avro: copied(this.options.codec.avro(stored.topic, stored.value)) };
+    if (message !== null)
+      yield { ...message, avro: copied(codec.avro(from, value)), writer: codec.writer(from, value) };
     else if (this.wanted.onUndecodable === undefined) throw fault;
     else {
       const { topic, partition, offset } = stored;
