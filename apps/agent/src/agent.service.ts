@@ -40,6 +40,7 @@ import {
   chatSpan,
   lookForCancel,
   measureFailure,
+  measureLeftOut,
   measurePassedOver,
   measurePrompt,
   measureTurn,
@@ -47,7 +48,7 @@ import {
   usage,
 } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { askInOrder, briefOf } from '@sluice/model';
+import { askInOrder, briefOf, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { checkedUsage, requestTokens, TokenCounter } from '@sluice/tokens';
 import { ProgressText } from './progress.js';
@@ -86,6 +87,7 @@ interface Asking {
 export class AgentService implements OnModuleDestroy {
   private readonly shownTools: ShownTools;
   private readonly counter = new TokenCounter();
+  private readonly rest: ModelRest;
   /** Models whose tokens were counted here. The log says so once for each. */
   private readonly miscounting = new Set<string>();
 
@@ -94,6 +96,7 @@ export class AgentService implements OnModuleDestroy {
     @Inject(MODELS) private readonly models: ModelSource,
   ) {
     this.shownTools = new ShownTools(runtime, this.counter);
+    this.rest = new ModelRest(() => runtime.clock.now());
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -189,11 +192,11 @@ export class AgentService implements OnModuleDestroy {
         turn: reply,
         settings,
         passedOver,
-      } = await askInOrder(
-        models,
-        (one) => this.askWithReminder(one, request, move, asking),
-        (one, fault) => this.passOver(one, fault),
-      );
+      } = await askInOrder(models, (one) => this.askWithReminder(one, request, move, asking), {
+        rest: this.rest,
+        onPassedOver: (one, fault) => this.passOver(one, fault),
+        onLeftOut: (one) => measureLeftOut(one, this.runtime.metrics),
+      });
       const { turn, reminder } = reply;
       if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;

@@ -15,7 +15,7 @@ import type {
 import { Fault, modelName, modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { createAuthorizer } from '@sluice/authorization';
-import { askInOrder } from '@sluice/model';
+import { askInOrder, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { authOf, clientsOf } from '@sluice/tools';
 import {
@@ -44,7 +44,15 @@ import type { McpHub } from '@sluice/hub';
 import type { NetworkRequests } from '@sluice/isolation';
 import { otherLabel } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
-import { chatSpan, dataFiles, measureFailure, measurePassedOver, measureTurn, usage } from '@sluice/host';
+import {
+  chatSpan,
+  dataFiles,
+  measureFailure,
+  measureLeftOut,
+  measurePassedOver,
+  measureTurn,
+  usage,
+} from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
@@ -81,6 +89,7 @@ export class Toolbox {
   private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
   private readonly knowledge: KnowledgeStores;
   private readonly parsed = new ParsedDocuments();
+  private readonly rest: ModelRest;
   private readonly graphs: RequirementGraphs;
   private readonly webs = new Map<string, WebAccess>();
   private saidNetwork = false;
@@ -91,6 +100,7 @@ export class Toolbox {
     private readonly hub: McpHub,
     private readonly models: ModelSource,
   ) {
+    this.rest = new ModelRest(() => runtime.clock.now());
     const { environment, clock, metrics, log } = runtime;
     this.calls = new CallWatch(runtime);
     this.graphs = new RequirementGraphs(runtime);
@@ -320,9 +330,13 @@ export class Toolbox {
           },
         );
       };
-      const { turn } = await askInOrder(modelsOf(configuration), ask, (settings, { message }) => {
-        measurePassedOver(settings, this.runtime.metrics);
-        this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
+      const { turn } = await askInOrder(modelsOf(configuration), ask, {
+        rest: this.rest,
+        onPassedOver: (settings, { message }) => {
+          measurePassedOver(settings, this.runtime.metrics);
+          this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
+        },
+        onLeftOut: (settings) => measureLeftOut(settings, this.runtime.metrics),
       });
       const said = turn.answer ?? turn.thought;
       return turn.incomplete === undefined ? said : `${said}\n\n[${whyIncomplete(turn.incomplete)}]`;

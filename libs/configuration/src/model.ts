@@ -93,14 +93,24 @@ function checkProvider(section: Section, provider: ModelProvider): void {
 /** Of both directions, since a price of which half is missing would count half the cost. */
 function readPrice(section: Section): ModelPrice {
   section.closed(configurationKeys['model.price']);
-  return { input: readAmount(section, 'input'), output: readAmount(section, 'output') };
+  const ofCache = (key: 'cached_input' | 'cache_write'): number | null =>
+    section.has(key) ? readAmount(section, key) : null;
+  const [cachedInput, cacheWrite] = [ofCache('cached_input'), ofCache('cache_write')];
+  return {
+    ...{ input: readAmount(section, 'input'), output: readAmount(section, 'output') },
+    ...(cachedInput === null ? {} : { cachedInput }),
+    ...(cacheWrite === null ? {} : { cacheWrite }),
+  };
 }
 
-function readAmount(section: Section, key: 'input' | 'output'): number {
+function readAmount(section: Section, key: (typeof configurationKeys)['model.price'][number]): number {
   const value = section.value(key);
   const isAmount = typeof value === 'number' && value >= 0 && value <= mostPrice;
   if (section.usable && !isAmount)
-    section.refuse(key, `what a million tokens of ${key} cost: a number from 0 to ${String(mostPrice)}`);
+    section.refuse(
+      key,
+      `what a million tokens of ${key.replace('_', ' ')} cost: a number from 0 to ${String(mostPrice)}`,
+    );
   return isAmount ? value : 0;
 }
 

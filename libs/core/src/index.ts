@@ -149,6 +149,7 @@ export type { ToolPolicyDecision } from './rules/tool-policy.js';
 export { transition } from './rules/transition.js';
 export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
 export type { RunEnd } from './run/agent-run.js';
+export { costOf } from './run/cost.js';
 export { briefAnswer } from './run/brief-answer.js';
 export { endsRun } from './run/completion.js';
 export { finishReasonOf, whyIncomplete } from './run/incomplete.js';

@@ -39,7 +39,7 @@ export { createMetrics } from './metrics.js';
 export type { Metrics } from './metrics.js';
 export { DiscoveryRecords } from './discovery/discovery-records.js';
 export { BoundedNames } from './bounded-names.js';
-export { measureFailure, measurePassedOver, measurePrompt, measureTurn } from './model-metrics.js';
+export { measureFailure, measureLeftOut, measurePassedOver, measurePrompt, measureTurn } from './model-metrics.js';
 export { noTraces } from './traces/traces.js';
 export type { SpanEnd, Traces } from './traces/traces.js';
 export { chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';

@@ -1,5 +1,5 @@
-import { Fault } from '@sluice/core';
-import type { ModelPrice, ModelSettings, ModelTurn } from '@sluice/core';
+import { costOf, Fault } from '@sluice/core';
+import type { ModelSettings, ModelTurn } from '@sluice/core';
 import type { TurnModel } from '@sluice/contracts';
 import type { Metrics } from './metrics.js';
 import { providerNames } from './traces/spans.js';
@@ -24,7 +24,7 @@ export function measureTurn(turn: ModelTurn, seconds: number, model: ModelSettin
   if (cacheWriteTokens !== undefined)
     metrics.modelTokens.observe({ ...named, gen_ai_token_type: 'input_cache_write' }, cacheWriteTokens);
   const { gen_ai_request_model } = named;
-  if (model.price !== undefined) metrics.modelCost.inc({ gen_ai_request_model }, costOf(turn, model.price));
+  if (model.price !== undefined) metrics.modelCost.inc({ gen_ai_request_model }, costOf(turn, model.price) / 1_000_000);
 }
 
 /** What a turn’s request was made of. */
@@ -52,6 +52,8 @@ export function measurePassedOver(model: ModelSettings, metrics: Metrics): void 
   metrics.modelsPassedOver.inc({ gen_ai_provider_name, gen_ai_request_model });
 }
 
-function costOf({ inputTokens, outputTokens }: ModelTurn, { input, output }: ModelPrice): number {
-  return (inputTokens * input + outputTokens * output) / 1_000_000;
+/** A model that was not asked, since it had just failed. */
+export function measureLeftOut(model: ModelSettings, metrics: Metrics): void {
+  const { gen_ai_provider_name, gen_ai_request_model } = labels(model);
+  metrics.modelsLeftOut.inc({ gen_ai_provider_name, gen_ai_request_model });
 }

@@ -2,6 +2,7 @@ export { createProviderCount } from './count-tools.js';
 export type { ProviderCount } from './count-tools.js';
 export { createModel } from './create-model.js';
 export { askInOrder, briefOf } from './in-order.js';
+export { ModelRest } from './model-rest.js';
 export { Models } from './models.js';
 export type { ModelSource } from './models.js';
 export { definitionFor } from './native-search.js';

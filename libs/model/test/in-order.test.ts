@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault, type ModelSettings, type ModelTurn } from '@sluice/core';
-import { askInOrder } from '@sluice/model';
+import { askInOrder, ModelRest } from '@sluice/model';
 
 const settings = (name: string): ModelSettings => ({
   ...{ provider: 'anthropic', name, baseUrl: null, apiKeyEnv: null, region: null, maxOutputTokens: 1 },
@@ -9,19 +9,29 @@ const models = [settings('one'), settings('two'), settings('three')];
 const turn: ModelTurn = { thought: '', calls: [], answer: 'So.', inputTokens: 1, outputTokens: 1 };
 const away = (name: string | null) => new Fault('model_unreachable', `${String(name)} asks to wait (429).`, true);
 
-function asked(away: Readonly<Record<string, Error>>) {
+function asked(
+  away: Readonly<Record<string, Error>>,
+  rest = new ModelRest(() => 0),
+  onAsk: () => void = () => undefined,
+) {
+  const leftOut: (string | null)[] = [];
   const order: (string | null)[] = [];
   const told: (string | null)[] = [];
   const end = askInOrder(
     models,
     ({ name }) => {
       order.push(name);
+      onAsk();
       const fault = away[name ?? ''];
       return fault === undefined ? Promise.resolve(turn) : Promise.reject(fault);
     },
-    ({ name }) => told.push(name),
+    {
+      rest,
+      onPassedOver: ({ name }) => told.push(name),
+      onLeftOut: ({ name }) => leftOut.push(name),
+    },
   );
-  return { end, order, told };
+  return { end, order, told, leftOut };
 }
 
 describe('a list of models', () => {
@@ -61,5 +71,53 @@ describe('a list of models', () => {
       retryable: true,
       message: 'three asks to wait (429). Neither could anthropic/one, anthropic/two.',
     });
+  });
+});
+
+describe('a model that fails', () => {
+  let now = 0;
+  const rested = () => new ModelRest(() => now);
+
+  it('is left out for 30 seconds after three failures in a row, and said so', async () => {
+    const rest = rested();
+    for (let i = 0; i < 3; i++) expect((await asked({ one: away('one') }, rest).end).settings.name).toBe('two');
+    const out = asked({ one: away('one') }, rest);
+    expect((await out.end).passedOver).toEqual([
+      {
+        name: 'anthropic/one',
+        code: 'model_unreachable',
+        message: 'The model anthropic/one is left out: it had just failed.',
+      },
+    ]);
+    expect([out.order, out.leftOut]).toEqual([['two'], ['one']]);
+    now += 30_000;
+    const [probe, beside] = [asked({}, rest), asked({}, rest)];
+    await Promise.all([probe.end, beside.end]);
+    expect([probe.order, beside.order]).toEqual([['one'], ['two']]);
+    const well = asked({}, rest);
+    await well.end;
+    expect(well.order).toEqual(['one']);
+  });
+
+  it('is left out at once where it took 10 seconds to fail', async () => {
+    const rest = rested();
+    await asked({ one: away('one') }, rest, () => (now += 10_000)).end;
+    const next = asked({}, rest);
+    await next.end;
+    expect(next.order).toEqual(['two']);
+  });
+
+  it('is not left out for failures with turns between, for what it refuses, or as the last of the list', async () => {
+    const rest = rested();
+    for (let i = 0; i < 4; i++) {
+      await asked({ one: away('one') }, rest).end;
+      await asked({}, rest).end;
+      await expect(asked({ one: new Fault('model_refused', 'No.', false) }, rest).end).rejects.toThrow('No.');
+    }
+    const all = { one: away('one'), two: away('two'), three: away('three') };
+    for (let i = 0; i < 4; i++) await expect(asked(all, rest).end).rejects.toThrow();
+    const last = asked(all, rest);
+    await expect(last.end).rejects.toThrow('Neither could anthropic/one, anthropic/two.');
+    expect(last.order).toEqual(['three']);
   });
 });

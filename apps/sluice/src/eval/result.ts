@@ -1,3 +1,4 @@
+import { costOf } from '@sluice/core';
 import type { ModelPrice } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 import { check } from './check.js';
@@ -31,7 +32,8 @@ export function resultOf(
   differences: readonly string[] = [],
 ): CaseResult {
   const { run, history, requestId, iterations, endedAt } = response;
-  const { inputTokens = 0, outputTokens = 0 } = run ?? {};
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0 } = run ?? {};
+  const tokens = { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
   const { price } = about;
   return {
     ...of,
@@ -42,7 +44,7 @@ export function resultOf(
     iterations,
     inputTokens,
     outputTokens,
-    usd: price === undefined ? null : (inputTokens * price.input + outputTokens * price.output) / 1_000_000,
+    usd: price === undefined ? null : costOf(tokens, price) / 1_000_000,
     milliseconds: run === null ? 0 : Math.max(0, endedAt - run.startedAt),
   };
 }

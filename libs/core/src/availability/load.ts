@@ -1,3 +1,4 @@
+import { costOf, type PricedTokens } from '../run/cost.js';
 import type { Budgets, ModelPrice } from '../settings/types.js';
 import type { CallCounts } from '../rules/call-counts.js';
 import type { AvailabilityRule, LoadCondition, RuleFacts } from './types.js';
@@ -56,11 +57,7 @@ export function budgetLeft(budgets: Budgets, calls: CallCounts, spent: RuleFacts
 }
 
 /** Tokens and millionths of a US dollar; null for money without a price. */
-export function spentBy(
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
-  price: ModelPrice | undefined,
-): RuleFacts['spent'] {
-  // A price is for a million tokens.
-  const microUsd = price === undefined ? null : inputTokens * price.input + outputTokens * price.output;
-  return { tokens: inputTokens + outputTokens, microUsd };
+export function spentBy(run: PricedTokens, price: ModelPrice | undefined): RuleFacts['spent'] {
+  const microUsd = price === undefined ? null : costOf(run, price);
+  return { tokens: run.inputTokens + run.outputTokens, microUsd };
 }

@@ -1,5 +1,6 @@
 import type { ModelPrice } from '../settings/types.js';
 import type { RunErrorCode } from '../errors.js';
+import { costOf, type PricedTokens } from './cost.js';
 import type { ParentCall } from './step.js';
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -21,13 +22,10 @@ export function agentBegunBy<P>(turn: {
  * not taken back. Without a price the rest of the money is unknown, so nothing is.
  */
 export function budgetEnd(
-  {
-    parent,
-    inputTokens,
-    outputTokens,
-  }: { readonly parent: ParentCall | null; readonly inputTokens: number; readonly outputTokens: number },
+  run: PricedTokens & { readonly parent: ParentCall | null },
   price: ModelPrice | undefined,
 ): RunEnd | null {
+  const { parent, inputTokens, outputTokens } = run;
   if (parent === null) return null;
   const { maxTokens, maxMicroUsd } = parent;
   const code = 'budget_exceeded';
@@ -38,8 +36,7 @@ export function budgetEnd(
   const usd = (maxMicroUsd / 1_000_000).toString();
   if (price === undefined)
     return { code, message: `The agent may cost ${usd} US dollars, and no price says what it cost so far.` };
-  // A price is for a million tokens, and the budget in millionths.
-  const used = inputTokens * price.input + outputTokens * price.output;
+  const used = costOf(run, price);
   if (used < maxMicroUsd) return null;
   return { code, message: `The agent used up the ${usd} US dollars that it may cost and has no answer yet.` };
 }
@@ -53,13 +50,13 @@ export interface RunBudget {
 
 /** What is left of the tokens and the money of a run, null where nothing limits them. Without a price no money is left. */
 export function runBudgetLeft(
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  run: PricedTokens,
   price: ModelPrice | undefined,
   { tokensPerRun, microUsdPerRun }: RunBudget,
 ): { readonly tokens: number | null; readonly microUsd: number | null } {
-  const tokens = tokensPerRun === undefined ? null : Math.max(0, tokensPerRun - inputTokens - outputTokens);
+  const tokens = tokensPerRun === undefined ? null : Math.max(0, tokensPerRun - run.inputTokens - run.outputTokens);
   if (microUsdPerRun === undefined) return { tokens, microUsd: null };
-  const used = price === undefined ? microUsdPerRun : inputTokens * price.input + outputTokens * price.output;
+  const used = price === undefined ? microUsdPerRun : costOf(run, price);
   return { tokens, microUsd: Math.max(0, Math.floor(microUsdPerRun - used)) };
 }
 
@@ -71,12 +68,13 @@ export const bytesPerToken = 4;
  * model reads of the history. Without a price the rest of the money is unknown, so nothing is.
  */
 export function runBudgetEnd(
-  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  run: PricedTokens,
   price: ModelPrice | undefined,
   bytes: number,
   { tokensPerRun, microUsdPerRun, maxOutputTokens = 0 }: RunBudget,
 ): RunEnd | null {
   const code = 'budget_exceeded';
+  const { inputTokens, outputTokens } = run;
   const read = inputTokens + Math.ceil(bytes / bytesPerToken);
   const written = outputTokens + maxOutputTokens;
   if (tokensPerRun !== undefined && read + written > tokensPerRun) {
@@ -88,7 +86,7 @@ export function runBudgetEnd(
   const usd = (microUsdPerRun / 1_000_000).toString();
   if (price === undefined)
     return { code, message: `The run may cost ${usd} US dollars, and no price says what it cost so far.` };
-  if (read * price.input + written * price.output <= microUsdPerRun) return null;
+  if (costOf({ ...run, inputTokens: read, outputTokens: written }, price) <= microUsdPerRun) return null;
   return {
     code,
     message: `What another turn may cost is more than the rest of the ${usd} US dollars that the run may cost.`,

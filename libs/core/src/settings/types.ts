@@ -372,6 +372,10 @@ export interface ModelSettings {
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
+  /** Of input that the provider had in its cache; absent for that of input. */
+  readonly cachedInput?: number;
+  /** Of input that the provider put into its cache; absent for that of input. */
+  readonly cacheWrite?: number;
 }
 
 /** A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. */

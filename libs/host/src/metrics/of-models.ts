@@ -31,6 +31,12 @@ export function modelMetrics({ counter, histogram }: Kinds) {
       'gen_ai_provider_name',
       'gen_ai_request_model',
     ),
+    modelsLeftOut: counter(
+      'sluice_models_left_out_total',
+      'Turns or texts for which a model of the list was not asked, since it had just failed: it is asked again after 30 seconds.',
+      'gen_ai_provider_name',
+      'gen_ai_request_model',
+    ),
     modelCost: counter(
       'sluice_model_cost_total',
       'Cost of the tokens by the configured price, in its currency.',
