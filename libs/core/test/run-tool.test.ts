@@ -59,9 +59,9 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
     async (missing) => {
       const made = pipeline(tool());
       const call = invocation();
-      const end = await resultOf({ ...call, context: { ...call.context, ...missing } }, made);
-      expect(end).toMatchObject({ ok: false, errorCode: 'authz_denied' });
-      expect(made.seen).toEqual(['result']);
+      const end = resultOf({ ...call, context: { ...call.context, ...missing } }, made);
+      await expect(end).rejects.toThrow('names its actor and its tenant');
+      expect(made.seen).toEqual([]);
     },
   );
 
