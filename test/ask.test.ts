@@ -23,7 +23,7 @@ describe('a request that was made before', () => {
     'is shown with its result, in the same words',
     async () => {
       const { code, output } = await ask();
-      expect([code, output]).toEqual([0, `${first}\nThe request once was made before, and this is what came of it.\n`]);
+      expect([code, output]).toEqual([0, `${first}\nThe request once was used before; this is its run.\n`]);
     },
     testMs,
   );

@@ -143,7 +143,7 @@ describe('a group whose offsets an operator sets back', () => {
 
   it('is what its service says of the records', () => {
     expect(system.lines()).toContain(
-      'passed over a record that was handled before: the offsets of its group were set back, or lost',
+      'skipped a record that was handled before: the offsets of its group were set back, or lost',
     );
   });
 });

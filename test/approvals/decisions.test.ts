@@ -81,7 +81,7 @@ describe('a decision (XB-14)', () => {
 
   it.each<[string, string, (requested: ApprovalRequested) => object, string?]>([
     ['other arguments', 'other_arguments', () => ({ argumentsHash: '0'.repeat(64) })],
-    ['an approval that nobody asked for', 'unknown_approval', () => ({ approvalId: 'a-unheard-of' })],
+    ['an approval that was not requested', 'unknown_approval', () => ({ approvalId: 'a-unheard-of' })],
     ['a place where nothing was asked', 'unknown_approval', () => ({ requestedOffset: 4_711 })],
     ['no place', 'unknown_approval', () => ({ requestedPartition: null, requestedOffset: null })],
     ['something else than yes or no', 'invalid_decision', () => ({ decision: 'expire' })],

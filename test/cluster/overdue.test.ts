@@ -125,6 +125,6 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     // A Toolset and an end for each of those behind.
     expect(await counts()).toEqual(before.map((count, n) => (n === 0 || n === 3 ? count + more.length : count)));
     expect(asked - askedBefore).toBe(more.length);
-    expect(output).toContain('passed over a record that was handled before');
+    expect(output).toContain('skipped a record that was handled before');
   });
 });

@@ -109,7 +109,7 @@ describe('a dead letter that is re-driven', () => {
     const filter = ['--code', 'model_refused', '--topic', 'agent.toolsets', '--since', '1h'];
     const dry = await dying.command('redrive', ...filter, '--dry-run');
     expect(dry.output).toMatch(
-      /would go to agent\.steps: the filter decides the turn anew\n.*\n2 would be re-driven, 0 not\.\n$/,
+      /would go to agent\.steps: the filter decides the turn again\n.*\n2 would be re-driven, 0 not\.\n$/,
     );
     expect(await dying.responses('many-1')).toHaveLength(1);
     expect((await dying.command('redrive', ...filter)).output).toMatch(/\n2 re-driven, 0 not\.\n$/);

@@ -36,7 +36,7 @@ describe('a dead letter is not re-driven', () => {
     ['that cannot be read still', letter({}, { topic: null, reason: 'It is cut short.' }), {}, /It still cannot be read: It is cut short\./],
     ['whose question is empty', letter({}, { topic: topics.requests, record: { ...request, question: ' ' } }), {}, /Its question is empty/],
     ['whose connections are none', letter({}, { topic: topics.requests, record: { ...request, connections: ['a b'] } }), {}, /connections\[0\] is no id of a connection/],
-    ['whose request needs a credential, which nobody kept', letter({}), { identity: true }, /Whoever asked sends it again/],
+    ['whose request needs a credential, which nobody kept', letter({}), { identity: true }, /The caller can send it again/],
     ['whose request wanted its answer before now', letter({}, { topic: topics.requests, record: { ...request, deadline: 9 * day } }), {}, /wanted its answer by 1970-01-10T/],
     ['whose turn may have done what is remembered no longer', letter({ topic: topics.toolCalls, group: 'executor', timestamp: 3.5 * day }, toolCall), {}, /remembered for a week only. Ask under a new request_id/],
     ['that is a decision on an approval', letter({ topic: topics.approvals, group: 'executor' }, approval({ decided: {} })), {}, /decide on it \(again\) with "sluice approvals"/],

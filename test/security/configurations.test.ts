@@ -235,7 +235,7 @@ describe('sluice config', () => {
     const { said } = await run({ SLUICE_KEYS_FILE: services }, 'config', 'list');
     expect(said.split('\n').filter((line) => line !== '')).toEqual([
       expect.stringMatching(/ in force$/),
-      expect.stringMatching(new RegExp(`^${evil.version} .* refused: nobody signed it with a key of the role config$`)),
+      expect.stringMatching(new RegExp(`^${evil.version} .* refused: no key of the role config signed it$`)),
     ]);
     expect(await run({ SLUICE_KEYS_FILE: mine }, 'config', 'apply', file)).toMatchObject({
       said: expect.stringContaining('is in force already'),

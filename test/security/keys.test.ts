@@ -85,7 +85,7 @@ describe('sluice keys', () => {
 
   it('rotate moves every key one on, and list shows it (M-92)', async () => {
     const before = privateParts();
-    expect((await run('rotate')).output).toContain('Start the processes anew');
+    expect((await run('rotate')).output).toContain('Restart the processes');
     const { output } = await run('list');
     const every = signers.flatMap((role) => ['next', 'signing', 'verifying'].map((status) => `${role} ${status}`));
     expect(statuses(output).sort()).toEqual(every.sort());

@@ -16,7 +16,7 @@ export function textsOf(path: string, text: string): Texts {
   const literals: CommentLine[] = [];
   const titles: CommentLine[] = [];
   const look = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node)) return;
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
     const spoken = spokenText(node);
     if (spoken !== null) {
       const into = isTitle(node) ? titles : literals;

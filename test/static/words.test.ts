@@ -14,7 +14,7 @@ const list = (...patterns: readonly string[]): readonly string[] =>
     .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => !/\/(?:generated|node_modules)\/|\/probe-/.test(path));
 
-/** Words that stay out of comments, pages and test titles, and what to write instead. */
+/** Words that stay out of comments, pages, test titles and messages, and what to write instead. */
 const avoided: Readonly<Record<string, string>> = {
   told: 'reported, recorded, shown, streamed: what happens in the system',
   whoever: 'the one who acts: a caller, an operator, the next owner',
@@ -28,6 +28,15 @@ const avoided: Readonly<Record<string, string>> = {
   'given up': 'dead-lettered, abandoned, revoked',
   'gives up': 'abandons, stops',
 };
+/** Texts that stand in steps and refusals of runs: a replay compares them, so they stay as they are on logs. */
+const onLogs: ReadonlySet<string> = new Set(
+  [
+    ' cannot begin: its request_id was taken by somebody else. Go on without it.',
+    'Nobody approved this call in time, so it was not made. Go on without it, or answer.',
+    ' needs an approval, and there is nobody to give it.',
+    'The policy does not allow it, or names nobody who may approve it.',
+  ].map((text) => text.trim()),
+);
 const avoidedForm = new RegExp(`\\b(?:${Object.keys(avoided).join('|')})\\b`, 'i');
 
 /** Names of texts that are not in the repository, and of their parts. */
@@ -56,6 +65,29 @@ describe('pages', () => {
   );
 
   it('may quote names of the wire', () => expect('`source_untold`, `not_told`').not.toMatch(avoidedForm));
+});
+
+describe('messages', () => {
+  it('have the same words: all literals of what is shipped', () => {
+    const literals = list('libs/*/src/**/*.ts', 'apps/*/src/**/*.ts').flatMap((path) => {
+      const text = read(path);
+      return avoidedForm.test(text) ? textsOf(path, text).literals : [];
+    });
+    const found = literals.filter(({ text }) => avoidedForm.test(text));
+    expect(found.filter(({ text }) => !onLogs.has(text)).map(at)).toEqual([]);
+    expect(found.map(({ text }) => text).sort()).toEqual([...onLogs].sort());
+  });
+
+  it('are read from every form of literal, line by line, and not from names of modules', () => {
+    const text = "import './told.js';\nexport * from './told.js';\nsay('nobody', `anew ${x}\n  whoever`, { told: 1 });";
+    const { literals } = textsOf('a.ts', text);
+    expect(literals.map(({ line, text: found }) => `${line} ${found}`)).toEqual([
+      '3 nobody',
+      '3 anew',
+      '3 ',
+      '4 whoever',
+    ]);
+  });
 });
 
 describe('test titles', () => {

@@ -88,7 +88,7 @@ function sayWhoDecides({ configurations, log }: Runtime): void {
     said = authorizer;
     const message =
       configuration.authorization === null
-        ? 'no authorization is configured: whoever may ask for a group may use its tools'
+        ? 'no authorization is configured: every caller that may use a group may use its tools'
         : 'authorization says who may use a tool';
     log.info({ authorizer }, message);
   });

@@ -179,7 +179,7 @@ export class ExecutorService {
         if (step.reason === 'service_lost') {
           log.error(
             { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
-            'each attempt at a call ended with its executor, so it was given up; find out what in the tool ends the process',
+            'each attempt at a call ended with its executor, so it was dead-lettered; find out what in the tool ends the process',
           );
         }
         if (step.reason === 'outcome_unknown') {

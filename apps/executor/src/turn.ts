@@ -198,7 +198,7 @@ export class Turn {
     if (before === null) return null;
     this.runtime.log.warn(
       { request_id: this.record.requestId, tool_call_id: invocation.context.toolCallId, tool: invocation.toolId },
-      'a call would be refused now, but an earlier attempt had begun it; what came of that is told',
+      'call already executed by an earlier attempt; using its recorded result',
     );
     // That attempt was in time, though the claim may have been written a little later.
     return { ...before, startedAtMs: Math.min(before.startedAtMs, this.record.run.deadline - 1) };

@@ -205,7 +205,7 @@ export class RunsService {
   }
 }
 
-const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> says what came of it.';
+const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> shows its state.';
 
 /** What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing is there. */
 async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess): Promise<readonly Incoming[]> {

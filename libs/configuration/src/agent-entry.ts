@@ -37,7 +37,7 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
     maxIterations: number('max_iterations'),
     tokens: number('tokens'),
     microUsd: readUsd(section, 'usd'),
-    instructions: section.text('instructions', 'what the agent is told, or leave it out'),
+    instructions: section.text('instructions', 'instructions for the agent, or leave it out'),
     answerBytes: readAnswerBytes(section),
     ...(strategy === null || strategy === 'react' ? {} : { strategy }),
     ...(model === null ? {} : { model }),

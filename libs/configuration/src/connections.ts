@@ -103,7 +103,7 @@ export function checkConnections(
       const found = `nothing, though the policy allows ${quote(entry.key)}, which needs one`;
       problems.push({ path, found, write: 'the id of an entry under `connections`' });
     } else if (entry.type === mcpToolType) {
-      const write = 'it at the server, under `mcp.servers`: whoever calls a server shows it one credential';
+      const write = 'it at the server, under `mcp.servers`: every call of a server shows it one credential';
       problems.push({ path, found: `a connection of an ${mcpToolType}`, write });
     } else if (!needed) {
       const write = 'nothing: leave it out';

@@ -93,7 +93,7 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
   }
   const gentle = tool.groups.find((group) => readOnlyTag.test(group));
   if (gentle !== undefined && tool.spec !== null && tool.spec.effect !== 'read_only') {
-    const message = `${tool.key} is tagged ${quote(gentle)} but can change things (${tool.spec.effect}): whoever asks for ${gentle} gets it.`;
+    const message = `${tool.key} is tagged ${quote(gentle)} but can change things (${tool.spec.effect}): every caller with ${gentle} gets it.`;
     findings.push({ kind: 'escalation', path: `${path}.group`, message });
   }
   if (tool.unavailable !== null) {
@@ -157,7 +157,7 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     findings.push({ kind: 'not_allowed', path: 'policy.allowed_agents', message });
   }
   if (waiting.length > 0) {
-    const message = `Nobody may approve calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
+    const message = `There is no approver for calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });
   }
   return [...findings, ...findUnasked(tools, policy)];

@@ -109,7 +109,7 @@ const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
     properties: {
       arguments: {
         type: 'object',
-        description: 'What the prompt takes. Without it that is told.',
+        description: 'Arguments of the prompt. Without them the reply lists what it takes.',
         additionalProperties: { type: 'string' },
       },
     },
@@ -147,7 +147,7 @@ function findOffer(binding: McpBinding, offers: readonly McpOffer[]): OfferedToo
   if ('error' in offer) return `The server ${quote(binding.server)} could not be asked what it offers: ${offer.error}`;
   const [tool, ...others] = offer.tools.filter((one) => one.name === binding.tool);
   if (others.length > 0)
-    return `The server ${quote(binding.server)} offers ${String(others.length + 1)} tools named ${quote(binding.tool)}, so nobody can say which is meant.`;
+    return `The server ${quote(binding.server)} offers ${String(others.length + 1)} tools named ${quote(binding.tool)}, so it is unclear which is meant.`;
   if (tool !== undefined) return tool;
   const near = nearest(
     binding.tool,

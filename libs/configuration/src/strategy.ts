@@ -50,7 +50,7 @@ export function checkStrategies(
     if (entry.plan?.confidence?.override === 'person' && policy.approvers.length === 0)
       problems.push({
         path: `${entry.path}.plan.confidence.override`,
-        found: 'a person who decides, and nobody who may approve',
+        found: 'a person who decides, and no approver',
         write: '`policy.approval.approvers`, or `override: model` or `none`',
       });
   const takes = tools.some(({ entry, id }) => entry.plan !== null && policy.allowedTools.includes(id));

@@ -116,11 +116,11 @@ describe('the claims of a credential', () => {
   });
 
   it.each<[JsonObject, string]>([
-    [{ sub: '' }, '"sub" names nobody'],
-    [{ sub: 7 }, '"sub" names nobody'],
-    [{ sub: 'x'.repeat(257) }, '"sub" names nobody'],
+    [{ sub: '' }, '"sub" names no one'],
+    [{ sub: 7 }, '"sub" names no one'],
+    [{ sub: 'x'.repeat(257) }, '"sub" names no one'],
     [{ org: null }, '"org" names no tenant'],
-    [{ for: 7 }, '"for" names nobody'],
+    [{ for: 7 }, '"for" names no one'],
     [{ groups: { admin: true } }, '"groups" is no list'],
     [{ groups: ['read-only', 7] }, '"groups" is no list'],
     [{ links: true }, '"links" is no list'],

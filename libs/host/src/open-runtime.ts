@@ -19,9 +19,9 @@ import { openTraces } from './traces/open-traces.js';
 const tidyEveryMs = 60_000;
 
 const formerKeys =
-  'the keys are of a former version, so configurations and calls need no signature: whoever may write to agent.config chooses the configuration. Make the missing keys with `sluice keys rotate` and hand them out, docs/security.md says how';
+  'the keys are of a former version, so configurations and calls need no signature: any writer on agent.config chooses the configuration. Make the missing keys with `sluice keys rotate` and hand them out, docs/security.md says how';
 const unsignedEnds =
-  'the keys do not say since when ends of runs are signed, so none need be: whoever may write to agent.responses can end runs for their readers. Rotate them with `sluice keys rotate` once all services are of this version and hand them out, docs/security.md says how';
+  'the keys do not say since when ends of runs are signed, so none need be: any writer on agent.responses can end runs for their readers. Rotate them with `sluice keys rotate` once all services are of this version and hand them out, docs/security.md says how';
 
 const unsealed =
   'the keys are of a former version, so credentials stand on the log in clear. Make the missing keys with `sluice keys rotate` and hand them out, to filters and executors first; docs/security.md says how';

@@ -316,8 +316,9 @@ export class McpConnection {
     const Watched = transport instanceof StdioProcess ? WatchedProcess : WatchedTransport;
     const watched = new Watched(transport, {
       onFlood: () => {
-        this.log('says more than a thousand things a second that nobody asked for, and was cut off');
-        if (transport instanceof StdioProcess) transport.kill('it said more than a thousand things a second unasked');
+        this.log('sends more than a thousand unsolicited messages a second, and was cut off');
+        if (transport instanceof StdioProcess)
+          transport.kill('it sent more than a thousand unsolicited messages a second');
         else void transport.close();
       },
       onAnswer: (answer) => transport instanceof StdioProcess || transport.answered(answer),
@@ -337,7 +338,7 @@ export class McpConnection {
     const shown = printable(this.hide(line).trim()).slice(0, noiseCharacters);
     const what = shown === '' ? 'an empty line' : `a line that is no JSON-RPC message: ${shown}`;
     const more = isLast ? ' (further lines are not logged)' : '';
-    this.log(`wrote to its standard output, which was passed over, ${what}${more}`);
+    this.log(`wrote to its standard output, which was ignored, ${what}${more}`);
   }
 
   private ready(client: Client, next: PromiseWithResolvers<Client>): void {

@@ -94,7 +94,7 @@ class Answer {
   unpacked(): this {
     const packed = this.headers.get('content-encoding') ?? 'identity';
     if (packed === 'identity') return this;
-    const error = new TooLargeAnswer(`The answer is packed (${packed}), which nobody asked for.`);
+    const error = new TooLargeAnswer(`The answer is packed (${packed}), which was not requested.`);
     this.answer.body.destroy(error);
     throw error;
   }

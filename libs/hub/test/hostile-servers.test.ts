@@ -73,7 +73,9 @@ describe('a hostile server that is called over stdio: the others go on, and it c
   it('is cut off when it floods us, with a line that says so, and tried again with growing pauses', async () => {
     const { hub, logged } = openHostile('floods-notifications');
     await whatIsThrown(callHostile(hub));
-    expect(logged).toContainEqual(expect.stringMatching(/^hostile: says more than a thousand things a second/));
+    expect(logged).toContainEqual(
+      expect.stringMatching(/^hostile: sends more than a thousand unsolicited messages a second/),
+    );
     await until(() => hub.status()[0]?.state !== 'waiting');
   });
 

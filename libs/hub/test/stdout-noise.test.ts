@@ -79,7 +79,7 @@ function call(hub: McpHub, tool = 'work', timeoutMs = 5_000): Promise<JsonValue>
 }
 
 const passedOver = (line: string): string =>
-  `wrote to its standard output, which was passed over, a line that is no JSON-RPC message: ${line}`;
+  `wrote to its standard output, which was ignored, a line that is no JSON-RPC message: ${line}`;
 
 describe('a line on a server’s standard output that is no JSON-RPC message', () => {
   it.each([
@@ -88,8 +88,8 @@ describe('a line on a server’s standard output that is no JSON-RPC message', (
     ['a number', '42', passedOver('42')],
     ['a list', '[1,2]', passedOver('[1,2]')],
     ['null', 'null', passedOver('null')],
-    ['an empty line', '', 'wrote to its standard output, which was passed over, an empty line'],
-    ['an empty line of Windows', '\r', 'wrote to its standard output, which was passed over, an empty line'],
+    ['an empty line', '', 'wrote to its standard output, which was ignored, an empty line'],
+    ['an empty line of Windows', '\r', 'wrote to its standard output, which was ignored, an empty line'],
     ['a secret', `token ${key}\u001b[31m`, passedOver('token [hidden]\uFFFD[31m')],
     ['a long one', 'x'.repeat(5_000), passedOver('x'.repeat(300))],
   ])('is logged and ignored: %s', async (_, line, said) => {
@@ -115,7 +115,7 @@ describe('a line on a server’s standard output that is no JSON-RPC message', (
     expect(await whatIsThrown(call(hub, 'flood'))).toBeInstanceOf(ToolOutcomeLostError);
     await until(() => logged.some((line) => line.includes('was ended')));
     expect(logged.at(-1)).toMatch(
-      /^The MCP server noisy was ended: it said more than a thousand things a second unasked\./,
+      /^The MCP server noisy was ended: it sent more than a thousand unsolicited messages a second\./,
     );
   });
 
@@ -147,7 +147,7 @@ describe('why a server is not there', () => {
     [
       'it floods',
       { errors, before: 'x\n'.repeat(3_000) },
-      `was ended: it said more than a thousand things a second unasked before it answered. ${check}${wrote}`,
+      `was ended: it sent more than a thousand unsolicited messages a second before it answered. ${check}${wrote}`,
     ],
   ])('is said truly at its start, with what it wrote: %s', async (_, given, said) => {
     const { hub } = open(given);

@@ -163,7 +163,7 @@ class Judge {
         return { kind, outcome: this.compare(message, derived, 'the decision or the question') };
       }
       default:
-        throw new Error(`Nobody decides what is on ${message.topic}.`);
+        throw new Error(`Records of ${message.topic} are not replayed.`);
     }
   }
 
@@ -238,6 +238,6 @@ function kindOf(message: Incoming): DecisionKind {
     case 'agent.responses':
       return 'end';
     default:
-      throw new Error(`Nobody decides what is on ${message.topic}.`);
+      throw new Error(`Records of ${message.topic} are not replayed.`);
   }
 }

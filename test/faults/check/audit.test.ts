@@ -25,7 +25,7 @@ describe('the judge of the fault suite, of audit and replay', () => {
   it.each<[string, object, readonly object[], RegExp]>([
     ['a finding', { found: 1, findings: [{ kind: 'changed' }] }, [counts], /a finding: .*changed/],
     ['findings that are not shown', { found: 2, findings: [{ kind: 'changed' }] }, [counts], /has 2 findings/],
-    ['what is not told of', { sources: { ...verified.sources, compared: 0, waiting: 1 } }, [counts], /1 records are not told of yet/],
+    ['what has no entry', { sources: { ...verified.sources, compared: 0, waiting: 1 } }, [counts], /1 records have no entry yet/],
     ['a log that was not compared', { sources: { ...verified.sources, not_compared: 'No.' } }, [counts], /not compared: No\./],
     ['records that were not compared', { sources: { ...verified.sources, compared: 0 } }, [counts], /compared with 0 records; there are 1/],
     ['a decision that is different', {}, [{ ...place, outcome: 'different' }, { ...counts, different: 1 }], /not come out as it was recorded: .*different/],

@@ -35,7 +35,7 @@ export function audit({ verified, replayed, found, spoiled }: Audited): readonly
   const { sources, findings, ...report } = JSON.parse(verified) as Verified;
   const said = findings.map((finding) => `The audit has a finding: ${JSON.stringify(finding)}.`);
   if (report.found > findings.length) said.push(`The audit has ${report.found} findings.`);
-  if (sources.waiting > 0) said.push(`${sources.waiting} records are not told of yet.`);
+  if (sources.waiting > 0) said.push(`${sources.waiting} records have no entry yet.`);
   if (sources.not_compared !== null) said.push(`The audit was not compared: ${sources.not_compared}`);
   if (sources.waiting === 0 && sources.compared < found.length)
     said.push(`The audit was compared with ${sources.compared} records; there are ${found.length} and more.`);

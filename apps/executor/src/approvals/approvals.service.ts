@@ -52,7 +52,7 @@ export class ApprovalsService {
     const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
     // Before it is claimed: a decision that cannot be published would keep the run waiting for ever.
     if (payloadBytes(topics.approvals, outcomeRecord(outcome)) > maxPayloadBytes)
-      throw new Fault('invalid_request', 'The decision is too large to be told of. Give a shorter reason.', false);
+      throw new Fault('invalid_request', 'The decision is too large for an outcome. Give a shorter reason.', false);
     if (asked !== null && notTaken === null) {
       const { requestedPartition, requestedOffset } = decided;
       const { first } = await this.claims.decide(asked.approvalId, placeOf(message), {
@@ -109,7 +109,7 @@ export class ApprovalsService {
     const owner = redriven?.owner ?? placeOf(message);
     const goesOn = taken === undefined ? null : await this.claims.goesOn(approvalId, owner);
     if (taken === undefined || goesOn?.isOwn !== true) {
-      const why = taken === undefined ? 'nobody decided' : 'the run went on with another outcome';
+      const why = taken === undefined ? 'no decision' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
     }

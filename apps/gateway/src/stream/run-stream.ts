@@ -34,7 +34,7 @@ export async function* runChunks(
       else if (!(await whose.concerns(message))) continue;
       else if (yield* told(message, whose, parts)) return;
     }
-    if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow to be told more. ${again}`);
+    if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow: the stream ends. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
     else if (followed.cutShort === 'elsewhere') yield* parts.cut('conflict', takenElsewhere);
   } catch (error) {

@@ -132,7 +132,7 @@ async function publishAndFollow(
   const session = response?.sessionId ?? request.sessionId;
   if (!json) write(paint.dim(`\nSession ${printable(session)}   (npx sluice audit show ${printable(session)})\n`));
   if (before !== null && !json)
-    write(paint.dim(`\nThe request ${request.requestId} was made before, and this is what came of it.\n`));
+    write(paint.dim(`\nThe request ${request.requestId} was used before; this is its run.\n`));
   if (response === null) return 130;
   if (json) print(`${JSON.stringify(endJson(response, session))}\n`);
   return response.error === null ? 0 : 1;

@@ -69,7 +69,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
       const { undecodable } = archive.trailer;
       if (undecodable > 0 && sources)
         throw new Error(
-          `The export ${values.export} lacks ${undecodable} records that could not be decoded, which the audit tells of. Verify it with --without-sources.`,
+          `The export ${values.export} lacks ${undecodable} records that could not be decoded, which the audit covers. Verify it with --without-sources.`,
         );
       return verify(archive);
     }
@@ -121,8 +121,8 @@ async function show(
   const { entries: all, left } = await sessionEntries(bus, session);
   const { entries, unknown } = entriesOfOne(all, session, named);
   if (entries.length === 0) {
-    if (json) throw new Error(`The audit tells of no session ${session}.`);
-    write(`The audit tells of no session ${session}.\n`);
+    if (json) throw new Error(`The audit has no entries of session ${session}.`);
+    write(`The audit has no entries of session ${session}.\n`);
     return 1;
   }
   const story = new AuditStory(write, paint);

@@ -55,9 +55,9 @@ tool:
 # Nothing runs that is not named here.
 policy:
   allowed_tools: [get_current_time]
-  # Calls that change something wait until somebody approves them (docs/approvals.md).
+  # Calls that change something wait for an approval (docs/approvals.md).
   # approval: { approvers: ['user:ann'] }
-  # Or say why nobody is asked: approval: { none: they change nothing but a test system }
+  # Or say why no approval is needed: approval: { none: they change nothing but a test system }
 
 # The built-in rules need no key and understand little. For a real model, with its key in the environment:
 # model: { provider: anthropic, name: claude-sonnet-4-5 }

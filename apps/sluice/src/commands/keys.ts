@@ -74,7 +74,7 @@ function make(file: string, surroundings: Surroundings): void {
 function rotateFile(file: string, surroundings: Surroundings): void {
   const set = rotate(read(file), Date.now());
   replaceKeyFile(file, set);
-  surroundings.write('Start the processes anew, one after another, so that they sign with the new keys.\n');
+  surroundings.write('Restart the processes, one after another, so that they sign with the new keys.\n');
   list(set, surroundings);
 }
 

@@ -23,7 +23,7 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
   const lines = [
     `${sum(({ entries }) => entries)} entries in ${chains.length} chains, ${sum(({ checkpoints }) => checkpoints)} checkpoints.`,
     ...chains.filter((chain) => beyond(chain) > 0).map(beyondLine),
-    `${sources.compared} records compared with what is told of them; ${sources.gone} are no longer on the log, ${sources.waiting} are not told of yet.`,
+    `${sources.compared} records compared with their entries; ${sources.gone} are no longer on the log, ${sources.waiting} have no entry yet.`,
     ...chains.filter(({ waiting }) => waiting > 0).map(waitingLine),
     ...(notCompared === null ? [] : [notCompared]),
     ...findings.map((finding) => findingLines(finding, paint)),
@@ -65,9 +65,9 @@ function beyondLine(chain: ChainReport): string {
 
 /** What the audit has yet to come to, or what was cut away with its checkpoints: the log alone does not show which. */
 function waitingLine({ chain, entries, waiting, waitingSince }: ChainReport): string {
-  const count = waiting === 1 ? '1 record is' : `${waiting} records are`;
+  const count = waiting === 1 ? '1 record has' : `${waiting} records have`;
   const since = waitingSince === null ? '' : `, the oldest since ${new Date(waitingSince).toISOString()}`;
-  return `${chain}: ${count} not told of yet${since}${entries === 0 ? '; the chain has no entries' : ''}.`;
+  return `${chain}: ${count} no entry yet${since}${entries === 0 ? '; the chain has no entries' : ''}.`;
 }
 
 /** A line of the finding, one of each run that it is about, and one of each difference. */

@@ -21,7 +21,7 @@ export class AuditStory {
       this.request = entry.request_id;
       this.write(`\n${this.paint.strong(`Run ${entry.request_id}`)}\n`);
     }
-    const doubt = entry.details['authentic'] === false ? this.paint.bad('somebody else wrote that ') : '';
+    const doubt = entry.details['authentic'] === false ? this.paint.bad('not written by a service: ') : '';
     this.write(`${gap}${this.paint.dim(entry.at.slice(11, 23))}  ${doubt}${this.sentence(entry)}\n`);
   }
 
@@ -48,7 +48,7 @@ export class AuditStory {
       case 'approval_requested':
         return `${paint.tool(text(d, 'tool'))} waits for an approval until ${text(d, 'expires_at')}: ${shorten(text(d, 'arguments'))}`;
       case 'approval_decided':
-        return `${text(d, 'decided_by') || 'somebody'} said ${text(d, 'decision')}${because(d)}`;
+        return `${text(d, 'decided_by') || 'an unnamed approver'} said ${text(d, 'decision')}${because(d)}`;
       case 'approval_outcome':
         return `${text(d, 'decision')} by ${text(d, 'decided_by')} ${d['not_taken'] === null ? 'was taken' : paint.bad(`does not count: ${text(d, 'not_taken')}`)}${because(d)}`;
       case 'run_ended':
@@ -56,10 +56,10 @@ export class AuditStory {
           ? `${d['incomplete'] === undefined ? paint.good('answered') : paint.bad(`answered in part (${text(d, 'incomplete')}, ${text(d, 'finish_reason')})`)}: ${shorten(text(d, 'answer'))} ${paint.dim(`${took(d)}${asked(d)}${prompts(d)}`)}${decided(d)}`
           : `${paint.bad('ended without an answer')}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'outcome')})`)}`;
       case 'dead_letter':
-        return `${paint.bad('a record was given up')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;
+        return `${paint.bad('a record was dead-lettered')}: ${text(d, 'topic')} ${text(d, 'partition')} ${text(d, 'offset')}, ${text(d, 'code')}: ${shorten(text(d, 'reason'))}`;
       case 'undecodable':
       case 'not_told':
-        return `${paint.bad('a record that nobody could read')}: ${chain} ${offset}, SHA-256 ${text(d, 'value_hash')}`;
+        return `${paint.bad('an unreadable record')}: ${chain} ${offset}, SHA-256 ${text(d, 'value_hash')}`;
       default:
         return `${kind} ${shorten(JSON.stringify(d))}`;
     }

@@ -30,7 +30,7 @@ export function letterPage(shown: ShownLetter, plan: Plan, paint: Paint): string
   const rows: readonly (readonly [string, string])[] = [
     ['dead letter', paint.strong(id)],
     ['from', `${dead.topic} ${dead.partition}/${dead.offset}, appended ${time(dead.timestamp)}`],
-    ['given up', `by ${dead.group}, ${time(dead.failedAt)}, after ${times(dead.attempts)}`],
+    ['failed', `by ${dead.group}, ${time(dead.failedAt)}, after ${times(dead.attempts)}`],
     ['code', `${paint.bad(dead.code)}: ${meaningOf(dead.code)}`],
     ['reason', dead.reason],
     ['session', session || '(none)'],

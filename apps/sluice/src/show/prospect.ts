@@ -118,7 +118,7 @@ function inWords(change: Change): readonly string[] {
       return [`a run: ${change.was}, would be ${change.would}`];
     case 'approval':
       return [
-        `a decision on ${change.tool === '' ? 'an approval that nobody asked for' : `an approval of ${change.tool}`}: ${change.was}, would be ${change.would}`,
+        `a decision on ${change.tool === '' ? 'an approval that was not requested' : `an approval of ${change.tool}`}: ${change.was}, would be ${change.would}`,
       ];
   }
 }

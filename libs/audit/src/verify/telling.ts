@@ -14,7 +14,7 @@ export class Telling {
   /** An entry that the chain took. */
   take({ sequence, sourceOffset }: AuditRecord, place: AuditPlace): void {
     if (sourceOffset < this.told) {
-      const what = `It tells of offset ${sourceOffset} behind what was told of ${this.told}.`;
+      const what = `Its source offset ${sourceOffset} is before ${this.told}, which has an entry.`;
       this.findings.add('inserted', this.chain, { entries: entry(sequence), place, what, sourceOffset });
     }
     this.told = sourceOffset;

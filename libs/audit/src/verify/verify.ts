@@ -132,7 +132,7 @@ class Verification {
     const isBeside = record.sequence === 0 && record.kind === checkpointKind;
     const entries = isBeside ? null : entry(record.sequence);
     if (isItself && !isSource(record.sourceTopic)) {
-      const what = 'The audit tells of no such topic.';
+      const what = 'The audit does not cover this topic.';
       this.findings.add('inserted', named, { entries, place, what });
     }
     const follows = isBeside ? isItself : chain.take(record, place);
@@ -165,7 +165,7 @@ class Verification {
     sources.source(offset, hash, timestamp);
     this.waiting += sources.waiting - before;
     if (this.waiting > mostWaiting)
-      this.notCompared = `More than ${mostWaiting} records are not told of yet, so the records were not compared further.`;
+      this.notCompared = `More than ${mostWaiting} records have no entry yet, so the records were not compared further.`;
   }
 
   private follow(chain: string): Followed {

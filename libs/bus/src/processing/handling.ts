@@ -146,7 +146,7 @@ function lettersOf(dead: Dead, { codec, subscription: { group }, clock, limits =
   const letter = deadLetter(codec, dead, group, clock.now(), limits);
   if (wholeSizeOf(letter) <= limits.of(letter.topic)) return [letter];
   const { topic, partition, offset, reason: error } = dead;
-  log('error', `A record is given up, and ${letter.topic} takes no letter of it. Raise its max.message.bytes.`, {
+  log('error', `A record is dropped, and ${letter.topic} takes no dead letter of it. Raise its max.message.bytes.`, {
     ...{ group, topic, partition, offset, error },
   });
   return [];

@@ -54,7 +54,7 @@ describe('a log that ends before what its group has finished', () => {
           const why = /^error: The partition waits\. The log of .*\/0 ended at \d, .* has finished 6/;
           await eventually('it says so', () => said.some((line) => why.test(line)));
           expect(waiting.standing.trouble).toMatch(/set the offset of the group back/);
-          await expect(bus.check()).rejects.toThrow(/new records at finished places would be passed over/);
+          await expect(bus.check()).rejects.toThrow(/new records at finished offsets would be skipped/);
           for (const question of ['two', 'three', 'four', 'five', 'six', 'seven', 'eight']) {
             await bus.publish([request('s', question)]);
             const seen = said.length;
@@ -93,7 +93,7 @@ describe('a log that ends before what its group has finished', () => {
           const other = await start();
           await other.bus.publish([request('n', 'new')]);
           // Who commits once more between the end of the old topic and the new one has finished what is not there.
-          const told = () => said.some((line) => /records were lost, or the topic was made anew/.test(line));
+          const told = () => said.some((line) => /records were lost, or the topic was created again/.test(line));
           await eventually('the new one, or word of it', () => handled.includes('new') || told());
           await grace();
           expect(handled).toHaveLength(told() ? 8 : 9);

@@ -23,13 +23,13 @@ export function readPrincipal(
     without(name, names.groupsPrefix),
   );
   const connections = names.connections === null ? [] : list(claimAt(claims, names.connections));
-  if (actor === null) return { problem: `its claim "${names.actor}" names nobody` };
+  if (actor === null) return { problem: `its claim "${names.actor}" names no one` };
   if (tenant === null) return { problem: `its claim "${names.tenant}" names no tenant` };
   if (groups === undefined) return { problem: `its claim "${names.groups}" is no list of groups` };
   if (connections === null) return { problem: `its claim "${names.connections ?? ''}" is no list of connections` };
   const onBehalf = subject === undefined || subject === null ? null : id(subject);
   if (onBehalf === null && subject !== undefined && subject !== null)
-    return { problem: `its claim "${names.subject ?? ''}" names nobody` };
+    return { problem: `its claim "${names.subject ?? ''}" names no one` };
   const subjectId = onBehalf === null ? null : `user:${onBehalf}`;
   return {
     principal: { actorId: `user:${actor}`, tenantId: tenant, subjectId, groups: [...new Set(groups)], connections },

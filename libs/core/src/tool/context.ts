@@ -27,6 +27,6 @@ export function referencesOnly(context: ToolInvocationContext): ToolInvocationCo
   // Callers may be JavaScript, so what has no text there is looked at too.
   const named: readonly unknown[] = [context.actorId, context.tenantId];
   if (!named.every((id) => typeof id === 'string' && id.trim() !== ''))
-    throw new TypeError('A tool’s context names its actor and its tenant: nobody runs a tool anonymously.');
+    throw new TypeError('A tool’s context names its actor and its tenant: no tool runs anonymously.');
   return Object.freeze({ ...context });
 }

@@ -7,7 +7,7 @@ import type { Principal } from '@sluice/core';
 export type Telling = 'tell' | 'keep' | 'not_theirs';
 
 /** What is said where a record is not the caller’s. */
-export const anothersRun = 'The request_id names a run of somebody else. Choose another one, or leave it out.';
+export const anothersRun = 'The request_id names another caller’s run. Choose another one, or leave it out.';
 
 /**
  * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what

@@ -155,7 +155,7 @@ function reportSkipped(
   if (now - at < everyMs) return void ofLog.set(topic, { at, unreported: unreported + 1 });
   ofLog.set(topic, { at: now, unreported: 0 });
   const about = { topic, partition, offset, more: unreported };
-  log.info(about, 'passed over a record that was handled before: the offsets of its group were set back, or lost');
+  log.info(about, 'skipped a record that was handled before: the offsets of its group were set back, or lost');
 }
 
 /** What a request leads to: its first turn, or its end. */

@@ -165,7 +165,7 @@ export class Configurations {
     this.metrics.configurationRefused.inc({ source: 'log' });
     this.log.error(
       { topic, partition, offset, reason },
-      'a record on agent.config holds no configuration that can be read here and is passed over; what was in force stays. Apply one that can be: `sluice config apply FILE`',
+      'a record on agent.config holds no configuration that can be read here and is ignored; the current one stays. Apply one that can be: `sluice config apply FILE`',
     );
   }
 

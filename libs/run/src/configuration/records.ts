@@ -15,7 +15,7 @@ interface Recorded {
 /** Why a record of agent.config takes no force, for operators. */
 export const configurationRefusals = {
   not_its_hash: 'its version is not the hash of its content',
-  unsigned: 'nobody signed it with a key of the role config',
+  unsigned: 'no key of the role config signed it',
   unknown_key: 'a key that is not here signed it',
   not_as_signed: 'it is not what was signed with a key of the role config',
 } as const;

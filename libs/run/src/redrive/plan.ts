@@ -36,7 +36,9 @@ const queueMs = 24 * 3_600_000;
 export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   // What a service off the loop could not process leaves its run as it is.
   if (!(loopServices as readonly string[]).includes(dead.group))
-    return refused(`It was given up by ${dead.group}, which takes no part in the run: the run went on without it.`);
+    return refused(
+      `It was dead-lettered by ${dead.group}, which takes no part in the run: the run went on without it.`,
+    );
   if (dead.code === 'replayed')
     return refused('It is a copy of a record that was taken: its run went on with that one.');
   if (content.topic === null) return refused(`It still cannot be read: ${content.reason}`);
@@ -58,14 +60,14 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
       const record = { ...content.record, ...ids };
       const why = whyNotAsked(ids, record, facts);
       if (why !== null) return refused(why);
-      return plan('attempt', { topic: content.topic, key: key || record.sessionId, record }, 'the run begins anew');
+      return plan('attempt', { topic: content.topic, key: key || record.sessionId, record }, 'the run begins again');
     }
     case 'agent.toolsets': {
       if (resumes) return plan('resume', { ...content, key }, 'the agent takes it as if it came now');
       const why = timeOf(content.record.requestId, content.record.request, facts);
       if (why !== null) return refused(why);
       const message = { topic: topics.steps, key, record: returnedTurn(content.record) };
-      return plan('again', message, 'the filter decides the turn anew');
+      return plan('again', message, 'the filter decides the turn again');
     }
     case 'agent.tool-calls': {
       if (resumes) return plan('resume', { ...content, key }, 'the executor takes it as if it came now');
@@ -106,7 +108,7 @@ function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): stri
   const problem = requestProblem(ids, request);
   if (problem !== null) return `No redrive changes what it asks; ask under a new request_id. ${problem}`;
   if (facts.identity)
-    return 'Its credential was not kept, so nobody can say who asks. Whoever asked sends it again under a new request_id.';
+    return 'Its credential was not kept, so the caller is unknown. The caller can send it again under a new request_id.';
   return timeIsUp(request, facts);
 }
 

@@ -42,7 +42,7 @@ export class GenuineEnds implements LogReader {
     this.reported.add(place);
     this.runLog?.error(
       { topic, partition, offset, request_id: record.requestId },
-      'an end of a run that no service signed was passed over; find out who wrote it',
+      'ignored an end of a run that no service signed; find out who wrote it',
     );
   }
 }

@@ -44,7 +44,7 @@ async function assertOnePartition(admin: Admin, name: string): Promise<void> {
   if (count <= 1) return;
   throw new Fault(
     'storage',
-    `The topic ${name} has ${count} partitions and must have one. Create it anew with one, and apply the configuration again.`,
+    `The topic ${name} has ${count} partitions and must have one. Create it again with one, and apply the configuration again.`,
     false,
   );
 }

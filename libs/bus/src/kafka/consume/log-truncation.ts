@@ -20,8 +20,8 @@ export class TruncationCheck {
     this.short = { done, end: before?.end ?? end, grew };
     throw new Fault(
       'storage',
-      `The log of ${place} ended at ${this.short.end}, and the group ${group} has finished ${done}: records were lost, or the topic was made ` +
-        'anew. Nothing is read of it, because new records at finished places would be passed over. A leader that is behind comes round by ' +
+      `The log of ${place} ended at ${this.short.end}, and the group ${group} has finished ${done}: records were lost, or the topic was created ` +
+        'again. Nothing is read of it, because new records at finished offsets would be skipped. A leader that is behind comes round by ' +
         'itself; else set the offset of the group back before anything is restarted, as docs/operations.md says (Disaster recovery).',
       false,
     );

@@ -94,7 +94,7 @@ function explain(chain: readonly KafkaError[]): { readonly reason: string; reado
   if (codes.has('ENOTFOUND') || codes.has('EAI_AGAIN')) {
     const [, host] = /(?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)/.exec(text) ?? [];
     // In a container a broker’s name goes with it.
-    const which = host === undefined ? 'a host name that nobody knows' : `the host name ${host}, which nobody knows`;
+    const which = host === undefined ? 'an unknown host name' : `the unknown host name ${host}`;
     return { reason: `has ${which}. Start that broker, or correct the address.`, retryable: true };
   }
   if (/before secure TLS|wrong version number/.test(text)) {

@@ -18,6 +18,6 @@ export const noteGenerations = once(() => {
 export function generationOf(memberId: string): number {
   const generation = generations.get(memberId);
   generations.delete(memberId);
-  if (generation === undefined) throw new Error(`Nobody knows the generation of ${memberId}.`);
+  if (generation === undefined) throw new Error(`Unknown generation of ${memberId}.`);
   return generation;
 }

@@ -146,7 +146,7 @@ const countAt = 57;
 function errorOf(batch: PartitionBatch, answers: readonly PartitionAnswer[]) {
   const answer = answers.find(({ topic, partition }) => topic === batch.topic && partition === batch.partition);
   if (answer === undefined)
-    return new UnansweredError(`Nobody said that the records for ${batch.topic}/${batch.partition} were written.`);
+    return new UnansweredError(`The broker did not confirm the records for ${batch.topic}/${batch.partition}.`);
   if (answer.errorCode === 0) return undefined;
   const error = protocolError(answer.errorCode);
   if (!tooLargeCodes.has(answer.errorCode)) return error;

@@ -99,7 +99,7 @@ export async function fetchNext(cluster: Cluster, cursors: readonly Cursor[], fe
 
 function leaderOf(cluster: Cluster, { name, partition }: Cursor): string {
   const [nodeId] = Object.keys(cluster.findLeaderForPartitions(name, [partition]));
-  if (nodeId === undefined) throw new Error(`Nobody leads partition ${partition} of ${name} at the moment.`);
+  if (nodeId === undefined) throw new Error(`There is no leader of partition ${partition} of ${name} at the moment.`);
   return nodeId;
 }
 
