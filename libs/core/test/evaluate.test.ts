@@ -276,6 +276,8 @@ describe('explain', () => {
     ).toEqual({
       eligible: ['graph-update', 'text-completion', 'complex-analysis', 'reset-workflow'],
       permitted: ['text-completion', 'complex-analysis', 'reset-workflow'],
+      offered: ['text-completion', 'complex-analysis'],
+      closed: {},
       filtered_by_group: [],
       filtered_by_state: ['knowledge-query'],
       unknown_groups: ['gone'],
