@@ -14,6 +14,8 @@ export function dataFiles({ dataFolder }: { readonly dataFolder: string }) {
     workspaces: join(dataFolder, 'workspaces'),
     /** What filter and executor sign with; made on first run. */
     keys: join(dataFolder, 'keys.json'),
+    /** The newest version of the program that opened the folder. */
+    writtenBy: join(dataFolder, 'written-by.json'),
     /** What requests over HTTP prove themselves by where no identity is configured; made on first run. */
     localSecret: join(dataFolder, 'local-secret'),
     /** Where the services' lines go when they run under a command that a person watches. */

@@ -11,18 +11,21 @@ import { partLog } from './log.js';
 import type { Log } from './log.js';
 import type { Retention } from './retention-environment.js';
 import { systemClock } from './runtime.js';
+import { openNamed } from './written-by.js';
 
 /** Opens the log in the data folder. Rejects with a sentence if the folder or the file cannot be used. */
 export function openLogFile(environment: Environment, log: Log): Promise<SqliteBus> {
   prepareDataFolder(environment.dataFolder);
-  return openSqliteBus({
-    file: dataFiles(environment).log,
-    clock: systemClock,
-    instance: environment.instance,
-    processId: process.pid,
-    isAlive,
-    log: partLog(log),
-  });
+  return openNamed(environment, () =>
+    openSqliteBus({
+      file: dataFiles(environment).log,
+      clock: systemClock,
+      instance: environment.instance,
+      processId: process.pid,
+      isAlive,
+      log: partLog(log),
+    }),
+  );
 }
 
 /** Throws a sentence if the environment names an embedded log that was never made: commands that only look must not make one. */
@@ -36,7 +39,7 @@ export function requireLog({ bus, dataFolder }: Pick<Environment, 'bus' | 'dataF
 /** Opens the ledger in the data folder. */
 export function openLedgerFile(environment: Environment, log: Log): Promise<SqliteLedger> {
   prepareDataFolder(environment.dataFolder);
-  return openSqliteLedger({ file: dataFiles(environment).ledger, log: partLog(log) });
+  return openNamed(environment, () => openSqliteLedger({ file: dataFiles(environment).ledger, log: partLog(log) }));
 }
 
 /** Removes what the log need not hold any longer. */
