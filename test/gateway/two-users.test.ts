@@ -110,6 +110,12 @@ describe('two users with different tool access and workflow states, over HTTP (Â
       groups: ['graph/look', 'graph/change'],
       fallbackGroups: ['graph/change'],
     });
+    const listed = await fetch(`${gateway.url}/v1/tools?group=graph/look&state=analysis`, { headers: b });
+    expect(await listed.json()).toMatchObject({
+      group: ['graph/look'],
+      fallback_groups: ['graph/change'],
+      tools: [expect.objectContaining({ key: 'graph-update' })],
+    });
   });
 
   it('are refused what only the other may, and all of it is audited and replayed', async () => {

@@ -129,12 +129,17 @@ export const modelDashboard = dashboardOf({
       lines(
         {
           title: 'Models passed over',
-          description: 'Turns for which the next model of the list was asked, by the model that gave none.',
+          description:
+            'Turns for which the next model of the list was asked, by the model that gave none; left out are those that were not asked, since they had just failed.',
           unit: 'cps',
         },
         {
           expr: orZero(sumBy('gen_ai_request_model', rate('sluice_models_passed_over_total', model, provider))),
           legend: '{{gen_ai_request_model}}',
+        },
+        {
+          expr: orZero(sumBy('gen_ai_request_model', rate('sluice_models_left_out_total', model, provider))),
+          legend: '{{gen_ai_request_model}} left out',
         },
       ),
       lines(
