@@ -84,7 +84,7 @@ describe('what was applied in a data folder', () => {
       await log.appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'));
       await log.close();
       const { code, errors } = await run('ask', 'What time is it?', '--group', 'work');
-      expect([code, errors]).toEqual([0, expect.stringContaining('is passed over; what was in force stays')]);
+      expect([code, errors]).toEqual([0, expect.stringContaining('is ignored; the current one stays')]);
       expect(await versions()).toEqual([applied]);
     },
     testMs,

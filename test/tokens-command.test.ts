@@ -9,7 +9,7 @@ import { bindTools, compileEvaluator, fullTools, noCalls } from '@sluice/core';
 import type { Environment } from '@sluice/host';
 import { TokenCounter } from '@sluice/tokens';
 import { encodeRequest } from '@sluice/wires';
-import type { Surroundings } from '../apps/sluice/src/commands/surroundings.js';
+import type { CommandContext } from '../apps/sluice/src/commands/command-context.js';
 import { run } from '../apps/sluice/src/commands/tokens.js';
 import { configurationOf } from '../apps/sluice/src/system/compile-once.js';
 import { inProcess } from './harness/in-process.js';
@@ -115,7 +115,7 @@ describe('sluice tokens', () => {
   it('counts the definitions as the request has them, as JSON', async () => {
     const { rows } = await report();
     const counter = new TokenCounter();
-    const configuration = await configurationOf(file, { environment: {} as Environment } as Surroundings);
+    const configuration = await configurationOf(file, { environment: {} as Environment } as CommandContext);
     const evaluator = compileEvaluator(configuration);
     const decision = evaluator.evaluate({
       groups: ['*'],

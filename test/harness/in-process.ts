@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { createLog } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import { projectRoot } from './configurations.js';
-import type { Surroundings } from '../../apps/sluice/src/commands/surroundings.js';
+import type { CommandContext } from '../../apps/sluice/src/commands/command-context.js';
 
 /** A command, as somebody runs it beside the services: with the log and the ledger opened once more. */
 export async function inProcess(
-  run: (args: readonly string[], surroundings: Surroundings) => Promise<number>,
+  run: (args: readonly string[], surroundings: CommandContext) => Promise<number>,
   environment: Environment,
   ...args: readonly string[]
 ): Promise<{ code: number; output: string }> {

@@ -48,7 +48,7 @@ describe('a record on agent.config that cannot be read', () => {
   const signatures = () => open.runtime.signatures;
   const inForce = () => open.runtime.configurations.inForceOrNull()?.configuration.version ?? null;
   const isInForce = (version: string) => eventually(async () => (inForce() === version ? true : undefined));
-  const passedOver = () => lines.filter(({ msg }) => /passed over.*sluice config apply/.test(String(msg)));
+  const passedOver = () => lines.filter(({ msg }) => /is ignored.*sluice config apply/.test(String(msg)));
 
   const unreadable: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['cannot be decoded', () => bus().appendRaw('agent.config', 'config', Buffer.from('{"nonsense":1}'))],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { askedToStop, commandLog, processEnvironment } from '@sluice/host';
 import type { Command } from './commands/all.js';
-import type { Surroundings } from './commands/surroundings.js';
+import type { CommandContext } from './commands/command-context.js';
 import type { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
 
@@ -23,7 +23,7 @@ export function runCommand(command: Command, args: readonly string[], streams: S
   return command.run(args, surroundings(streams));
 }
 
-function surroundings({ root, output, write, note }: Streams): Surroundings {
+function surroundings({ root, output, write, note }: Streams): CommandContext {
   let stopped: Promise<string> | undefined;
   return {
     environment: processEnvironment(),

@@ -22,7 +22,7 @@ import { systemClock } from './runtime.js';
 /** Holds the keys, or with _FILE behind it names the file that does. */
 const variable = 'SLUICE_KEYS';
 
-type Surroundings = Pick<Environment, 'bus' | 'dataFolder' | 'keyFile' | 'secret'>;
+type KeysEnvironment = Pick<Environment, 'bus' | 'dataFolder' | 'keyFile' | 'secret'>;
 
 /** Where the keys come from that are given, for messages. */
 function sourceOf({ keyFile: file }: Pick<Environment, 'keyFile'>): string {
@@ -35,7 +35,7 @@ export function keyFile(environment: Pick<Environment, 'dataFolder' | 'keyFile'>
 }
 
 /** On Kafka keys must be given: those that one process makes, no other would know. */
-export function requireKeys({ bus, secret }: Surroundings): void {
+export function requireKeys({ bus, secret }: KeysEnvironment): void {
   if (bus !== 'kafka' || secret(variable) !== undefined) return;
   throw new Error(
     `${variable} is not set, so what the services sign can be neither made nor verified. Run \`sluice keys new\` once, and give each process what \`sluice keys export\` prints for its role with ${variable}_FILE.`,
@@ -55,7 +55,7 @@ export function requireSigner(role: SignerRole, { signatures }: { readonly signa
 }
 
 /** The keys given, or those in the data folder, made on first run. Throws a sentence for what is wrong with them. */
-export function openSignatures(environment: Surroundings): Signatures {
+export function openSignatures(environment: KeysEnvironment): Signatures {
   requireKeys(environment);
   const given = environment.secret(variable);
   return createSignatures(given === undefined ? ownKeys(environment) : readKeySet(given, sourceOf(environment)));
@@ -65,7 +65,7 @@ export function openSignatures(environment: Surroundings): Signatures {
  * The keys with which records that are read again can be verified, of the log or of an export: those that are given, else those of the data
  * folder; null if there are none.
  */
-export function recordedKeys(environment: Surroundings): KeySet | null {
+export function recordedKeys(environment: KeysEnvironment): KeySet | null {
   const { bus, dataFolder, secret } = environment;
   const given = secret(variable);
   if (given !== undefined) return readKeySet(given, sourceOf(environment));
@@ -78,7 +78,7 @@ export function recordedKeys(environment: Surroundings): KeySet | null {
  * Verifies what a key of this installation ever signed, retired ones included: for a service that looks back and acts on nothing. What
  * this process signed itself it recognises without arithmetic.
  */
-export function openVerifier(environment: Surroundings, signatures: Signatures): Verifier {
+export function openVerifier(environment: KeysEnvironment, signatures: Signatures): Verifier {
   const keys = recordedKeys(environment);
   if (keys === null) return signatures;
   const verifier = createVerifier(keys);
@@ -92,7 +92,7 @@ export function openVerifier(environment: Surroundings, signatures: Signatures):
  * Verifies what was ever signed on the log, for commands that only look: keys are not made here, since everything that others signed would be taken
  * for forged. Where there are none, what is to be verified rejects with a sentence.
  */
-export function verifierForLooking(environment: Surroundings): Verifier {
+export function verifierForLooking(environment: KeysEnvironment): Verifier {
   requireKeys(environment);
   const keys = recordedKeys(environment);
   if (keys !== null) return createVerifier(keys);
@@ -102,12 +102,12 @@ export function verifierForLooking(environment: Surroundings): Verifier {
 }
 
 /** Verifies with the keys that there are. Where there are none it reads what was signed: for commands that only show, on a machine without keys. */
-export function verifierIfAny(environment: Surroundings): Verifier {
+export function verifierIfAny(environment: KeysEnvironment): Verifier {
   const keys = recordedKeys(environment);
   return keys === null ? unverified : createVerifier(keys);
 }
 
-function ownKeys(environment: Surroundings): KeySet {
+function ownKeys(environment: KeysEnvironment): KeySet {
   const file = dataFiles(environment).keys;
   prepareDataFolder(environment.dataFolder);
   ensurePrivate(file, writeKeySet(newKeySet(systemClock.now())));
@@ -131,7 +131,7 @@ export function createKeyFile(file: string, set: KeySet): void {
 }
 
 /** Seals credentials on Kafka to those who verify them, where there are keys for that. */
-export function openCredentials(environment: Surroundings): Credentials {
+export function openCredentials(environment: KeysEnvironment): Credentials {
   const keys = environment.bus === 'kafka' ? recordedKeys(environment) : null;
   return new Credentials(keys === null ? null : createSeals(keys));
 }
@@ -144,7 +144,7 @@ export function ownToken({ secret }: Pick<Environment, 'secret'>): string | unde
 /** The headers by which a record of the command line shows whose it is. */
 export function ownHeaders<T extends CredentialTopic>(
   written: { readonly topic: T; readonly record: RecordOf<T> },
-  environment: Surroundings,
+  environment: KeysEnvironment,
 ): Promise<Readonly<Record<string, string>>> {
   const token = ownToken(environment);
   return openCredentials(environment).headersFor(written, token === undefined ? token : `Bearer ${token}`, null);

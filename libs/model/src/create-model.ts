@@ -2,7 +2,7 @@ import type { Model, ModelSettings } from '@sluice/core';
 import { createRuleModel } from './rules/rule-model.js';
 
 /** What a model is given from outside, so that nothing here reads the environment. */
-export interface ModelSurroundings {
+export interface ModelDependencies {
   /** The value of an environment variable, or undefined where it is not set. */
   readonly secret: (variable: string) => string | undefined;
 }
@@ -12,7 +12,7 @@ export interface ModelSurroundings {
  * so the built-in model costs nothing of them.
  * Throws a plain Error that says what to set: a missing key, name, base URL or region.
  */
-export async function createModel(settings: ModelSettings, given: ModelSurroundings): Promise<Model> {
+export async function createModel(settings: ModelSettings, given: ModelDependencies): Promise<Model> {
   switch (settings.provider) {
     case 'rules':
       return createRuleModel();

@@ -1,9 +1,9 @@
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export interface Command {
   /** One or more forms, each a line that begins with `sluice`, with indented lines that say what it does. */
   readonly usage: string;
-  run(args: readonly string[], surroundings: Surroundings): Promise<number>;
+  run(args: readonly string[], surroundings: CommandContext): Promise<number>;
 }
 
 /** A command as `sluice help` lists it. Its code is loaded when it is called, so that help and small commands start fast. */

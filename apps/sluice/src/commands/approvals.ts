@@ -18,7 +18,7 @@ import { openBus, openLedger, ownHeaders, ownToken, requireBelonging, requireLog
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
 sluice approvals show ID          all that is known of one; the beginning of its id is enough, here and below
@@ -34,7 +34,7 @@ type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPla
 type Log = { readonly bus: Bus; readonly counts: Counts };
 type Deciding = { readonly decision: 'approve' | 'refuse'; readonly reason: string; readonly decidedBy: string };
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -75,7 +75,7 @@ function idOf(id: string | undefined): string {
 }
 
 /** The log, and the ledger’s word on what of it counts. An approver may have no access to the ledger: then all that is there is shown. */
-async function withLog({ environment, log }: Surroundings, work: (log: Log) => Promise<number>): Promise<number> {
+async function withLog({ environment, log }: CommandContext, work: (log: Log) => Promise<number>): Promise<number> {
   requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
@@ -96,7 +96,7 @@ async function withLog({ environment, log }: Surroundings, work: (log: Log) => P
   }
 }
 
-async function list(log: Log, json: boolean, { write, print, paint }: Surroundings): Promise<number> {
+async function list(log: Log, json: boolean, { write, print, paint }: CommandContext): Promise<number> {
   const open = await allOpen(log);
   if (json)
     for (const { requested } of open) print(`${JSON.stringify(recordToJson('ApprovalRequested', requested))}\n`);
@@ -110,7 +110,7 @@ async function list(log: Log, json: boolean, { write, print, paint }: Surroundin
   return 0;
 }
 
-async function show({ requested: asked, place }: Open, bus: Bus, { write, paint }: Surroundings): Promise<number> {
+async function show({ requested: asked, place }: Open, bus: Bus, { write, paint }: CommandContext): Promise<number> {
   const requested = printableIn(asked);
   const steps = printableIn((await approvalAt(bus, place))?.steps ?? []);
   const { approvalId, requestId, tool, effect, thought, requestedBy, onBehalfOf, argumentsHash } = requested;
@@ -137,7 +137,7 @@ async function decide(
   { requested, place }: Open,
   deciding: Deciding,
   log: Log,
-  { environment, write, paint }: Surroundings,
+  { environment, write, paint }: CommandContext,
 ): Promise<number> {
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
   const decidedAt = Date.now();

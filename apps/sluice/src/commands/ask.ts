@@ -10,7 +10,7 @@ import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
            [--strategy s] [--session id] [--request id] [--max-iterations n] [--json]
@@ -28,12 +28,12 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   what is in force there, else the sample's configuration. If services run under another configuration than the one that
   SLUICE_CONFIG names, nothing is asked.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const asked = readArguments(args);
   return surroundings.environment.bus === 'kafka' ? askCluster(asked, surroundings) : askEmbedded(asked, surroundings);
 }
 
-async function askCluster(asked: Asked, surroundings: Surroundings): Promise<number> {
+async function askCluster(asked: Asked, surroundings: CommandContext): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
     await refuseOtherConfiguration(bus, surroundings);
@@ -43,7 +43,7 @@ async function askCluster(asked: Asked, surroundings: Surroundings): Promise<num
   }
 }
 
-async function askEmbedded(asked: Asked, surroundings: Surroundings): Promise<number> {
+async function askEmbedded(asked: Asked, surroundings: CommandContext): Promise<number> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
@@ -121,7 +121,7 @@ function readArguments(args: readonly string[]): Asked {
 async function publishAndFollow(
   bus: Bus,
   { request, named, json }: Asked,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<number> {
   const { write, print, paint, environment } = surroundings;
   const story = new Story(json ? () => undefined : write, paint);
@@ -152,7 +152,7 @@ async function askNow(
   request: Asked['request'],
   named: boolean,
   tell: (message: Incoming) => void,
-  { environment, stopped }: Surroundings,
+  { environment, stopped }: CommandContext,
 ): Promise<AgentResponse | null> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());

@@ -6,7 +6,7 @@ import { readRange } from '../read-words.js';
 import { readText } from '../read-text.js';
 import { refuseSurplus } from '../refuse-surplus.js';
 import { sessionNamed } from '../session-named.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice attest [--from time] [--to time] [--session id] [--quote]
   Prints a signed report on the tool calls of a span: who called which tool under which configuration, the outcome, and hashes of arguments
@@ -16,7 +16,7 @@ export const usage = `sluice attest [--from time] [--to time] [--session id] [--
 sluice attest verify FILE
   Verifies a report without a log, with public keys alone. Exit code 1 if anything was changed or left out, with a sentence for each.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -37,7 +37,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 
 async function report(
   values: { readonly from?: string; readonly to?: string; readonly session?: string; readonly quote: boolean },
-  { environment, log, print }: Surroundings,
+  { environment, log, print }: CommandContext,
 ): Promise<number> {
   const range = readRange(values);
   requireLog(environment);
@@ -57,7 +57,7 @@ async function report(
   }
 }
 
-async function verify(file: string, { environment, write, paint }: Surroundings): Promise<number> {
+async function verify(file: string, { environment, write, paint }: CommandContext): Promise<number> {
   const report = readReport(file);
   const { problems, calls } = await verifyAttestation(report, verifierForLooking(environment));
   for (const problem of problems) write(`${paint.bad('✗')} ${problem}\n`);

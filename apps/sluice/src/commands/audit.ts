@@ -15,7 +15,7 @@ import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
 import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice audit verify [--json] [--anchors FILE] [--without-sources] [--export FILE]
   Recomputes every chain of the audit log, and names each record that was changed, dropped, inserted or moved, and what lies beyond
@@ -30,7 +30,7 @@ sluice audit denials [--tenant NAME] [--user NAME] [--json]
 sluice audit checkpoints               the last checkpoint of each chain, a line each
   Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -102,7 +102,7 @@ function isPart({ from, to, session, tenant, topics: those }: Selection): boolea
   return isNarrowed || (those !== null && !those.includes(topics.audit));
 }
 
-async function onLog({ environment, log }: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+async function onLog({ environment, log }: CommandContext, work: (bus: Bus) => Promise<number>): Promise<number> {
   requireLog(environment);
   const { bus } = await openBus(environment, log);
   try {
@@ -116,7 +116,7 @@ async function show(
   bus: Bus,
   session: string,
   { json, ...named }: { readonly json: boolean; readonly tenant?: string; readonly user?: string },
-  { write, print, taken, paint }: Surroundings,
+  { write, print, taken, paint }: CommandContext,
 ): Promise<number> {
   const { entries: all, left } = await sessionEntries(bus, session);
   const { entries, unknown } = entriesOfOne(all, session, named);
@@ -149,7 +149,7 @@ async function show(
 async function showDenials(
   bus: Bus,
   { json, ...named }: { readonly json: boolean; readonly tenant?: string; readonly user?: string },
-  { write, print, taken, paint }: Surroundings,
+  { write, print, taken, paint }: CommandContext,
 ): Promise<number> {
   const { entries, left } = await denialEntries(bus, named);
   const story = new AuditStory(write, paint);

@@ -10,7 +10,7 @@ import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { Story } from '../show/story.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json]
   Runs one tool without a model: for authors of tools. The call is a run like any other, on the log: the filter decides whether the tool
@@ -31,14 +31,14 @@ interface Wanted {
   readonly json: boolean;
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const wanted = readArguments(args);
   return surroundings.environment.bus === 'kafka'
     ? callOnCluster(wanted, surroundings)
     : callOnDataFolder(wanted, surroundings);
 }
 
-async function callOnCluster(wanted: Wanted, surroundings: Surroundings): Promise<number> {
+async function callOnCluster(wanted: Wanted, surroundings: CommandContext): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
     return await callServices(wanted, bus, surroundings);
@@ -47,7 +47,7 @@ async function callOnCluster(wanted: Wanted, surroundings: Surroundings): Promis
   }
 }
 
-async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Promise<number> {
+async function callOnDataFolder(wanted: Wanted, surroundings: CommandContext): Promise<number> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
@@ -70,7 +70,7 @@ async function callOnDataFolder(wanted: Wanted, surroundings: Surroundings): Pro
 }
 
 /** By the services that run, under the configuration in force. */
-async function callServices(wanted: Wanted, bus: Bus, surroundings: Surroundings): Promise<number> {
+async function callServices(wanted: Wanted, bus: Bus, surroundings: CommandContext): Promise<number> {
   await refuseOtherConfiguration(bus, surroundings);
   const inForce = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (inForce === undefined)
@@ -83,7 +83,7 @@ async function callAndFollow(
   toolId: string,
   wanted: Wanted,
   { bus, failed }: { readonly bus: Bus; readonly failed?: Promise<unknown> },
-  { environment, log, write, print, paint, stopped }: Surroundings,
+  { environment, log, write, print, paint, stopped }: CommandContext,
 ): Promise<number> {
   const requestId = `call-${randomUUID()}`;
   const { groups: group, state, connections, json, session } = wanted;

@@ -5,7 +5,7 @@ import type { CancellationOutcome } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { longestCancelReason, notCancelledReasons } from '@sluice/run';
 import { openBus, ownHeaders, requireLog, systemClock } from '@sluice/host';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice cancel REQUEST_ID [--reason "…"] [--before]
   Cancels a run of your own: it ends with the error cancelled. A call under way ends as far as its tool lets it, none behind it is made.
@@ -15,7 +15,7 @@ export const usage = `sluice cancel REQUEST_ID [--reason "…"] [--before]
 /** How long a filter may need before the command says that none has taken it yet, in milliseconds. */
 const patienceMs = 10_000;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -7,7 +7,7 @@ import { aboutTools, allOffered } from '../show/configuration.js';
 import { askModels, unusableModels } from '../system/ask-models.js';
 import { outsideSources } from '../system/outside-sources.js';
 import { compileForCommand } from '../system/compile-once.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice check [--strict] [--model] [FILE]
   Compiles a configuration (without FILE that of SLUICE_CONFIG) as the system would, asking the MCP servers of allowed tools what they
@@ -17,7 +17,7 @@ export const usage = `sluice check [--strict] [--model] [FILE]
   With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
   if one gives no answer.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -19,7 +19,7 @@ import { schemaFile } from './init.js';
 import { configurationIn } from '../system/configuration-in.js';
 import { byBeginning } from '../by-beginning.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice config apply FILE [--if-none]   compiles the file and publishes it: every service follows; with --if-none
                                        only if no configuration was ever in force. Exit code 1 if it has mistakes
@@ -29,7 +29,7 @@ sluice config diff OLD [NEW]           what changed, key by key; NEW is the one 
 sluice config schema                   the JSON Schema of configuration files, for editors
   A unique prefix of a version is enough.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -64,7 +64,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   }
 }
 
-async function apply(file: string, bus: Bus, surroundings: Surroundings): Promise<number> {
+async function apply(file: string, bus: Bus, surroundings: CommandContext): Promise<number> {
   const { write, paint } = surroundings;
   const signatures = openSignatures(surroundings.environment);
   const last = inForceOf(await configurationsOn(bus, signatures));
@@ -92,14 +92,14 @@ async function apply(file: string, bus: Bus, surroundings: Surroundings): Promis
 const notSigned =
   'It is not signed: the keys here are of a former version and have none of the role config. Make them with `sluice keys rotate`, give each process the new keys, and apply it again.';
 
-async function saysWhatIsInForce(bus: Bus, { environment, write, paint }: Surroundings): Promise<boolean> {
+async function saysWhatIsInForce(bus: Bus, { environment, write, paint }: CommandContext): Promise<boolean> {
   const last = inForceOf(await configurationsOn(bus, verifierIfAny(environment)));
   if (last !== undefined)
     write(`${paint.good('✓')} ${last.version} is in force, from ${printable(last.source)}. It stays.\n`);
   return last !== undefined;
 }
 
-async function list(bus: Bus, { environment, write, paint }: Surroundings): Promise<number> {
+async function list(bus: Bus, { environment, write, paint }: CommandContext): Promise<number> {
   const all = await judgedConfigurations(bus, verifierIfAny(environment));
   const last = inForceOf(all.filter(({ refusal }) => refusal === null).map(({ record }) => record));
   if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
@@ -112,7 +112,7 @@ async function list(bus: Bus, { environment, write, paint }: Surroundings): Prom
   return 0;
 }
 
-async function show(named: string | undefined, bus: Bus, { environment, print }: Surroundings): Promise<number> {
+async function show(named: string | undefined, bus: Bus, { environment, print }: CommandContext): Promise<number> {
   const { configuration } = find(await configurationsOn(bus, verifierIfAny(environment)), named);
   print(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
   return 0;
@@ -122,7 +122,7 @@ async function diff(
   older: string,
   newer: string | undefined,
   bus: Bus,
-  { environment, write, paint }: Surroundings,
+  { environment, write, paint }: CommandContext,
 ): Promise<number> {
   const all = await configurationsOn(bus, verifierIfAny(environment));
   const [before, after] = [find(all, older), find(all, newer)].map(
@@ -154,12 +154,12 @@ function one(values: readonly string[], name: string): string {
 }
 
 /** For commands that only look. */
-async function withLog(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+async function withLog(surroundings: CommandContext, work: (bus: Bus) => Promise<number>): Promise<number> {
   requireLog(surroundings.environment);
   return withBus(surroundings, work);
 }
 
-async function withBus(surroundings: Surroundings, work: (bus: Bus) => Promise<number>): Promise<number> {
+async function withBus(surroundings: CommandContext, work: (bus: Bus) => Promise<number>): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
     return await work(bus);

@@ -22,7 +22,7 @@ import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { withStores } from '../system/with-stores.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
   What could not be processed, the oldest first. --since is how long ago (30m, 12h, 7d) or a date.
@@ -56,7 +56,7 @@ interface Stores {
   readonly identity: boolean;
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [action, ...ids] = positionals;
   const filter = readFilter(values);
@@ -114,7 +114,7 @@ function readFilter({ topic, code, session, since }: Values): LetterFilter {
   };
 }
 
-function withLetters(surroundings: Surroundings, work: (stores: Stores) => Promise<number>): Promise<number> {
+function withLetters(surroundings: CommandContext, work: (stores: Stores) => Promise<number>): Promise<number> {
   const { environment } = surroundings;
   return withStores(surroundings, async ({ bus, ledger }) => {
     await requireBelonging({ bus, ledger }, environment);
@@ -122,7 +122,12 @@ function withLetters(surroundings: Surroundings, work: (stores: Stores) => Promi
   });
 }
 
-async function list(filter: LetterFilter, json: boolean, stores: Stores, surroundings: Surroundings): Promise<number> {
+async function list(
+  filter: LetterFilter,
+  json: boolean,
+  stores: Stores,
+  surroundings: CommandContext,
+): Promise<number> {
   const { write, print, taken, paint } = surroundings;
   let count = 0;
   for await (const letter of readLetters(stores.bus, filter)) {
@@ -137,7 +142,12 @@ async function list(filter: LetterFilter, json: boolean, stores: Stores, surroun
   return 0;
 }
 
-async function show(id: string, json: boolean, stores: Stores, { write, print, paint }: Surroundings): Promise<number> {
+async function show(
+  id: string,
+  json: boolean,
+  stores: Stores,
+  { write, print, paint }: CommandContext,
+): Promise<number> {
   const letter = await found(id, stores);
   const shown = { letter, redriven: await redriveOf(id, stores.ledger) };
   if (json) print(`${JSON.stringify(letterJson(shown))}\n`);
@@ -149,7 +159,7 @@ async function redriveEach(
   letters: AsyncIterable<Letter>,
   dryRun: boolean,
   stores: Stores,
-  { write, taken, paint }: Surroundings,
+  { write, taken, paint }: CommandContext,
 ): Promise<number> {
   const by = whoIsThis();
   let done = 0;

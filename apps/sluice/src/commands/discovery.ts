@@ -5,7 +5,7 @@ import { chooseTools, Meanings, readTools, relevanceParts, searchTools, sharedSt
 import type { Asked, OfferedTool } from '@sluice/discovery';
 import { createEmbedder } from '@sluice/model';
 import { readText } from '../read-text.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice discovery try --tools FILE [--strategy ${triableStrategies.join('|')}] [--model FOLDER]
     [--max N] [--min N] [--ratio R] [--keep NAME]… [--used NAME]… [--json] QUESTION
@@ -21,7 +21,7 @@ interface Line {
   readonly why: readonly string[];
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -130,7 +130,7 @@ const whyAll = {
   all_kept: 'All are kept: --ratio and --max leave room for every one.',
 };
 
-function* inWords(lines: readonly Line[], note: string, { paint }: Surroundings): Generator<string> {
+function* inWords(lines: readonly Line[], note: string, { paint }: CommandContext): Generator<string> {
   const kept = lines.filter((line) => line.kept).length;
   yield paint.strong(`${kept} of ${lines.length} tools are shown.`) + (note === '' ? '' : ` ${note}`);
   const width = Math.min(48, Math.max(0, ...lines.map(({ name }) => name.length)));

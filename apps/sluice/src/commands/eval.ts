@@ -12,7 +12,7 @@ import { asJson, asJunit, caseLine, table } from '../eval/report.js';
 import type { CaseResult } from '../eval/result.js';
 import { runCases } from '../eval/run-cases.js';
 import { configurationOf } from '../system/compile-once.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice eval FILE [--config FILE] [--strategy a,b] [--model a,b] [--case a,b] [--record FILE] [--recorded FILE]
             [--json] [--junit FILE]
@@ -35,7 +35,7 @@ interface Wanted {
   readonly junit: string | undefined;
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const wanted = readArguments(args);
   const evaluation = chosen(readEvaluation(wanted.file), wanted);
   const stop = new AbortController();
@@ -62,7 +62,7 @@ async function ofAsked(
   wanted: Wanted,
   show: (result: CaseResult) => void,
   signal: AbortSignal,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<readonly CaseResult[]> {
   const { environment, log } = surroundings;
   const configFile = wanted.config ?? evaluation.config ?? environment.configFile;
@@ -94,7 +94,7 @@ async function ofRecorded(
   wanted: Wanted,
   show: (result: CaseResult) => void,
   signal: AbortSignal,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<readonly CaseResult[]> {
   if (cases.length === 0) return [];
   const { environment, log } = surroundings;

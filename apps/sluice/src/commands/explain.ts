@@ -23,7 +23,7 @@ import type { AgentRequest } from '@sluice/contracts';
 import { fallbacksFor, withFallbacks } from '@sluice/run';
 import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
@@ -37,7 +37,7 @@ export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--
   short, before tool discovery, and deferred_groups those that come with load_toolset. A line that is no request
   gives {"error": …} in its place, and exit code 1 at the end.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { config: { type: 'string' }, calls: { type: 'string' }, nested: { type: 'boolean', default: false } },

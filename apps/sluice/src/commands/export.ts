@@ -7,14 +7,14 @@ import { topics } from '@sluice/contracts';
 import { openBus, requireLog } from '@sluice/host';
 import { readRange, readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
   the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included. A unique beginning of a session’s id is
   enough. - for FILE is standard output; what is said then goes to standard error.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -67,7 +67,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 }
 
 /** No faster than its reader takes it. */
-function toStandardOutput(exported: Exported, { print, taken }: Surroundings): Promise<Trailer> {
+function toStandardOutput(exported: Exported, { print, taken }: CommandContext): Promise<Trailer> {
   const appendFile = async (bytes: Uint8Array): Promise<void> => {
     print(bytes);
     await taken();

@@ -3,7 +3,7 @@ import { compileEvaluator, listGroups, listStates, stateDiagram, wildcard } from
 import type { ListedGroup, ListedState } from '@sluice/core';
 import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice groups --config FILE [--permitted GROUP,…] [--json]
   Lists the groups of a configuration with the tools that the policy allows and no rule closes at present: their effects, states
@@ -12,7 +12,7 @@ export const usage = `sluice groups --config FILE [--permitted GROUP,…] [--jso
 sluice groups --config FILE --states [--permitted GROUP,…] [--json | --mermaid]
   Lists the states instead, with the tools that are available in each; as a Mermaid state diagram with --mermaid.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice init [FILE]
   Writes a configuration to start from, sluice.yaml unless named: one tool that needs no key, and the rest as comments to fill in. Editors
@@ -10,7 +10,7 @@ export const usage = `sluice init [FILE]
 /** Where the schema of the configuration stands in the project. */
 export const schemaFile = 'schemas/configuration.schema.json';
 
-export function run(args: readonly string[], { write, paint, root }: Surroundings): Promise<number> {
+export function run(args: readonly string[], { write, paint, root }: CommandContext): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
   const [file = 'sluice.yaml', ...more] = positionals;
   if (more.length > 0) throw new Error(`Name one file.\n${usage}`);

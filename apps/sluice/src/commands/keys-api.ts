@@ -4,7 +4,7 @@ import type { ApiKey } from '@sluice/identity';
 import { openLedger, prepareDataFolder, requireSharedLedger, systemClock } from '@sluice/host';
 import { readSpan } from '../read-span.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice keys api new NAME --tenant TENANT --groups GROUP,… [--connections ID,…] [--expires 90d]
                                    makes an API key for service:NAME and prints it, once: the ledger keeps only its hash
@@ -29,7 +29,7 @@ const nameForm = /^[\w.@-]{1,128}$/;
 export async function run(
   words: readonly string[],
   values: ApiKeyOptions,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<number> {
   const [action, ...rest] = words;
   const takes = (count: number, ...taken: readonly string[]): void =>
@@ -77,7 +77,7 @@ export async function run(
   }
 }
 
-async function withKeys({ environment, log }: Surroundings, work: (keys: ApiKeys) => Promise<void>): Promise<number> {
+async function withKeys({ environment, log }: CommandContext, work: (keys: ApiKeys) => Promise<void>): Promise<number> {
   requireSharedLedger(environment);
   if (environment.databaseUrl === null) prepareDataFolder(environment.dataFolder);
   const { ledger } = await openLedger(environment, log);
@@ -90,14 +90,14 @@ async function withKeys({ environment, log }: Surroundings, work: (keys: ApiKeys
 }
 
 /** The key alone goes to standard output, so that a script can keep it. */
-function show({ key, token }: { readonly key: ApiKey; readonly token: string }, { note, print }: Surroundings): void {
+function show({ key, token }: { readonly key: ApiKey; readonly token: string }, { note, print }: CommandContext): void {
   note(
     `The API key ${key.id} of service:${key.name} in ${key.tenant} ends at ${iso(key.expiresAt)}. It is shown this once:\n`,
   );
   print(`${token}\n`);
 }
 
-async function list(keys: ApiKeys, json: boolean, { print, write, paint }: Surroundings): Promise<void> {
+async function list(keys: ApiKeys, json: boolean, { print, write, paint }: CommandContext): Promise<void> {
   const listed = await keys.list();
   if (json) {
     const times = (key: (typeof listed)[number]): object => ({

@@ -8,7 +8,7 @@ import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/host
 import { readText } from '../read-text.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { run as runApi, usage as apiUsage } from './keys-api.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice keys new [FILE]             makes the keys that services sign with, and the one for configurations
 sluice keys list [FILE]            what there is, without the private parts
@@ -30,7 +30,7 @@ const options = {
 
 const roles = [...signers, 'auditor', 'gateway', 'proxy', 'mcp'] as const;
 
-export function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [action, ...rest] = positionals;
   if (action === 'api') return runApi(rest, values, surroundings);
@@ -61,7 +61,7 @@ export function run(args: readonly string[], surroundings: Surroundings): Promis
   return Promise.resolve(0);
 }
 
-function make(file: string, surroundings: Surroundings): void {
+function make(file: string, surroundings: CommandContext): void {
   if (existsSync(file))
     throw new Error(`${file} is there already. Rotate its keys with \`sluice keys rotate\`, or name another file.`);
   const set = newKeySet(Date.now());
@@ -71,14 +71,14 @@ function make(file: string, surroundings: Surroundings): void {
   list(set, surroundings);
 }
 
-function rotateFile(file: string, surroundings: Surroundings): void {
+function rotateFile(file: string, surroundings: CommandContext): void {
   const set = rotate(read(file), Date.now());
   replaceKeyFile(file, set);
   surroundings.write('Restart the processes, one after another, so that they sign with the new keys.\n');
   list(set, surroundings);
 }
 
-function list({ keys, sealing = [] }: KeySet, { write, paint }: Surroundings): void {
+function list({ keys, sealing = [] }: KeySet, { write, paint }: CommandContext): void {
   for (const { kid, status, createdAt, d } of [...keys, ...sealing]) {
     const mark = status === 'signing' ? paint.good(status.padEnd(9)) : status.padEnd(9);
     write(`${kid.padEnd(26)}  ${mark}  ${createdAt}${d === null ? '' : '  with its private key'}\n`);

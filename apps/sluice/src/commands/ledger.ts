@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { requireBelonging } from '@sluice/host';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { withStores } from '../system/with-stores.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ledger check
   Says whether the ledger belongs to the log. Services do not work with one that was emptied, or that belongs to another log.
@@ -10,7 +10,7 @@ sluice ledger adopt
   Makes the ledger belong to this log from now on, whatever it belonged to: after a move to another cluster, or where one of the
   two is lost for good. Stop the executors first: what was under way may be done twice.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { environment, write } = surroundings;
   const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
   const [action, ...words] = positionals;

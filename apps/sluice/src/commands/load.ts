@@ -14,7 +14,7 @@ import { summary, summaryJson } from '../load/summary.js';
 import { Tally } from '../load/tally.js';
 import { aboutVersion, appliedConfiguration, loadFile } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice load [--rate n] [--for 30s] [--sessions n] [--seed n] [--mix FILE] [--json]
   Publishes a mix of requests at a steady rate (5 a second, for 30 s, over 50 sessions) and shows the results, live in a terminal;
@@ -37,7 +37,7 @@ interface Wanted {
   readonly json: boolean;
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const wanted = readArguments(args);
   const { environment, log } = surroundings;
   const mix = readMix(wanted.mix ?? surroundings.inProject(ownMix));
@@ -71,7 +71,7 @@ async function load(
   bus: Bus,
   mix: Mix,
   { perSecond, durationMs, sessions, seed, json }: Wanted,
-  { environment, write, print, paint, stopped, terminal }: Surroundings,
+  { environment, write, print, paint, stopped, terminal }: CommandContext,
   known?: Credentials,
 ): Promise<number> {
   const credentials = known ?? (await credentialsFor(mix, environment));

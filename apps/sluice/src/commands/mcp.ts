@@ -10,7 +10,7 @@ import { askServers, configurationOf } from '../system/compile-once.js';
 import { serveMcpOverStdio } from '../system/mcp-stdio.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { shorten } from '../show/story.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice mcp list SERVER [--config FILE] [--json]
 sluice mcp list URL [--json]
@@ -34,7 +34,7 @@ sluice mcp serve
 /** How long a server that no configuration has may take to start and to answer, in milliseconds. */
 const startMs = 60_000;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -77,7 +77,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 
 const nameless = { command: null, args: [], env: [], url: null, startMs } satisfies Omit<McpServer, 'id'>;
 
-async function list(server: McpServer, json: boolean, surroundings: Surroundings): Promise<number> {
+async function list(server: McpServer, json: boolean, surroundings: CommandContext): Promise<number> {
   const { write, print, paint } = surroundings;
   const [offer] = await askServers([server], surroundings.environment);
   if (offer === undefined || 'error' in offer)
@@ -125,7 +125,7 @@ function blockFor(server: McpServer, names: readonly string[]): string {
     .replace(/^( *redaction: whole)$/m, '$1 # or a list of the fields of a result that may leave the tool');
 }
 
-async function configured(name: string, file: string | null, surroundings: Surroundings): Promise<McpServer> {
+async function configured(name: string, file: string | null, surroundings: CommandContext): Promise<McpServer> {
   if (file === null)
     throw new Error(
       `Which configuration has the server ${name}? Name it with --config or SLUICE_CONFIG, or give the server’s URL, or -- and the command that starts it.`,

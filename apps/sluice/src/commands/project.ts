@@ -3,14 +3,14 @@ import { openBus, prepareDataFolder, projectionPlace, requireLog, verifierIfAny 
 import { GenuineEnds } from '@sluice/run';
 import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice project rebuild
   Reads the log from its beginning into the gateway’s lists of runs, audit entries and dead letters: in the PostgreSQL of DATABASE_URL, or
   in SLUICE_DATA. The gateway does so by itself where it finds none. Lists are incomplete until it is done; a gateway that runs meanwhile
   goes on.`;
 
-export async function run(args: readonly string[], { environment, log, write }: Surroundings): Promise<number> {
+export async function run(args: readonly string[], { environment, log, write }: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
   refuseSurplus({ values, words: positionals }, { taken: [], words: 1 }, usage);
   if (positionals[0] !== 'rebuild') throw new Error(`Write “sluice project rebuild”.\n${usage}`);

@@ -3,13 +3,13 @@ import { compileEvaluator, wildcard } from '@sluice/core';
 import { recommendGroups } from '@sluice/discovery';
 import type { RecommendedGroup } from '@sluice/discovery';
 import { configurationOf } from '../system/compile-once.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice recommend --config FILE [--permitted GROUP,…] [--json] QUESTION
   Says which groups of a configuration suit a question, best first, with their scores, the tools they come from and the
   words that match; of those that a caller who may ask for these groups may ask for, or of all.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -16,7 +16,7 @@ import { verifierFor } from '../replay/verifier-for.js';
 import { Comparison } from '../show/comparison.js';
 import { Prospect } from '../show/prospect.js';
 import { configurationOf } from '../system/compile-once.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice replay [--from time] [--to time] [--offsets agent.toolsets/0/17-42] [--session id] [--tenant id] [--tool name]
              [--export FILE] [--config FILE] [--json]
@@ -26,7 +26,7 @@ export const usage = `sluice replay [--from time] [--to time] [--offsets agent.t
   milliseconds since the epoch; --to is not included. --json prints a line for each that is not equal, and the counts at the end.
   A unique beginning of a session’s id is enough.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -72,7 +72,7 @@ interface Given {
   readonly signal: AbortSignal;
 }
 
-async function compare(given: Given, surroundings: Surroundings): Promise<number> {
+async function compare(given: Given, surroundings: CommandContext): Promise<number> {
   const { reader, selection, json, fromFile, signal } = given;
   const keys = recordedKeys(surroundings.environment);
   const comparison = new Comparison(json, keys !== null, surroundings);
@@ -93,7 +93,7 @@ async function compare(given: Given, surroundings: Surroundings): Promise<number
   return comparison.end();
 }
 
-async function consider(given: Given, candidate: Configuration, surroundings: Surroundings): Promise<number> {
+async function consider(given: Given, candidate: Configuration, surroundings: CommandContext): Promise<number> {
   const { reader, selection, json, fromFile, signal } = given;
   const keys = recordedKeys(surroundings.environment);
   const prospect = new Prospect(json, candidate.version, surroundings);
@@ -116,7 +116,7 @@ async function consider(given: Given, candidate: Configuration, surroundings: Su
 
 async function open(
   file: string | undefined,
-  { environment, log }: Surroundings,
+  { environment, log }: CommandContext,
   signal: AbortSignal,
 ): Promise<{ readonly reader: LogReader; close(): Promise<void> }> {
   if (file !== undefined) return { reader: await openArchive(file), close: () => Promise.resolve() };
@@ -125,7 +125,7 @@ async function open(
   return { reader: bus, close: () => bus.close() };
 }
 
-async function compiled(file: string, surroundings: Surroundings): Promise<Configuration> {
+async function compiled(file: string, surroundings: CommandContext): Promise<Configuration> {
   const configuration = await configurationOf(file, surroundings);
   const allowed = new Set(configuration.policy.allowedTools);
   const missing = configuration.tools.filter(({ id, unavailable }) => allowed.has(id) && unavailable !== null);

@@ -6,14 +6,14 @@ import { readRuns } from '../runs.js';
 import type { RunFilter, RunSummary, RunTokens } from '../runs.js';
 import { shorten } from '../show/story.js';
 import { readSince } from './since.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice runs [--since 12h] [--user NAME] [--tenant NAME] [--tool NAME] [--outcome answer|error|running|CODE] [--limit n] [--json]
   Lists the runs on the log, the oldest first, and of more than --limit (50) the newest. --since is how long ago (30m, 12h, 7d) or a date.
   --user is for whom a run was made, or else who asked. --tool is the key or id of a tool that the run called. --outcome is answer,
   error, running, or the code of an error (docs/errors.md). --json prints a line for each.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -51,7 +51,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   }
 }
 
-function asLines(run: RunSummary, { paint }: Surroundings): string {
+function asLines(run: RunSummary, { paint }: CommandContext): string {
   const { requestId, sessionId, question, startedAt, endedAt, outcome, iterations, user, tenant, tools, tokens } = run;
   const time = new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ');
   const marked = outcome === 'answer' ? paint.good(outcome) : outcome === 'running' ? outcome : paint.bad(outcome);

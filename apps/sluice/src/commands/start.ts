@@ -14,14 +14,14 @@ import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
 import { Story } from '../show/story.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice start [--once]
   Runs all services in this process on an embedded log, shows the sample workflow, and keeps serving.
   Under SLUICE_CONFIG, or a configuration that was applied in the data folder, it serves without the sample.
   --once ends after the sample; exit code 0 only if its answer is right.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { once: { type: 'boolean', default: false } } });
   const { environment, write, paint, stopped } = surroundings;
   if (environment.configFile !== null && values.once)
@@ -85,7 +85,7 @@ function takenLine(configuration: Configuration, file: string | null): string {
 }
 
 /** What was applied in this data folder. */
-async function inForce({ environment, log }: Surroundings): Promise<ConfigVersion | null> {
+async function inForce({ environment, log }: CommandContext): Promise<ConfigVersion | null> {
   const bus = await openLogFile(environment, log);
   try {
     return await appliedConfiguration(bus, verifierIfAny(environment));
@@ -94,7 +94,10 @@ async function inForce({ environment, log }: Surroundings): Promise<ConfigVersio
   }
 }
 
-async function runSample({ runtime, failed }: OpenRuntime, { write, paint, stopped }: Surroundings): Promise<boolean> {
+async function runSample(
+  { runtime, failed }: OpenRuntime,
+  { write, paint, stopped }: CommandContext,
+): Promise<boolean> {
   const { request, since, isNew } = await sampleRequest(runtime.bus, runtime.clock.now());
   write(
     `\n${paint.strong(sampleQuestion)}\n${paint.dim(`groups ${request.group?.join(', ') ?? ''}; no key needed: the built-in rule-based model chooses`)}\n`,
@@ -131,7 +134,7 @@ function aboutSecret(url: string, file: string | null): readonly string[] {
 /** The file of the secret that HTTP needs; null where an identity is configured, or the secret came from elsewhere. */
 function secretFile(
   configuration: Pick<Configuration, 'identity'>,
-  environment: Surroundings['environment'],
+  environment: CommandContext['environment'],
 ): string | null {
   const file = dataFiles(environment).localSecret;
   return configuration.identity.provider === 'none' && environment.secret('SLUICE_LOCAL_SECRET') === undefined
@@ -148,7 +151,7 @@ interface Shown {
   readonly configuration: Configuration;
 }
 
-function whatNext({ paint, environment }: Surroundings, { url, own, configFile, configuration }: Shown): string {
+function whatNext({ paint, environment }: CommandContext, { url, own, configFile, configuration }: Shown): string {
   const group = configuration.tools.flatMap(({ groups }) => groups).find((one) => /^[\w-]+$/.test(one));
   const ask = !own
     ? 'npx sluice ask "What is the capital of Japan?" --group read-only'

@@ -8,14 +8,14 @@ import { openBus, requireLog } from '@sluice/host';
 import { readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { shorten } from '../show/story.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice tail [--topic agent.steps,agent.responses] [--session id] [--tenant name] [--from start|end] [--json] [--once]
   Watches the log; --from start begins with what is there, --once ends there. --json prints each record whole, a line each, and
   {"undecodable":…} with its place for one that cannot be read. A unique beginning of a session’s id is enough. --tenant shows the records
   that say that they are the tenant’s: requests, decisions on approvals and their outcomes do not.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -69,7 +69,7 @@ function asJson({ topic, partition, offset, key, timestamp, headers, record }: I
   });
 }
 
-function asLine(message: Incoming, { paint }: Surroundings): string {
+function asLine(message: Incoming, { paint }: CommandContext): string {
   const time = new Date(message.timestamp).toISOString().slice(11, 23);
   return `${paint.dim(time)} ${message.topic.slice('agent.'.length).padEnd(12)} ${paint.dim(shorten(message.key, 24).padEnd(24))} ${shorten(gistOf(message), 120)}`;
 }

@@ -6,7 +6,7 @@ import type { TrialIssuer } from '@sluice/identity';
 import { prepareDataFolder, systemClock } from '@sluice/host';
 import { readSpan } from '../read-span.js';
 import { readText } from '../read-text.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice token --tenant TENANT --groups GROUP,… [--user NAME] [--expires 1h]
   Prints a JWT for trials, as an identity provider would issue it to this user (trial unless named). On first use it makes the
@@ -15,7 +15,7 @@ export const usage = `sluice token --tenant TENANT --groups GROUP,… [--user NA
 
 const issuerName = 'https://trial.invalid';
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   return 0;
 }
 
-async function issuerIn({ environment, note }: Surroundings): Promise<TrialIssuer> {
+async function issuerIn({ environment, note }: CommandContext): Promise<TrialIssuer> {
   const { dataFolder } = environment;
   const secretFile = join(dataFolder, 'trial-issuer.json');
   const publicFile = join(dataFolder, 'trial-issuer-public.json');

@@ -5,12 +5,12 @@ import { readRuns } from '../runs.js';
 import type { RunSummary } from '../runs.js';
 import { columns } from '../show/columns.js';
 import { readSince } from './since.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 /** `sluice tokens --runs`: what the prompts of each run on the log were made of, with those of the agents that it called, and the sum of all. */
 export async function tokensOfRuns(
   options: { readonly since?: string | undefined; readonly limit: string; readonly json: boolean },
-  { environment, log, write, print }: Surroundings,
+  { environment, log, write, print }: CommandContext,
 ): Promise<number> {
   if (!/^[1-9]\d{0,5}$/.test(options.limit))
     throw new Error(`Give --limit as a whole number from 1 to 999999, not “${options.limit}”.`);

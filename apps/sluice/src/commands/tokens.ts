@@ -16,7 +16,7 @@ import { TokenCounter, toolTokens } from '@sluice/tokens';
 import type { ToolTokens } from '@sluice/tokens';
 import { configurationOf } from '../system/compile-once.js';
 import { columns } from '../show/columns.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 import { tokensOfRuns } from './tokens-of-runs.js';
 
 export const usage = `sluice tokens --config FILE [--group GROUP,…] [--state STATE] [--iterations N] [--model NAME] [--provider-count] [--tools] [--json]
@@ -50,7 +50,7 @@ interface Agent {
   readonly nested: boolean;
 }
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -95,7 +95,11 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
 }
 
 /** Throws a sentence where no provider can be asked. */
-function providerOf({ model }: Configuration, name: string | undefined, { environment }: Surroundings): ProviderCount {
+function providerOf(
+  { model }: Configuration,
+  name: string | undefined,
+  { environment }: CommandContext,
+): ProviderCount {
   const settings = name === undefined ? model : { ...model, name: name.split('/').at(-1) ?? name };
   const count = createProviderCount(settings, (variable) => environment.secret(variable));
   if (count !== null) return count;

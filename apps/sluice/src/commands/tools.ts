@@ -3,14 +3,14 @@ import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
 import { configurationOf } from '../system/compile-once.js';
 import { builtInConfiguration } from '../system/built-in-tools.js';
 import { writePages } from '../system/write-pages.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice tools docs DIR [--config FILE] [--group GROUP,…]
   Writes a page about each tool that the policy allows into DIR, with an index by category in README.md: the pages that
   an agent with deferred descriptions reads. Without a configuration they are about the built-in tools. Pages
   that an earlier call wrote, of tools that are not there any more, are removed.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,

@@ -4,7 +4,7 @@ import type { Access, Role } from '@sluice/contracts';
 import { openBus } from '@sluice/host';
 import type { Environment, Kept } from '@sluice/host';
 import { refuseSurplus } from '../refuse-surplus.js';
-import type { Surroundings } from './surroundings.js';
+import type { CommandContext } from './command-context.js';
 
 /** The units that SLUICE_RETENTION can be written in, the largest first. */
 const ages = { d: 86_400_000, h: 3_600_000, min: 60_000 };
@@ -17,7 +17,7 @@ export const usage = `sluice topics [--check | --apply | --acls [--principal NAM
   new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it needs; the
   principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
 
-export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { environment, write, print } = surroundings;
   const { values } = parseArgs({
     args: [...args],
@@ -48,7 +48,7 @@ const shown = [
   'retention.bytes',
 ] as const;
 
-async function check({ environment, log, write }: Surroundings): Promise<number> {
+async function check({ environment, log, write }: CommandContext): Promise<number> {
   const { bus, findings, topicsThere } = await openBus(environment, log);
   try {
     for (const [topic, { settings, partitions }] of topicsThere()) {
@@ -67,7 +67,7 @@ async function check({ environment, log, write }: Surroundings): Promise<number>
   }
 }
 
-async function apply({ environment, log, write }: Surroundings): Promise<void> {
+async function apply({ environment, log, write }: CommandContext): Promise<void> {
   const { bus, applyRetention } = await openBus(environment, log);
   try {
     const changed = await applyRetention();

@@ -6,7 +6,7 @@ import { sha256, topics } from '@sluice/contracts';
 import { openBus, openSignatures, requireLog } from '@sluice/host';
 import { configurationRecord, configurationsOn, inForceOf } from '@sluice/run';
 import { differences } from '@sluice/replay';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 import { configurationOf } from '../system/compile-once.js';
 import { configurationIn } from '../system/configuration-in.js';
 import { allowedTools, lookAt } from './server-view.js';
@@ -18,7 +18,7 @@ import { allowedTools, lookAt } from './server-view.js';
 export async function approve(
   id: string,
   given: { readonly config: string | null; readonly yes: boolean },
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<number> {
   const { environment, log, write, paint } = surroundings;
   requireLog(environment);
@@ -77,7 +77,7 @@ function showChange(
   before: ConfiguredTool,
   offer: OfferedTool,
   now: Configuration,
-  { write, paint }: Surroundings,
+  { write, paint }: CommandContext,
 ): void {
   const after = now.tools.find(
     ({ mcp }) => mcp?.server === before.mcp?.server && mcp?.tool === offer.name && mcp.kind === undefined,
@@ -115,7 +115,7 @@ function isSeen(
   });
 }
 
-async function isConfirmed(count: number, { terminal, input }: Surroundings): Promise<boolean> {
+async function isConfirmed(count: number, { terminal, input }: CommandContext): Promise<boolean> {
   if (!terminal) return false;
   const lines = createInterface({ input, output: process.stdout });
   try {

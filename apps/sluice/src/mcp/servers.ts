@@ -1,13 +1,13 @@
 import { printable } from '@sluice/core';
 import { configurationsOn, inForceOf } from '@sluice/run';
 import { openBus, requireLog, verifierIfAny } from '@sluice/host';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 import { configurationIn } from '../system/configuration-in.js';
 import { allowedTools, lookAt } from './server-view.js';
 import type { ServerView } from './server-view.js';
 
 /** Asks every server of the configuration in force. Exit code 1 if one is away or has a tool that is held back. */
-export async function servers(json: boolean, surroundings: Surroundings): Promise<number> {
+export async function servers(json: boolean, surroundings: CommandContext): Promise<number> {
   const { environment, log, write, print } = surroundings;
   requireLog(environment);
   const { bus } = await openBus(environment, log);
@@ -43,7 +43,7 @@ function asLine({ server, error, latencyMs, offered, inUse, heldBack, gone, unus
   return { server: server.id, state, latency_ms: latencyMs, error, ...tools };
 }
 
-function show({ server, error, latencyMs, offered, ...tools }: ServerView, { write, paint }: Surroundings): void {
+function show({ server, error, latencyMs, offered, ...tools }: ServerView, { write, paint }: CommandContext): void {
   if (error !== null) {
     write(`${paint.bad('✗')} ${server.id} is away: ${printable(error)}\n`);
     return;

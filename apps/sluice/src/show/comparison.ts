@@ -3,7 +3,7 @@ import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 import { shortenApart } from './story.js';
 
 /** A check that looked at nothing must not pass. */
@@ -21,7 +21,7 @@ export class Comparison {
   constructor(
     private readonly json: boolean,
     private readonly verified: boolean,
-    private readonly surroundings: Pick<Surroundings, 'write' | 'print' | 'paint'>,
+    private readonly surroundings: Pick<CommandContext, 'write' | 'print' | 'paint'>,
   ) {
     for (const kind of decisionKinds) this.counts.set(kind, { equal: 0, different: 0, not_replayable: 0 });
   }

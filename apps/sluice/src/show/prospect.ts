@@ -3,7 +3,7 @@ import { placeOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
 import { nothingSelected } from './comparison.js';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 
 /** Examples that are named for each thing that would change. */
 const examplesNamed = 3;
@@ -30,7 +30,7 @@ export class Prospect {
   constructor(
     private readonly json: boolean,
     private readonly version: string,
-    private readonly surroundings: Pick<Surroundings, 'write' | 'print' | 'paint'>,
+    private readonly surroundings: Pick<CommandContext, 'write' | 'print' | 'paint'>,
   ) {}
 
   readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {

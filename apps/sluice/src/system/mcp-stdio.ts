@@ -5,7 +5,7 @@ import { createLog, dataFiles, logToFile, openLogFile, openRuntime, ownToken, pr
 import type { Environment, OpenRuntime, Runtime } from '@sluice/host';
 import { LineInput } from '../../../mcp/src/line-input.js';
 import { serveOverStdio } from '../../../mcp/src/stdio.js';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 import { appliedConfiguration } from './applied.js';
 import { startEmbedded } from './embedded.js';
 import { SharedServices } from './shared-services.js';
@@ -15,7 +15,7 @@ const mostDrainMs = 500;
 const lookEveryMs = 50;
 
 /** Serves one MCP client over this process’s standard input and output, until the client leaves. Standard output is the protocol’s. */
-export async function serveMcpOverStdio(surroundings: Surroundings): Promise<number> {
+export async function serveMcpOverStdio(surroundings: CommandContext): Promise<number> {
   const { environment, stopped } = surroundings;
   prepareDataFolder(environment.dataFolder);
   const lines = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, { fileOnly: true }));
@@ -43,7 +43,7 @@ export async function serveMcpOverStdio(surroundings: Surroundings): Promise<num
  */
 async function withServices(
   { runtime, beforeClose, failed }: OpenRuntime,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<boolean> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);

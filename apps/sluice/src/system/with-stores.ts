@@ -1,7 +1,7 @@
 import type { Bus, LogIdentity } from '@sluice/bus';
 import { openBus, openLedger, requireLog, requireSharedLedger } from '@sluice/host';
 import type { StoredLedger } from '@sluice/ledger';
-import type { Surroundings } from '../commands/surroundings.js';
+import type { CommandContext } from '../commands/command-context.js';
 
 interface Stores {
   readonly bus: Bus & { identity(): Promise<LogIdentity> };
@@ -10,7 +10,7 @@ interface Stores {
 
 /** Opens the log and its ledger for the work of a command. */
 export async function withStores<T>(
-  { environment, log }: Pick<Surroundings, 'environment' | 'log'>,
+  { environment, log }: Pick<CommandContext, 'environment' | 'log'>,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
   requireSharedLedger(environment);

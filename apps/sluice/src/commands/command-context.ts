@@ -2,7 +2,7 @@ import type { Environment, Log } from '@sluice/host';
 import type { Paint } from '../show/paint.js';
 
 /** What a command works with; made once in main. */
-export interface Surroundings {
+export interface CommandContext {
   readonly environment: Environment;
   readonly log: Log;
   readonly paint: Paint;
