@@ -5,7 +5,6 @@ export { askInOrder, briefOf } from './in-order.js';
 export { ModelRest } from './model-rest.js';
 export { Models } from './models.js';
 export type { ModelSource } from './models.js';
-export { definitionFor } from './native-search.js';
 export { nativeSearches } from './native-searches.js';
 export { createEmbedder } from './embed/create-embedder.js';
 export { Embedders } from './embed/embedders.js';

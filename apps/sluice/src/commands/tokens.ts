@@ -10,7 +10,7 @@ import {
   wildcard,
 } from '@sluice/core';
 import type { Approach, Configuration, ModelTool } from '@sluice/core';
-import { createProviderCount, definitionFor } from '@sluice/model';
+import { createProviderCount, nativeSearches } from '@sluice/model';
 import type { ProviderCount } from '@sluice/model';
 import { TokenCounter, toolTokens } from '@sluice/tokens';
 import type { ToolTokens } from '@sluice/tokens';
@@ -142,6 +142,7 @@ async function rowsOf(
   },
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
+  const { definitionFor } = await nativeSearches();
   let full = 0;
   for (const approach of ['full', ...approaches.filter((one) => one !== 'full')] as const) {
     const described = describedBy(approach, configuration);
