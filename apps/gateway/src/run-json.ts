@@ -7,6 +7,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Waiting } from '@sluice/run';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
+import type { ShownArguments } from './shown-arguments.js';
 import type { RunPlace } from './run-place.js';
 
 /** A run that has not ended, with its calls and tokens so far, and what it waits for. */
@@ -32,10 +33,11 @@ export async function endOf(
   followed: Followed,
   milliseconds: number,
   signatures: Verifier,
+  shown: ShownArguments,
 ): Promise<{ readonly end: object } | { readonly running: RunProgress } | 'not_theirs'> {
-  const progress = new RunProgress();
+  const progress = new RunProgress(shown);
   for await (const message of past) {
-    const end = await endIn(message, whose, progress, signatures);
+    const end = await endIn(message, whose, progress, signatures, shown);
     if (end !== null) return end;
   }
   for (const until = performance.now() + milliseconds; ;) {
@@ -43,7 +45,7 @@ export async function endOf(
     const message = left <= 0 ? null : await followed.next(left);
     if (message === null || message === undefined) return { running: progress };
     if (!(await whose.concerns(message))) continue;
-    const end = await endIn(message, whose, progress, signatures);
+    const end = await endIn(message, whose, progress, signatures, shown);
     if (end !== null) return end;
   }
 }
@@ -53,18 +55,20 @@ async function endIn(
   whose: RunAccess,
   progress: RunProgress,
   signatures: Verifier,
+  shown: ShownArguments,
 ): Promise<{ readonly end: object } | null | 'not_theirs'> {
   const telling = whose.of(message);
   if (telling === 'not_theirs') return 'not_theirs';
   progress.add(message);
   if (telling !== 'tell' || message.topic !== 'agent.responses') return null;
   const signature = await endSignature(message, signatures);
-  return signature === null ? null : { end: ended(message.record, signature, progress) };
+  return signature === null ? null : { end: ended(message.record, signature, progress, shown) };
 }
 
 /** Without the run’s inside; of a request that never began nothing but why. */
-function ended(response: AgentResponse, signature: EndSignature, progress: RunProgress): object {
-  const wire = recordToJson('AgentResponse', response) as Readonly<Record<string, unknown>>;
+function ended(response: AgentResponse, signature: EndSignature, progress: RunProgress, shown: ShownArguments): object {
+  const seen = response.history.map((step) => ({ ...step, arguments: shown(step.action, step.arguments) }));
+  const wire = recordToJson('AgentResponse', { ...response, history: seen }) as Readonly<Record<string, unknown>>;
   const { request_id, session_id, kind, answer, error, incomplete } = wire;
   const { state, iterations, history, config_version, ended_at } = wire;
   const outcome = { request_id, session_id, status: 'ended', kind, answer, error, incomplete, signature };

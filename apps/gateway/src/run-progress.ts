@@ -1,6 +1,8 @@
 import type { AgentStep, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
+import { asWritten } from './shown-arguments.js';
+import type { ShownArguments } from './shown-arguments.js';
 
 /** A call of a run as callers read it; `ok` is null while it has no result on record. */
 interface CallJson {
@@ -17,6 +19,8 @@ interface CallJson {
 
 /** What a run has called and used by the records so far: each of them has the run whole, so the latest one counts. */
 export class RunProgress {
+  constructor(private readonly shown: ShownArguments = asWritten) {}
+
   /** Steps that the request brought along are none of this run; null while their number is unknown. */
   private brought: number | null = null;
   private history: readonly AgentStep[] = [];
@@ -67,13 +71,13 @@ export class RunProgress {
     const pending = this.pending;
     const isDone = pending !== null && done.some(({ iteration }) => iteration >= pending.iteration);
     const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.open(pending, call, index));
-    return { tool_calls: [...done.map(stepJson), ...open], tokens: tokensOf(this.run) };
+    return { tool_calls: [...done.map((step) => stepJson(step, this.shown)), ...open], tokens: tokensOf(this.run) };
   }
 
   private open(record: ToolCall, call: RequestedCall, index: number): CallJson {
     const open = { ok: null, error: null, reason: null, state: null, started_at: null, duration_ms: null };
     const tool = this.keys.get(call.tool) ?? call.tool;
-    return { id: callIdOf(record, call, index), tool, arguments: call.arguments, ...open };
+    return { id: callIdOf(record, call, index), tool, arguments: this.shown(call.tool, call.arguments), ...open };
   }
 
   private see(history: readonly AgentStep[], run: Run | null): void {
@@ -83,12 +87,12 @@ export class RunProgress {
   }
 }
 
-/** A step as a call of the run: arguments and times as its record has them. */
-export function stepJson(step: AgentStep): CallJson {
+/** A step as a call of the run: arguments as callers read them, times as its record has them. */
+export function stepJson(step: AgentStep, shown: ShownArguments): CallJson {
   const { toolCallId, action, outcome, reason, state, startedAt, endedAt } = step;
   const ok = outcome === 'ok';
   return {
-    ...{ id: toolCallId, tool: action, arguments: step.arguments, ok },
+    ...{ id: toolCallId, tool: action, arguments: shown(action, step.arguments), ok },
     ...{ error: ok ? null : outcome, reason, state },
     started_at: startedAt === 0 ? null : startedAt,
     duration_ms: startedAt === 0 ? null : endedAt - startedAt,

@@ -31,6 +31,7 @@ import { endOf, running } from './run-json.js';
 import { beginOf, placeOfRequest, whereIs } from './run-place.js';
 import type { RunPlace } from './run-place.js';
 import { runChunks } from './stream/run-stream.js';
+import { shownArguments } from './shown-arguments.js';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */
@@ -186,15 +187,16 @@ export class RunsService {
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
+    const shown = shownArguments(this.runtime.configurations.current().configuration.tools);
     if (preference.kind === 'stream') {
       const onFailure = (error: unknown): void =>
         this.runtime.log.warn(
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      return answer.stream(runChunks(run, token, whose, past, followed, onFailure));
+      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, shown));
     }
-    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures);
+    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, shown);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
     if ('end' in end) answer.send(200, withWarnings(end.end, warnings));

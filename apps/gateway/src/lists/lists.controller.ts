@@ -10,6 +10,7 @@ import { Callers } from '../caller.js';
 import { linkToken } from '../local-access.js';
 import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
+import { shownArguments } from '../shown-arguments.js';
 import { stepJson, tokensOf } from '../run-progress.js';
 import { whereIs } from '../run-place.js';
 import type { RunPlace } from '../run-place.js';
@@ -74,12 +75,13 @@ export class ListsController {
     const caller = await this.callers.of(http);
     const { limit } = parametersOf(query, stepParameters);
     const steps = await this.lists.projection.steps(caller, sessionId, limitOf(limit));
+    const shown = shownArguments(this.runtime.configurations.current().configuration.tools);
     return {
       session_id: sessionId,
       steps: steps.map(([requestId, step]) => ({
         request_id: requestId,
         iteration: step.iteration,
-        ...stepJson(step),
+        ...stepJson(step, shown),
       })),
     };
   }

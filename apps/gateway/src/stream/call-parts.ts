@@ -1,3 +1,4 @@
+import type { ShownArguments } from '../shown-arguments.js';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { AgentStep } from '@sluice/contracts';
 
@@ -23,7 +24,10 @@ export class CallParts {
   private readonly seen = new Set<string>();
   private readonly callIds = new Set<string>();
 
-  constructor(private readonly nextPart: () => number) {}
+  constructor(
+    private readonly nextPart: () => number,
+    private readonly shown: ShownArguments,
+  ) {}
 
   has(iteration: number, index: number): boolean {
     return this.seen.has(`${iteration}/${index}`);
@@ -47,7 +51,7 @@ export class CallParts {
     this.early.delete(id);
     return [
       { type: 'part-start', path: [], part: { type: 'tool-call', toolCallId, toolName: call.tool } },
-      { type: 'text-delta', path: [part], textDelta: call.args },
+      { type: 'text-delta', path: [part], textDelta: this.shown(call.tool, call.args) },
       { type: 'tool-call-args-text-finish', path: [part] },
       ...(early === undefined ? [] : this.preliminary(iteration, call.id, early)),
     ];

@@ -12,6 +12,8 @@ import type {
 import { recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
+import { asWritten } from '../shown-arguments.js';
+import type { ShownArguments } from '../shown-arguments.js';
 import { CallParts } from './call-parts.js';
 import { TextPart } from './text-part.js';
 
@@ -51,7 +53,11 @@ export class RunParts {
   /** Tokens of the run by the end of the last step. */
   private tokens = { inputTokens: 0, outputTokens: 0 };
   private readonly text = new TextPart(() => this.parts++);
-  private readonly callParts = new CallParts(() => this.parts++);
+  private readonly callParts: CallParts;
+
+  constructor(shown: ShownArguments = asWritten) {
+    this.callParts = new CallParts(() => this.parts++, shown);
+  }
 
   /** The first of the stream: what it takes to find the run again. */
   begin(run: {

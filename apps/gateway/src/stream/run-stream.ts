@@ -1,3 +1,4 @@
+import type { ShownArguments } from '../shown-arguments.js';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
@@ -21,8 +22,9 @@ export async function* runChunks(
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   onFailure: (error: unknown) => void,
+  shown: ShownArguments,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
-  const parts = new RunParts();
+  const parts = new RunParts(shown);
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since, ...(token === null ? {} : { token }) });
