@@ -115,7 +115,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   checkConnections(identified, policy, connections, given.types, problems);
   checkHosts(identified, { policy, connections, servers: mcp.servers, types: given.types }, problems);
   const served = serve(identified, mcp, given, problems, brought);
-  const checked = identified.map((tool) => ({ ...tool, allowed: specify(tool, given, served.hidden) }));
+  const checked = identified.map((tool) => ({ ...tool, allowed: specify(tool, given, served.hidden, mcp.servers) }));
   // A server’s schema is the server’s: what does not fit it any more hides the tool, or the example.
   const specified = withFittingExamples(withRedactions(checked, policy), given.argumentsProblem, { problems, noted });
   const categories = [...new Set(specified.flatMap((tool) => categoryOf(tool, given) ?? []))];
@@ -233,12 +233,18 @@ function serve(
   return { names: new Map(places.map((place, at) => [placeOf(place), names[at] ?? ''])), hidden };
 }
 
-function specify(tool: IdentifiedTool, given: CompilerInputs, hidden: ReadonlyMap<string, string>): Allowed {
+function specify(
+  tool: IdentifiedTool,
+  given: CompilerInputs,
+  hidden: ReadonlyMap<string, string>,
+  servers: readonly McpServer[],
+): Allowed {
   const { binding } = tool;
   const clash = binding === null ? undefined : hidden.get(placeOf(binding));
   if (clash !== undefined) return withheld(clash);
   const type = given.types.find((one) => one.type === tool.entry.type);
-  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, given);
+  const isBound = connectionOf(tool, servers) !== undefined;
+  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, { ...given, isBound });
   const specification = specifyBuiltIn(tool, type, given.digest);
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }
@@ -267,6 +273,11 @@ function describedAs(
   };
 }
 
+/** What the tool names, else what its server does. */
+function connectionOf({ entry, binding }: IdentifiedTool, servers: readonly McpServer[]): string | undefined {
+  return entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
+}
+
 function compileTool(
   tool: IdentifiedTool & { readonly allowed: Allowed },
   groups: readonly string[],
@@ -276,8 +287,8 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema, reconcile, title, icons } = tool.allowed;
-  const connection = entry.connection ?? servers.find((server) => server.id === binding?.server)?.connection?.id;
+  const { specification, pin, outputSchema, nulls, reconcile, title, icons } = tool.allowed;
+  const connection = connectionOf(tool, servers);
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
     key: entry.key,
@@ -305,6 +316,7 @@ function compileTool(
             served: binding.kind === null ? (served.get(placeOf(binding)) ?? '') : entry.key,
             pin,
             outputSchema,
+            ...(nulls === undefined ? {} : { nulls }),
             ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
             ...(binding.cacheMs === null ? {} : { cacheMs: binding.cacheMs }),
           },

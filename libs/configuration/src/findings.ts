@@ -29,7 +29,7 @@ const mostTools = 128;
 /** What is known of tools beside what they are, by key: where they stand in the file, and how their schema differs from their server's. */
 interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
-  readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed'>>;
+  readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls'>>;
   readonly tree: GroupTree;
 }
 
@@ -104,14 +104,14 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
 
 function aboutSchema(
   { key }: ConfiguredTool,
-  allowed: Pick<Allowed, 'simplified' | 'narrowed'> | undefined,
+  allowed: Pick<Allowed, 'simplified' | 'narrowed' | 'nulls'> | undefined,
   path: string,
 ): readonly Finding[] {
-  const { simplified = [], narrowed = [] } = allowed ?? {};
+  const { simplified = [], narrowed = [], nulls = [] } = allowed ?? {};
   const findings: Finding[] = [];
   if (simplified.length > 0) {
     const where = sentenceList(simplified, shownPlaces);
-    const message = `The input schema of ${key} was simplified at ${where}: it allows nothing that its server does not, and leaves out “or null”.`;
+    const message = `The input schema of ${key} was simplified at ${where}: it allows nothing that its server does not${nulls.length === 0 ? '' : ', and does not show “or null”, which is passed on all the same'}.`;
     findings.push({ kind: 'simplified', path, message });
   }
   if (narrowed.length > 0) {

@@ -140,6 +140,7 @@ export const configurationKeys = {
     'connection',
     'connection_env',
     'timeout_seconds',
+    'message_megabytes',
     'calls_per_minute',
   ],
   'mcp.tools.<id>': [

@@ -11,6 +11,7 @@ import { namesVariable, notAVariable } from './variables.js';
 export const unboundServer = 'unbound';
 export const serverSeconds = { byDefault: 10, most: 600 } as const;
 export const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
+export const serverMegabytes = { byDefault: 10, most: 256 } as const;
 export const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
 /** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
@@ -79,7 +80,10 @@ function readServer(id: string, section: Section, connections: readonly Connecti
   const limit = section.has('calls_per_minute')
     ? { callsPerMinute: section.wholeNumber('calls_per_minute', serverCallsPerMinute) }
     : {};
-  return { id, command, args, env, url, startMs, ...limit, ...readCredential(section, connections) };
+  const size = section.has('message_megabytes')
+    ? { messageBytes: section.wholeNumber('message_megabytes', serverMegabytes) * 1_048_576 }
+    : {};
+  return { id, command, args, env, url, startMs, ...size, ...limit, ...readCredential(section, connections) };
 }
 
 /** What the server is to be shown, and in which variable if it is one to be started. */

@@ -40,6 +40,8 @@ export interface Allowed {
   readonly reconcile: McpPlace['reconcile'] | null;
   /** Where its input schema is simpler than the server's, as JSON pointers. */
   readonly simplified: readonly string[];
+  /** JSON pointers into the schema to what may be null; absent for none. */
+  readonly nulls?: readonly string[];
   /** What its server allows and the offered schema does not, a phrase each. */
   readonly narrowed: readonly string[];
   /** What its server shows people; absent where it gives none. */
@@ -58,7 +60,13 @@ export function placeOf({ server, tool }: { readonly server: string; readonly to
 /** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools`. */
 export function specifyMcp(
   tool: IdentifiedTool,
-  given: { readonly offers: readonly McpOffer[]; readonly pins?: Pins; readonly digest: Digest },
+  given: {
+    readonly offers: readonly McpOffer[];
+    readonly pins?: Pins;
+    readonly digest: Digest;
+    /** Whether the tool, or its server, has a connection. */
+    readonly isBound: boolean;
+  },
 ): Allowed {
   const { binding } = tool;
   if (binding === null)
@@ -71,7 +79,7 @@ export function specifyMcp(
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
   if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
-  const taken = takeOffer(offered);
+  const taken = takeOffer(offered, given.isBound);
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
@@ -80,7 +88,7 @@ export function specifyMcp(
   const pin = pinOf(offered, given.digest);
   const allowed = given.pins?.get(placeOf(binding));
   if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
-  const { inputSchema, simplified, narrowed, outputSchema } = taken;
+  const { inputSchema, simplified, narrowed, nulls, outputSchema } = taken;
   const spec = {
     name: tool.id,
     description: tool.entry.description ?? offered.description,
@@ -93,6 +101,7 @@ export function specifyMcp(
   const { title, icons } = offered;
   return {
     ...{ specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed },
+    ...(nulls.length === 0 ? {} : { nulls }),
     ...(title === undefined ? {} : { title }),
     ...(icons === undefined ? {} : { icons }),
   };

@@ -168,6 +168,21 @@ describe('what a server offers', () => {
     });
   });
 
+  it.each([
+    ['that its schema takes', null, [{ n: 1 }]],
+    ['but none that its schema refuses', 'n is missing', undefined],
+  ])('gives clients the example that its description ends with, %s (M-13, M-73)', (_, problem, examples) => {
+    const offers = all.map((offer) =>
+      'tools' in offer
+        ? { ...offer, tools: offer.tools.map((tool) => ({ ...tool, description: 'Reads. Example: { "n": 1 }.' })) }
+        : offer,
+    );
+    const given = { ...sampleInputs, offers, argumentsProblem: () => problem };
+    const { configuration, findings } = compileConfiguration(file(['read_file'], ['files']), given);
+    expect(configuration?.tools[0]?.examples).toEqual(examples);
+    expect(findings.filter(({ kind }) => kind === 'unfit_example')).toEqual([]);
+  });
+
   it('refuses no configuration, whatever it is: each of the good tools is there', () => {
     const odd = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 80 }),

@@ -296,11 +296,11 @@ export class McpConnection {
   }
 
   private open(isSse: boolean): AnyTransport {
-    const { command, args, env, url } = this.server;
+    const { command, args, env, url, messageBytes } = this.server;
     if (command === null)
       return isSse
-        ? new SseTransport(new URL(url ?? ''), this.token)
-        : new HttpTransport(new URL(url ?? ''), this.token);
+        ? new SseTransport(new URL(url ?? ''), this.token, messageBytes)
+        : new HttpTransport(new URL(url ?? ''), this.token, messageBytes);
     const { connectionEnv } = this.server;
     const own = this.token === null || connectionEnv === undefined ? {} : { [connectionEnv]: this.token };
     const environment = { ...this.given.environment([...env, ...always]), ...own };
@@ -308,7 +308,7 @@ export class McpConnection {
     const values = [...named, ...handedOn.flatMap((name) => credentialsIn(environment[name] ?? ''))];
     const forms = this.token === null ? [] : this.given.forms(this.token);
     this.secrets = [...forms, ...values.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])];
-    return new StdioProcess({ command, args, environment });
+    return new StdioProcess({ command, args, environment, ...(messageBytes === undefined ? {} : { messageBytes }) });
   }
 
   /** What the client is connected to. */

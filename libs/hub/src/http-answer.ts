@@ -4,7 +4,7 @@ import { parseExactJson } from '@sluice/core';
 import { withoutNullMeta } from './message.js';
 
 /** Bytes of one message from a server: of a body of JSON, or of one event of a stream. As over stdio. */
-export const messageBytes = 10_485_760;
+export const messageBytesByDefault = 10_485_760;
 
 const newLine = 0x0a;
 const carriageReturn = 0x0d;
@@ -27,6 +27,8 @@ export interface Asked {
 }
 
 export interface BoundedBy {
+  /** Of one message, in bytes. */
+  readonly messageBytes: number;
   /** Called before the body fails; `inEvents` if it is a stream of events. */
   onTooLarge(inEvents: boolean): void;
   /** Called with the data of each event of a stream, before its reader sees the event. */
@@ -148,7 +150,8 @@ class Answer {
 
   /** Passes chunks on for as long as no message is too large. */
   private check(): (chunk: Buffer) => Buffer {
-    const isWithin = this.isEvents ? withinEvents() : withinBody();
+    const { messageBytes } = this.given;
+    const isWithin = this.isEvents ? withinEvents(messageBytes) : withinBody(messageBytes);
     return (chunk) => {
       if (isWithin(chunk)) return chunk;
       this.given.onTooLarge(this.isEvents);
@@ -157,13 +160,13 @@ class Answer {
   }
 }
 
-function withinBody(): (chunk: Uint8Array) => boolean {
+function withinBody(messageBytes: number): (chunk: Uint8Array) => boolean {
   let bytes = 0;
   return (chunk) => (bytes += chunk.length) <= messageBytes;
 }
 
 /** An event of a stream ends at an empty line. */
-function withinEvents(): (chunk: Uint8Array) => boolean {
+function withinEvents(messageBytes: number): (chunk: Uint8Array) => boolean {
   let bytes = 0;
   let last = 0;
   return (chunk) => {

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, JSONRPCResponse } from '@modelcontextprotocol/client';
 import { bearerAt, isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
-import { ask } from './http-answer.js';
+import { ask, messageBytesByDefault } from './http-answer.js';
 import { withoutNullMeta } from './message.js';
 import type { Asked } from './http-answer.js';
 
@@ -46,7 +46,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   private sweeping: NodeJS.Timeout | undefined;
 
   /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
-  constructor(url: URL, token: string | null) {
+  constructor(
+    url: URL,
+    token: string | null,
+    private readonly messageBytes = messageBytesByDefault,
+  ) {
     const carry = bearerAt(url, token);
     super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
   }
@@ -134,10 +138,11 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
   private async fetch(to: string | URL, asked: Asked): Promise<Response> {
     if (asked.method === 'GET') return this.fetchStanding(to, asked);
+    const { messageBytes } = this;
     const id = requestIn(JSON.parse(asked.body ?? 'null'));
     if (id === null) {
       const signal = either(asked.signal, AbortSignal.timeout(unaskedMs));
-      return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
+      return ask(to, { ...asked, signal }, { messageBytes, onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
     }
     // It may have been aborted on the way here, or while a redirect was followed: then no call waits for it, and nothing would end it.
     const call = this.calls.get(id);
@@ -148,6 +153,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       to,
       { ...asked, signal: call.end.signal },
       {
+        messageBytes,
         onEnd: () => {
           call.reading = false;
           // Without an answer it goes on: elsewhere, or over another stream, until it is aborted.
@@ -178,7 +184,14 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       onEnd();
       throw error;
     }
-    return ask(to, { ...asked, signal }, { onEnd, onTooLarge: nothing, onEvent: forCalls ? this.onEvent : nothing });
+    return ask(
+      to,
+      { ...asked, signal },
+      {
+        ...{ messageBytes: this.messageBytes, onEnd, onTooLarge: nothing },
+        onEvent: forCalls ? this.onEvent : nothing,
+      },
+    );
   }
 
   private end(id: string | number): void {

@@ -2,7 +2,7 @@ import { SseError, SSEClientTransport } from '@modelcontextprotocol/client';
 import type { JSONRPCResponse } from '@modelcontextprotocol/client';
 import { bearerAt, isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
-import { ask } from './http-answer.js';
+import { ask, messageBytesByDefault } from './http-answer.js';
 import type { Asked } from './http-answer.js';
 
 /** How long the answer to one message may take to be acknowledged, in milliseconds: the result itself comes over the stream. */
@@ -20,7 +20,11 @@ export class SseTransport extends SSEClientTransport {
   private ended = false;
 
   /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
-  constructor(url: URL, token: string | null) {
+  constructor(
+    url: URL,
+    token: string | null,
+    private readonly messageBytes = messageBytesByDefault,
+  ) {
     const carry = bearerAt(url, token);
     super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
   }
@@ -47,11 +51,17 @@ export class SseTransport extends SSEClientTransport {
   }
 
   private fetch(to: string | URL, asked: Asked): Promise<Response> {
+    const { messageBytes } = this;
     if ((asked.method ?? 'GET') === 'GET')
-      return ask(to, asked, { onEnd: nothing, onTooLarge: () => void this.close(), onEvent: this.onEvent });
+      return ask(to, asked, {
+        messageBytes,
+        onEnd: nothing,
+        onTooLarge: () => void this.close(),
+        onEvent: this.onEvent,
+      });
     const timeout = AbortSignal.timeout(acknowledgedMs);
     const signal = asked.signal ? AbortSignal.any([asked.signal, timeout]) : timeout;
-    return ask(to, { ...asked, signal }, { onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
+    return ask(to, { ...asked, signal }, { messageBytes, onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
   }
 
   private readonly onEvent = (data: string): void => {

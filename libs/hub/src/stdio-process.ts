@@ -5,7 +5,7 @@ import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serializeMessage } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { messageBytes } from './http-answer.js';
+import { messageBytesByDefault } from './http-answer.js';
 import { LineBuffer, printable } from '@sluice/core';
 import { malformedAnswer, messageIn } from './message.js';
 
@@ -14,6 +14,8 @@ export interface ServerCommand {
   readonly args: readonly string[];
   /** All the variables the child has. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Of one line; absent for 10 MB. */
+  readonly messageBytes?: number;
 }
 
 /** Takes secrets out of a text. */
@@ -43,7 +45,8 @@ export class StdioProcess implements Transport {
   onnoise?: (line: string) => void;
 
   private child: ChildProcessWithoutNullStreams | undefined;
-  private readonly buffer = new LineBuffer(messageBytes);
+  private readonly messageBytes: number;
+  private readonly buffer: LineBuffer;
   private errorText = '';
   private noise = '';
   private dead = false;
@@ -52,7 +55,10 @@ export class StdioProcess implements Transport {
   private unsent = '';
   private sending: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly server: ServerCommand) {}
+  constructor(private readonly server: ServerCommand) {
+    this.messageBytes = server.messageBytes ?? messageBytesByDefault;
+    this.buffer = new LineBuffer(this.messageBytes);
+  }
 
   /**
    * What the child last wrote to stderr, the one line that says most, as a sentence for an operator; else what it last wrote to stdout that
@@ -178,7 +184,9 @@ export class StdioProcess implements Transport {
     } catch (error) {
       // A line larger than the buffer: nothing tells how much more of it there is.
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-      this.kill(`it wrote a line of more than ${messageBytes} bytes`);
+      this.kill(
+        `it wrote a line of more than ${this.messageBytes} bytes, which message_megabytes of the server raises`,
+      );
     }
   }
 

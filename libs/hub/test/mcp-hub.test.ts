@@ -272,6 +272,22 @@ describe('discover (M-20, M-101)', () => {
     expect(logged).toEqual([expect.stringMatching(/^a: .*code 3/), 'a: is there again']);
   });
 
+  it('is held to the size of a message that is set for it', async () => {
+    const { hub } = open(server('a', ['--tools', '200'], { messageBytes: 8_192 }), server('b', ['--tools', '200']));
+    const [small, whole] = await hub.discover();
+    expect(small).toMatchObject({
+      error: expect.stringContaining('a line of more than 8192 bytes, which message_megabytes of the server raises'),
+    });
+    expect(whole).toMatchObject({ tools: expect.any(Array) });
+  });
+
+  it('is looked at again as soon as a call finds a tool changed', async () => {
+    const { hub, changed } = open(server('a'));
+    const call = { signal: new AbortController().signal, timeoutMs: 10_000, idempotencyKey: 'k', pin: 'another one' };
+    await expect(hub.call('a', 'words', {}, call)).rejects.toMatchObject({ name: 'ToolUnavailableError' });
+    expect(changed).toEqual(['a']);
+  });
+
   it('is asked for again when a server says that its tools have changed (K-58)', async () => {
     const { hub, changed } = open(server('a'));
     const names = async () =>

@@ -25,29 +25,30 @@ export const deepestSchema = 64;
 
 /**
  * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it is one:
- * type object at the top, no construct outside the restricted subset, no property named `connectionId`, at any depth.
+ * type object at the top, no construct outside the restricted subset, and at any depth no property named `connectionId`, which of a foreign
+ * server’s tool matters where that is bound to a connection here.
  */
-export function schemaProblems(schema: JsonObject): readonly string[] {
+export function schemaProblems(schema: JsonObject, isBound = true): readonly string[] {
   if (!isJsonObject(schema)) return ['The input schema is not an object.'];
   if (isDeeperThan(schema, deepestSchema))
     return [`The input schema is nested deeper than ${String(deepestSchema)} levels.`];
   const problems: string[] = [];
   if (schema['type'] !== 'object') problems.push('The input schema must have `"type": "object"` at the top.');
-  check(schema, '', problems);
+  check(schema, '', problems, isBound);
   return problems;
 }
 
-/** The problems of a schema that stands somewhere inside another one. */
-export function constructsIn(schema: JsonObject, path: string): readonly string[] {
+/** The problems of a schema that stands somewhere inside another one; with `isBound` those of arguments that would choose a connection, too. */
+export function constructsIn(schema: JsonObject, path: string, isBound = false): readonly string[] {
   const problems: string[] = [];
-  check(schema, path, problems);
+  check(schema, path, problems, isBound);
   return problems;
 }
 
-function check(schema: JsonValue | undefined, path: string, problems: string[]): void {
+function check(schema: JsonValue | undefined, path: string, problems: string[], isBound: boolean): void {
   if (Array.isArray(schema)) {
     (schema as readonly JsonValue[]).forEach((item, place) => {
-      check(item, `${path}/${String(place)}`, problems);
+      check(item, `${path}/${String(place)}`, problems, isBound);
     });
     return;
   }
@@ -57,23 +58,23 @@ function check(schema: JsonValue | undefined, path: string, problems: string[]):
       problems.push(`The input schema uses \`${construct}\` at ${pathShown(path)}, which is not supported.`);
   }
   const required = schema['required'];
-  if (Array.isArray(required) && required.includes(reservedProperty)) {
+  if (isBound && Array.isArray(required) && required.includes(reservedProperty)) {
     problems.push(
       `The input schema requires \`${reservedProperty}\` at ${pathShown(path)}; connections are never arguments.`,
     );
   }
-  for (const keyword of nested) check(schema[keyword], `${path}/${keyword}`, problems);
+  for (const keyword of nested) check(schema[keyword], `${path}/${keyword}`, problems, isBound);
   for (const keyword of nestedByName) {
     const byName = schema[keyword];
     if (!isJsonObject(byName)) continue;
     for (const [name, value] of Object.entries(byName)) {
       const place = `${path}/${keyword}/${escaped(name)}`;
-      if (keyword === 'properties' && name === reservedProperty) {
+      if (isBound && keyword === 'properties' && name === reservedProperty) {
         problems.push(
           `The input schema has the property \`${reservedProperty}\` at ${pathShown(place)}; connections are never arguments.`,
         );
       }
-      check(value, place, problems);
+      check(value, place, problems, isBound);
     }
   }
 }

@@ -33,13 +33,21 @@ export type Taken =
       readonly simplified: readonly string[];
       /** What the server allows and this does not, a phrase each. */
       readonly narrowed: readonly string[];
+      /** JSON pointers into it to what may be null on the server, and is shown without: null is taken there and passed on. */
+      readonly nulls: readonly string[];
       /** What results are checked against, in the form that validators take. */
       readonly outputSchema: JsonObject | null;
     }
   | { readonly problems: readonly string[] };
 
-/** Brings what a server offers into a sound form and the subset of input schemas, without allowing what the server does not. */
-export function takeOffer({ description, inputSchema, outputSchema, headerProblems = [] }: OfferedTool): Taken {
+/**
+ * Brings what a server offers into a sound form and the subset of input schemas, without allowing what the server does not. An argument
+ * `connectionId` is the server’s own business, unless the tool is bound to a connection here (`isBound`).
+ */
+export function takeOffer(
+  { description, inputSchema, outputSchema, headerProblems = [] }: OfferedTool,
+  isBound = false,
+): Taken {
   if (description.length > descriptionCharacters)
     return {
       problems: [
@@ -48,28 +56,31 @@ export function takeOffer({ description, inputSchema, outputSchema, headerProble
     };
   const size = sizeProblem('input', inputSchema) ?? sizeProblem('output', outputSchema);
   if (size !== null) return { problems: [size] };
-  const input = takeInput(inputSchema);
+  const input = takeInput(inputSchema, isBound);
   const output = takeOutput(outputSchema);
   const problems = [...headerProblems, ...input.problems, ...output.problems];
   if (problems.length > 0) return { problems };
-  const { schema, places, narrowed } = input;
-  return { inputSchema: schema, simplified: places, narrowed, outputSchema: output.schema };
+  const { schema, places, narrowed, nulls } = input;
+  return { inputSchema: schema, simplified: places, narrowed, nulls, outputSchema: output.schema };
 }
 
-function takeInput(given: JsonObject): SimpleSchema {
+function takeInput(given: JsonObject, isBound: boolean): SimpleSchema {
   const inexact = inexactChoices('input', given);
-  if (inexact.length > 0) return { schema: given, places: [], narrowed: [], problems: inexact };
+  if (inexact.length > 0) return { schema: given, places: [], narrowed: [], nulls: [], problems: inexact };
   const { schema: sound } = soundSchema(withLocalReferences(plain(given)));
   const isSimple = constructsIn(sound, '').length === 0;
-  const simple = isSimple ? { schema: sound, places: [], narrowed: [], problems: [] } : simplify(sound, schemaBytes);
+  const simple = isSimple
+    ? { schema: sound, places: [], narrowed: [], nulls: [], problems: [] }
+    : simplify(sound, schemaBytes);
   if (simple.problems.length > 0)
-    return { ...simple, problems: [...simple.problems, ...constructsIn(simple.schema, '')] };
+    return { ...simple, problems: [...simple.problems, ...constructsIn(simple.schema, '', isBound)] };
   const { schema, narrowed, problems } = providerSchema(soundSchema(simple.schema).schema);
   return {
     schema,
     places: simple.places,
+    nulls: simple.nulls,
     narrowed: [...simple.narrowed, ...narrowed],
-    problems: [...problems, ...schemaProblems(schema), ...soundSchema(schema).problems.map(of('input'))],
+    problems: [...problems, ...schemaProblems(schema, isBound), ...soundSchema(schema).problems.map(of('input'))],
   };
 }
 

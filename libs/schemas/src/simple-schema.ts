@@ -15,6 +15,8 @@ export interface SimpleSchema {
   readonly places: readonly string[];
   /** Where only one of several alternatives is offered, a phrase each. */
   readonly narrowed: readonly string[];
+  /** JSON pointers into it to what the server lets be null. */
+  readonly nulls: readonly string[];
   /** Why a reference could not be put in place, a sentence each. What else cannot be taken is left in the schema as it was. */
   readonly problems: readonly string[];
 }
@@ -46,7 +48,8 @@ export function simplify(schema: JsonObject, mostBytes: number): SimpleSchema {
       return refused(schema, `is nested deeper than ${String(deepestSchema)} levels`);
     jsonBytes(simple, mostBytes);
     const { narrowed, problems } = work;
-    return { schema: simple, places: [...new Set(work.places)], narrowed, problems };
+    const [places, nulls] = [[...new Set(work.places)], [...new Set(work.nullable)]];
+    return { schema: simple, places, narrowed, nulls, problems };
   } catch (error) {
     if (!(error instanceof JsonTooLargeError)) throw error;
     return refused(schema, `has more than ${String(mostBytes)} bytes`);
@@ -55,13 +58,14 @@ export function simplify(schema: JsonObject, mostBytes: number): SimpleSchema {
 
 function refused(schema: JsonObject, why: string): SimpleSchema {
   const problem = `The input schema ${why} once its references are put in place, which is the limit.`;
-  return { schema, places: [], narrowed: [], problems: [problem] };
+  return { schema, places: [], narrowed: [], nulls: [], problems: [problem] };
 }
 
 interface Attempt {
   readonly schema: JsonObject | null;
   readonly places: readonly string[];
   readonly narrowed: readonly string[];
+  readonly nullable: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -74,6 +78,7 @@ interface Choice {
 class Simplification {
   readonly places: string[] = [];
   readonly narrowed: string[] = [];
+  readonly nullable: string[] = [];
   readonly problems: string[] = [];
   /** Schemas that are being simplified, the outermost first: what one of them refers to must not be among them. */
   private readonly around: JsonObject[] = [];
@@ -144,8 +149,13 @@ class Simplification {
     if (whole === null) return null;
     // As a sentence shows it: long names at a thousand places would be a lot to keep, and to compare.
     this.places.push(pathShown(path));
-    if (isNullable(own) || isNullable(part)) this.nulls++;
+    if (isNullable(own) || isNullable(part)) this.tookNull(path);
     return whole;
+  }
+
+  private tookNull(path: string): void {
+    this.nulls++;
+    this.nullable.push(path);
   }
 
   private referred(reference: JsonValue | undefined, path: string): JsonObject | null {
@@ -198,18 +208,19 @@ class Simplification {
       this.refuse(choice, path, `, which is not supported. ${splitIt}`);
       return own;
     }
-    const [places, narrowed] = [this.places.length, this.narrowed.length];
+    const [places, narrowed, nullable] = [this.places.length, this.narrowed.length, this.nullable.length];
     const attempts = branches.map((branch) => this.attempt(branch, path));
     const simple = attempts.flatMap(({ schema }) => (schema === null ? [] : [schema]));
     const one =
       simple.length === branches.length && !this.mayWiden(choice, branches) ? oneOfMany(choice, simple) : null;
     const whole = one === null ? null : this.together(own, one, path);
     if (whole !== null) {
-      if (branches.length > 1) this.nulls++;
+      if (simple.some(isOnlyNull)) this.tookNull(path);
       return whole;
     }
     this.places.length = places;
     this.narrowed.length = narrowed;
+    this.nullable.length = nullable;
     return this.withFirst(own, { choice, branches, attempts }, path);
   }
 
@@ -224,6 +235,8 @@ class Simplification {
       this.places.push(...places);
       const phrase = `only alternative ${String(at + 1)} of ${String(branches.length)} at ${pathShown(path)}`;
       this.narrowed.push(phrase, ...narrowed);
+      this.nullable.push(...(attempts[at]?.nullable ?? []));
+      if (attempts.some(({ schema }) => schema !== null && isOnlyNull(schema))) this.nullable.push(path);
       // It may be a value of another alternative.
       return without(whole, ['default', 'discriminator']);
     }
@@ -257,13 +270,19 @@ class Simplification {
 
   /** An alternative by itself: null where it cannot be offered, and why. Notes nothing yet. */
   private attempt(branch: JsonObject, path: string): Attempt {
-    const [places, narrowed, problems] = [this.places.length, this.narrowed.length, this.problems.length];
+    const [places, narrowed, nullable, problems] = [
+      this.places.length,
+      this.narrowed.length,
+      this.nullable.length,
+      this.problems.length,
+    ];
     const schema = this.simple(branch, path);
     const why = [...this.problems.splice(problems), ...constructsIn(schema, path), ...soundSchema(schema).problems];
     return {
       schema: why.length > 0 ? null : schema,
       places: this.places.slice(places),
       narrowed: this.narrowed.slice(narrowed),
+      nullable: this.nullable.slice(nullable),
       problems: why,
     };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
 import { pinOf } from '@sluice/core';
-import { takeOffer } from '@sluice/schemas';
+import { takeOffer, withNulls } from '@sluice/schemas';
 import type { JsonObject, OfferedTool } from '@sluice/core';
 import { readCases } from '../../configuration/test/read-cases.js';
 import { sampleInputs, sha256 } from '../../configuration/test/sample-inputs.js';
@@ -13,21 +13,27 @@ const offered = (inputSchema: JsonObject): OfferedTool => ({
   outputSchema: null,
 });
 
-type Case = { readonly name: string; readonly schema: JsonObject } & (
-  | { readonly simple: JsonObject; readonly places: readonly string[]; readonly narrowed?: readonly string[] }
+type Case = { readonly name: string; readonly schema: JsonObject; readonly is_bound?: boolean } & (
+  | {
+      readonly simple: JsonObject;
+      readonly places: readonly string[];
+      readonly narrowed?: readonly string[];
+      readonly nulls?: readonly string[];
+    }
   | { readonly problems: readonly string[] }
 );
 
 describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
   it.each(readCases<readonly Case[]>('simple-schemas.yaml').map((one) => [one.name, one] as const))('%s', (_, one) => {
     const before = JSON.stringify(one.schema);
-    const taken = takeOffer(offered(one.schema));
+    const taken = takeOffer(offered(one.schema), one.is_bound);
     if ('problems' in one) expect(taken).toEqual({ problems: one.problems });
     else
       expect(taken).toEqual({
         inputSchema: one.simple,
         simplified: one.places,
         narrowed: one.narrowed ?? [],
+        nulls: one.nulls ?? (expect.any(Array) as unknown),
         outputSchema: null,
       });
     expect(JSON.stringify(one.schema)).toBe(before);
@@ -39,7 +45,7 @@ describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
       .map((one) => [one.name, one.schema] as const),
   )('is the server’s own, untouched, where it is within the subset: %s', (_, schema) => {
     const taken = takeOffer(offered(schema));
-    expect(taken).toEqual({ inputSchema: schema, simplified: [], narrowed: [], outputSchema: null });
+    expect(taken).toEqual({ inputSchema: schema, simplified: [], narrowed: [], nulls: [], outputSchema: null });
     expect('inputSchema' in taken && taken.inputSchema).toBe(schema);
   });
 
@@ -51,6 +57,62 @@ describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
     expect(JSON.stringify('inputSchema' in taken && taken.inputSchema)).toBe(
       '{"type":"object","properties":{"__proto__":{"type":"integer"},"constructor":{"type":"string"}}}',
     );
+  });
+});
+
+describe('what may be null on the server', () => {
+  const schema: JsonObject = {
+    type: 'object',
+    properties: {
+      text: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      kind: { anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] },
+      items: { type: 'array', items: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
+      place: { $ref: '#/$defs/Place', nullable: true },
+      sure: { type: 'string' },
+      'a/b': { oneOf: [{ type: 'string' }, { type: 'null' }] },
+    },
+    required: ['text'],
+    $defs: { Place: { type: 'object', properties: { at: { anyOf: [{ const: 'x' }, { type: 'null' }] } } } },
+  };
+
+  it('is shown without null, and taken with it where it is checked', () => {
+    const taken = takeOffer(offered(schema));
+    if ('problems' in taken) throw new Error(taken.problems.join());
+    expect(JSON.stringify(taken.inputSchema)).not.toContain('null');
+    const { properties = {}, required } = withNulls(taken.inputSchema, taken.nulls) as unknown as {
+      readonly properties: Readonly<Record<string, JsonObject>>;
+      readonly required: readonly string[];
+    };
+    expect(required).toEqual(['text']);
+    expect(properties).toMatchObject({
+      text: { type: ['string', 'null'] },
+      kind: { enum: ['a', 'b', null] },
+      items: { type: 'array', items: { type: ['integer', 'null'] } },
+      place: { type: ['object', 'null'], properties: { at: { enum: ['x', null] } } },
+      sure: { type: 'string' },
+    });
+  });
+
+  it('changes nothing at a place that is not there', () => {
+    expect(withNulls({ type: 'object' }, ['/properties/gone', ''])).toEqual({ type: ['object', 'null'] });
+  });
+});
+
+describe('an argument `connectionId` of a foreign server', () => {
+  const tool = offered({
+    type: 'object',
+    properties: { connectionId: { type: 'string' } },
+    required: ['connectionId'],
+  });
+
+  it('is that server’s business, unless the tool is bound to a connection here (T-26b3)', () => {
+    expect(takeOffer(tool)).toMatchObject({ inputSchema: tool.inputSchema });
+    expect(takeOffer(tool, true)).toMatchObject({
+      problems: [
+        'The input schema requires `connectionId` at /; connections are never arguments.',
+        'The input schema has the property `connectionId` at /properties/connectionId; connections are never arguments.',
+      ],
+    });
   });
 });
 
@@ -184,7 +246,7 @@ describe('a tool with a simplified schema', () => {
 
   it('is reported when the configuration is compiled, with the paths', () => {
     const message =
-      'The input schema of find was simplified at /properties/a: it allows nothing that its server does not, and leaves out “or null”.';
+      'The input schema of find was simplified at /properties/a: it allows nothing that its server does not, and does not show “or null”, which is passed on all the same.';
     expect(compiled(nullable('string')).findings).toEqual([{ kind: 'simplified', path: 'tool.find', message }]);
     expect(compiled(offered({ type: 'object' })).findings).toEqual([]);
   });

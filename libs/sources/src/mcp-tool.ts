@@ -1,4 +1,5 @@
 import { isJsonObject } from '@sluice/core';
+import { withNulls } from '@sluice/schemas';
 import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpPlace, ToolCapabilities } from '@sluice/core';
 import { readReconciled, redact, specOf } from '@sluice/tools';
 import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
@@ -43,7 +44,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
     ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
-    validateInput: jsonSchemaInput(spec.inputSchema),
+    validateInput: jsonSchemaInput(mcp.nulls === undefined ? spec.inputSchema : withNulls(spec.inputSchema, mcp.nulls)),
     exec: (args, { connectionId }, granted) =>
       call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),
     ...(reconcile === undefined

@@ -222,6 +222,8 @@ export interface McpPlace {
   readonly served: string;
   /** What the server promises of its structured results; null if nothing. */
   readonly outputSchema: JsonObject | null;
+  /** JSON pointers into the input schema to what the server lets be null, which models are not shown; absent for none. */
+  readonly nulls?: readonly string[];
   /** The tool of the same server that says whether a call took effect, and its pin; absent where none is named. */
   readonly reconcile?: { readonly tool: string; readonly pin: string };
   /** How long a result may answer equal calls, in milliseconds; absent where each call is made. */
@@ -387,6 +389,8 @@ export interface McpServer {
   readonly env: readonly string[];
   readonly url: string | null;
   readonly startMs: number;
+  /** Bytes of one of its messages; absent for 10 MB. */
+  readonly messageBytes?: number;
   /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
   readonly callsPerMinute?: number;
   /** What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that asks for nothing. */
