@@ -27,7 +27,7 @@ export function isOnlyNull(schema: JsonObject): boolean {
   return values !== null && values.length > 0 && values.every((value) => value === null);
 }
 
-function refusesNull({ type, const: constant, enum: values }: JsonObject): boolean {
+export function refusesNull({ type, const: constant, enum: values }: JsonObject): boolean {
   if (typeof type === 'string') return type !== 'null';
   if (Array.isArray(type)) return !type.includes('null');
   if (constant !== undefined) return constant !== null;

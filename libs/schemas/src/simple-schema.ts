@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { areDisjoint } from './disjoint-schemas.js';
 import { constructsIn, deepestSchema, escaped, nested, nestedByName, pathShown } from './input-schema.js';
 import { holdsNull, isAnnotation, isNullable, joined } from './joined-schemas.js';
-import { isOnlyNull, oneOfMany } from './one-of-many.js';
+import { isOnlyNull, oneOfMany, refusesNull } from './one-of-many.js';
 import { dialectOf, found } from './schema-reference.js';
 import type { Dialect } from './schema-reference.js';
 import { soundSchema } from './sound-schema.js';
@@ -95,7 +95,7 @@ class Simplification {
 
   simple(schema: JsonObject, path: string): JsonObject {
     this.around.push(schema);
-    const nullsBefore = this.nulls;
+    const [nullsBefore, nullableBefore] = [this.nulls, this.nullable.length];
     let whole = this.own(schema, path);
     for (const keyword of dynamic) {
       if (Object.hasOwn(schema, keyword)) this.refuse(keyword, path, ', which is not supported.');
@@ -106,6 +106,9 @@ class Simplification {
       if (Object.hasOwn(schema, choice)) whole = this.withOne(whole, choice, schema[choice], path);
     }
     this.around.pop();
+    // What stands beside it may refuse null.
+    if (!saysOneThing(schema))
+      this.nullable.push(...this.nullable.splice(nullableBefore).filter((place) => place !== path));
     return this.nulls > nullsBefore ? withoutDefaultOfNull(whole) : whole;
   }
 
@@ -215,7 +218,10 @@ class Simplification {
       simple.length === branches.length && !this.mayWiden(choice, branches) ? oneOfMany(choice, simple) : null;
     const whole = one === null ? null : this.together(own, one, path);
     if (whole !== null) {
-      if (simple.some(isOnlyNull)) this.tookNull(path);
+      if (branches.length > 1) this.nulls++;
+      this.nullable.length = nullable;
+      for (const attempt of attempts) this.nullable.push(...nullableIn(attempt, choice, path, branches.length));
+      if (!isOnlyNull(whole) && !refusesNull(own) && allowsNull(choice, attempts, path)) this.nullable.push(path);
       return whole;
     }
     this.places.length = places;
@@ -235,8 +241,10 @@ class Simplification {
       this.places.push(...places);
       const phrase = `only alternative ${String(at + 1)} of ${String(branches.length)} at ${pathShown(path)}`;
       this.narrowed.push(phrase, ...narrowed);
-      this.nullable.push(...(attempts[at]?.nullable ?? []));
-      if (attempts.some(({ schema }) => schema !== null && isOnlyNull(schema))) this.nullable.push(path);
+      this.nullable.push(
+        ...(attempts[at] === undefined ? [] : nullableIn(attempts[at], choice, path, branches.length)),
+      );
+      if (!refusesNull(own) && allowsNull(choice, attempts, path)) this.nullable.push(path);
       // It may be a value of another alternative.
       return without(whole, ['default', 'discriminator']);
     }
@@ -300,6 +308,35 @@ class Simplification {
     this.problems.push(`The input schema uses \`${construct}\` at ${pathShown(path)}${why}`);
     return null;
   }
+}
+
+/** Where an alternative takes null; at its own place only what holds for the whole choice counts, where another one may take it too. */
+function nullableIn(
+  { nullable }: Attempt,
+  choice: Choice['choice'],
+  path: string,
+  alternatives: number,
+): readonly string[] {
+  return choice === 'anyOf' || alternatives === 1 ? nullable : nullable.filter((place) => place !== path);
+}
+
+/** Whether one of the alternatives is null; of a `oneOf` that none but it takes null must be plain. */
+function allowsNull(choice: Choice['choice'], attempts: readonly Attempt[], path: string): boolean {
+  const others = attempts.filter(({ schema }) => schema === null || !isOnlyNull(schema));
+  if (choice === 'anyOf') return others.length < attempts.length;
+  return (
+    others.length === attempts.length - 1 &&
+    others.every(({ schema, nullable }) => schema !== null && refusesNull(schema) && !nullable.includes(path))
+  );
+}
+
+/** Whether nothing but one reference or union says what the schema allows. */
+function saysOneThing(schema: JsonObject): boolean {
+  const says = Object.keys(schema).filter(
+    (key) => !isAnnotation(key) && !definitions.has(key) && !names.has(key) && !['nullable', '$schema'].includes(key),
+  );
+  const { allOf } = schema;
+  return says.length === 1 && (!Array.isArray(allOf) || allOf.length === 1);
 }
 
 /** It would be filled in where nothing is given, and then refused; the server fills in its own. */

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { schemaProblems, takeOffer } from '@sluice/schemas';
+import { schemaProblems, takeOffer, withNulls } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
 import { jsonSchemaInput } from '../src/json-schema-input.js';
 
@@ -106,12 +106,12 @@ describe('a simplified schema (T-10d)', () => {
       // What was made is within the subset, and stays as it is.
       expect(schemaProblems(taken.inputSchema)).toEqual([]);
       const again = takeOffer(offering(taken.inputSchema));
-      expect(again).toEqual({ ...taken, simplified: [], narrowed: [] });
+      expect(again).toEqual({ ...taken, simplified: [], narrowed: [], nulls: [] });
       expect('inputSchema' in again && again.inputSchema).toBe(taken.inputSchema);
       const server = serverOf(schema);
       if (server === null) return;
       seen.simplified++;
-      const check = jsonSchemaInput(taken.inputSchema);
+      const check = jsonSchemaInput(withNulls(taken.inputSchema, taken.nulls));
       for (const given of [{}, ...values.map((a) => ({ a }))]) {
         const sent = passed(check, given);
         if (sent === null) seen.refused++;
