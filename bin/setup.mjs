@@ -35,10 +35,10 @@ function install() {
 
 /** With the programs of bench/, where they are wanted. */
 function build(withBench = false) {
-  const stamp = inRoot('dist', '.built');
+  const stamp = inRoot('dist', withBench ? '.built-with-bench' : '.built');
   const sources = ['apps', 'libs', 'bench', 'bin/bundle.mjs', 'package.json', 'tsconfig.json'];
-  const isThere = existsSync(stamp) && (!withBench || existsSync(inRoot('dist', 'bench.js')));
-  if (isThere && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source))))) return;
+  if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source)))))
+    return;
   console.error('sluice: building …');
   const started = new Date();
   const { status } = spawnSync(nodeOf(root), [inRoot('bin/bundle.mjs'), ...(withBench ? ['bench'] : [])], {
