@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openArchive, writeArchive } from '@sluice/archive';
 import { after, chainOf, checkpointEntry, contentHash, noHead, seal, signHead, verifyAudit } from '@sluice/audit';
-import type { Head, Told } from '@sluice/audit';
+import type { Head, EntryDraft } from '@sluice/audit';
 import { openSqliteBus } from '@sluice/bus';
 import type { Bus, Incoming, Outgoing } from '@sluice/bus';
 import { createCodec, make, topics } from '@sluice/contracts';
@@ -62,7 +62,7 @@ async function manyEntries(): Promise<readonly Entry[]> {
   return written;
 }
 
-function sampleEntry(n: number): Told {
+function sampleEntry(n: number): EntryDraft {
   const details = JSON.stringify({ iteration: 1, tool: 'knowledge-query', observation: 'x'.repeat(560), n });
   return {
     kind: 'tool_call',

@@ -160,7 +160,7 @@ describe('docs/audit.md', () => {
   it('has exactly the kinds of entries that are written', () => {
     const sources = globSync('libs/audit/src/{entries/*,checkpoint}.ts', { cwd: root }).map(read).join('\n');
     const inCode = [
-      ...sources.matchAll(/told\(\s*'(\w+)'/g),
+      ...sources.matchAll(/draftEntry\(\s*'(\w+)'/g),
       ...sources.matchAll(/checkpointKind = '(\w+)'/g),
       ...sources.matchAll(/\? '(undecodable)' : '(not_told)'/g),
     ].flatMap(([, ...kinds]) => kinds);

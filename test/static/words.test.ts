@@ -5,7 +5,7 @@ import { commentLines } from './comments.js';
 import type { CommentLine } from './comments.js';
 import { idsInText } from './named-ids.js';
 import { readRequirements } from './requirements-page.js';
-import { textsOf } from './texts.js';
+import { partsOf, textsOf } from './texts.js';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -38,6 +38,19 @@ const onLogs: ReadonlySet<string> = new Set(
   ].map((text) => text.trim()),
 );
 const avoidedForm = new RegExp(`\\b(?:${Object.keys(avoided).join('|')})\\b`, 'i');
+
+/** Words that stay out of exported names, as parts of a name in their order, and what to write instead. */
+const avoidedInNames: Readonly<Record<string, string>> = {
+  told: 'EntryDraft, report…: what is recorded, reported or streamed',
+  telling: 'the same',
+  asked: '…Request',
+  unasked: '…WithoutApproval',
+  surroundings: '…Context, …Dependencies',
+  'given up': 'dead-lettered, abandoned',
+  'passed over': 'skipped',
+};
+const avoidedPart = new RegExp(`\\b(?:${Object.keys(avoidedInNames).join('|')})\\b`);
+const isAvoidedName = (name: string): boolean => avoidedPart.test(partsOf(name).join(' '));
 
 /** Names of texts that are not in the repository, and of their parts. */
 const elsewhere = /\bDESIGN\b|\bspec\/[\w-]|\b[Rr]ulings?\b|\b[Ii]nvariants? \d|§/;
@@ -88,6 +101,32 @@ describe('messages', () => {
       '4 whoever',
     ]);
   });
+});
+
+describe('exported names', () => {
+  const exported = [...new Set(list('libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'))].flatMap(
+    (path) => textsOf(path, read(path)).exported,
+  );
+
+  it('use the nouns of the field', () => {
+    // The name that the HTTP API has for it.
+    const wire = ['AskedApproval'];
+    const found = exported.filter(({ text }) => isAvoidedName(text));
+    expect(found.filter(({ text }) => !wire.includes(text)).map(at)).toEqual([]);
+  });
+
+  it('are all names that a file declares and exports', () => {
+    const text =
+      'export const a = 1, toldB = 2; const c = 3; export { c as d }; export interface E {} export * from "./f.js";';
+    expect(textsOf('a.ts', text).exported.map((name) => name.text)).toEqual(['a', 'toldB', 'd', 'E']);
+  });
+
+  it.each(['toldOf', 'findWithoutApproval', 'asDeadLettered', 'ModelSurroundings', 'PASSED_OVER'])(
+    'could fail the check: %s',
+    (name) => expect(isAvoidedName(name)).toBe(true),
+  );
+
+  it.each(['task', 'household', 'givenName'])('may be %s', (name) => expect(isAvoidedName(name)).toBe(false));
 });
 
 describe('test titles', () => {

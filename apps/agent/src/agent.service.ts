@@ -8,7 +8,7 @@ import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contract
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   answer,
-  asGivenUp,
+  asDeadLettered,
   asWritten,
   boundedTurn,
   cancelledTurn,
@@ -41,7 +41,7 @@ import {
   lookForCancel,
   measureFailure,
   measureLeftOut,
-  measurePassedOver,
+  measureSkippedModels,
   measurePrompt,
   measureTurn,
   RUNTIME,
@@ -110,7 +110,7 @@ export class AgentService implements OnModuleDestroy {
     const redriven = await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
     await verifyGrant(toolset, this.runtime);
-    await verifyRecord(asGivenUp(message, redriven), this.runtime);
+    await verifyRecord(asDeadLettered(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     const { isAgain } = await takeTurn(message, this.runtime);
     if (isAgain && context.attempt === 1 && (await this.wasHandled(message, context))) return [];
@@ -319,7 +319,7 @@ export class AgentService implements OnModuleDestroy {
   }
 
   private passOver(settings: ModelSettings, { message }: Fault): void {
-    measurePassedOver(settings, this.runtime.metrics);
+    measureSkippedModels(settings, this.runtime.metrics);
     this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
   }
 

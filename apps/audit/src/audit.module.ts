@@ -38,7 +38,7 @@ export async function startAudit(runtime: Runtime, pace: Pace = defaultPace): Pr
       order: 'partition',
       taken: (place, carried) => unsealed.taken(place, decodeHead(carried)),
       deadLetters: false,
-      onDead: (dead, context) => audit.tellOfDead(dead, context),
+      onDead: (dead, context) => audit.reportDeadLetter(dead, context),
       retry,
     },
   });

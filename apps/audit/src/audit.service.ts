@@ -7,12 +7,12 @@ import {
   contentHash,
   encodeHead,
   entriesOf,
-  givenUpEntry,
+  deadLetterEntry,
   resumedEntry,
   seal,
   signHead,
 } from '@sluice/audit';
-import type { Head, Source, SourcePlace, Told } from '@sluice/audit';
+import type { Head, Source, SourcePlace, EntryDraft } from '@sluice/audit';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 import type { Pace } from './pace.js';
@@ -42,7 +42,7 @@ export class AuditService {
   }
 
   /** A record that cannot be decoded or described has an entry all the same: with the hash of its bytes. */
-  tellOfDead(dead: Dead, context: HandlerContext): Promise<readonly Outgoing[]> {
+  reportDeadLetter(dead: Dead, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { topic, partition, offset, code, reason } = dead;
     if (code !== 'undecodable') {
       context.afterCommit(() =>
@@ -50,11 +50,11 @@ export class AuditService {
       );
     }
     const hash = dead.message === null ? '' : contentHash(dead.message);
-    return this.write([givenUpEntry(dead)], placed(dead, hash), context);
+    return this.write([deadLetterEntry(dead)], placed(dead, hash), context);
   }
 
   private async write(
-    entries: readonly Told[],
+    entries: readonly EntryDraft[],
     source: SourcePlace,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {

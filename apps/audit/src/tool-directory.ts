@@ -1,6 +1,6 @@
 import { Fault } from '@sluice/core';
 import type { Clock } from '@sluice/core';
-import type { AskedTool, Source, ToolLookup } from '@sluice/audit';
+import type { AuditedTool, Source, ToolLookup } from '@sluice/audit';
 import type { Configurations, Loaded } from '@sluice/run';
 
 /** Versions that cannot be found, remembered so that the audit waits for each of them once. */
@@ -15,7 +15,7 @@ export class ToolDirectory {
    * come by then: a copy of a genuine record may name any version, and many of them must not hold up the chain one after another.
    */
   private waitedFrom = 0;
-  private readonly tools = new WeakMap<Loaded, ReadonlyMap<string, AskedTool>>();
+  private readonly tools = new WeakMap<Loaded, ReadonlyMap<string, AuditedTool>>();
 
   constructor(
     private readonly configurations: Configurations,
@@ -50,7 +50,7 @@ export class ToolDirectory {
     }
   }
 
-  private toolsOf(loaded: Loaded): ReadonlyMap<string, AskedTool> {
+  private toolsOf(loaded: Loaded): ReadonlyMap<string, AuditedTool> {
     let tools = this.tools.get(loaded);
     if (tools === undefined) {
       tools = new Map(

@@ -5,7 +5,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import {
   agentRunIdOf,
-  asGivenUp,
+  asDeadLettered,
   attemptKept,
   boundedLabel,
   callKeyOf,
@@ -49,7 +49,7 @@ export class ExecutorService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     const grant = await verified(redriven, async () => {
       const found = await verifyGrant(message.record, this.runtime);
-      await verifyRecord(asGivenUp(message, redriven), this.runtime);
+      await verifyRecord(asDeadLettered(message, redriven), this.runtime);
       return found;
     });
     const { takenAt, isAgain } = await takeTurn(message, this.runtime, redriven?.owner);

@@ -49,7 +49,7 @@ import {
   dataFiles,
   measureFailure,
   measureLeftOut,
-  measurePassedOver,
+  measureSkippedModels,
   measureTurn,
   usage,
 } from '@sluice/host';
@@ -333,7 +333,7 @@ export class Toolbox {
       const { turn } = await askInOrder(modelsOf(configuration), ask, {
         rest: this.rest,
         onPassedOver: (settings, { message }) => {
-          measurePassedOver(settings, this.runtime.metrics);
+          measureSkippedModels(settings, this.runtime.metrics);
           this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
         },
         onLeftOut: (settings) => measureLeftOut(settings, this.runtime.metrics),

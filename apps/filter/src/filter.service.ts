@@ -7,7 +7,7 @@ import { isCredentialGone, takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   channelHeader,
-  asGivenUp,
+  asDeadLettered,
   beginning,
   boundedLabel,
   cancelOf,
@@ -143,7 +143,7 @@ export class FilterService {
     if (await isOverdueTurn(message, this.runtime)) return endOverdue(message, context, this.runtime);
     await verified(redriven, async () => {
       await verifyContinuation(record, this.runtime);
-      await verifyRecord(asGivenUp(message, redriven), this.runtime);
+      await verifyRecord(asDeadLettered(message, redriven), this.runtime);
     });
     const { requestId, sessionId, next } = record;
     const run = resumedRun({ run: record.run, asked: next }, redriven, loaded);

@@ -3,7 +3,7 @@ import { decisionsOpenTo, judgeDecision, notTakenReasons } from '@sluice/core';
 import type { Decider, NotTaken, Policy, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
-import { ApprovalClaims, askedFor } from '@sluice/run';
+import { ApprovalClaims, approvalRequestFor } from '@sluice/run';
 import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
 import { Denials } from './denials.js';
@@ -60,7 +60,7 @@ export class Decisions {
     const { decidedBy } = decided;
     const named = identity.provider === 'none' ? { actorId: decidedBy, tenantId: null } : { ...caller };
     const decider = named.tenantId === null || ['', caller.actorId].includes(decidedBy) ? named : null;
-    const found = await askedFor(decided, bus, this.claims);
+    const found = await approvalRequestFor(decided, bus, this.claims);
     // Another tenant's calls are none that this caller can name.
     const asked = found !== null && (named.tenantId ?? found.tenantId) === found.tenantId ? found : null;
     // Who is no approver learns nothing of what waits: that comes first.

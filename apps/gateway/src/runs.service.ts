@@ -35,7 +35,7 @@ import { shownArguments } from './shown-arguments.js';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */
-export interface AskedRun {
+export interface AcceptedRun {
   readonly caller: Principal;
   readonly request: NamedRequest;
   /** Whether its sender chose its id, which another run may have. */
@@ -44,7 +44,7 @@ export interface AskedRun {
 }
 
 /** A wish that a run end. */
-export interface AskedCancel {
+export interface AcceptedCancel {
   readonly caller: Principal;
   readonly run: RunPlace;
   readonly reason: string;
@@ -77,7 +77,7 @@ export class RunsService {
     this.open = new OpenRunLimit(runtime, watch, 'http');
   }
 
-  async begin(asked: AskedRun, preference: Preference, answer: RunAnswer): Promise<void> {
+  async begin(asked: AcceptedRun, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
     const { caller, request, isNamed, headers: sent } = asked;
     requireSize(topics.requests, request);
@@ -126,7 +126,7 @@ export class RunsService {
    * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a run that has ended is shown
    * as it ended, and nothing is asked.
    */
-  async cancel(asked: AskedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
+  async cancel(asked: AcceptedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
     const { caller, run, reason, headers: sent } = asked;
     await this.see(run, caller, preference, answer, async () => {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { askedToStop, commandLog, processEnvironment } from '@sluice/host';
+import { stopSignal, commandLog, processEnvironment } from '@sluice/host';
 import type { Command } from './commands/all.js';
 import type { CommandContext } from './commands/command-context.js';
 import type { Output } from './show/output.js';
@@ -36,7 +36,7 @@ function surroundings({ root, output, write, note }: Streams): CommandContext {
     terminal: process.stdout.isTTY,
     // A command that does not look whether it is asked to stop ends at once, as a signal ends it.
     get stopped() {
-      return (stopped ??= Promise.race([askedToStop(), output.gone]));
+      return (stopped ??= Promise.race([stopSignal(), output.gone]));
     },
     sampleConfiguration: () => sampleConfiguration(root),
     root,

@@ -1,6 +1,6 @@
 import { sha256 } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
-import type { Told } from './entries/told.js';
+import type { EntryDraft } from './entries/draft-entry.js';
 
 /** Where a chain stands: what its partition carries from record to record (`Subscription.order`), so that it goes on after restarts. */
 export interface Head {
@@ -46,7 +46,7 @@ export interface SourcePlace {
 }
 
 /** The next entry of a chain. */
-export function seal(told: Told, source: SourcePlace, head: Head, at = source.timestamp): AuditRecord {
+export function seal(told: EntryDraft, source: SourcePlace, head: Head, at = source.timestamp): AuditRecord {
   const entry = {
     kind: told.kind,
     requestId: told.requestId.toWellFormed(),

@@ -16,7 +16,7 @@ export type {
   Retry,
   Subscription,
 } from './port.js';
-export { passedOver, recordAt } from './record-at.js';
+export { skipUndecodable, recordAt } from './record-at.js';
 export { takenAt } from './taken-at.js';
 export type { KafkaBus } from './kafka/bus.js';
 export { openKafkaBus } from './kafka/open.js';

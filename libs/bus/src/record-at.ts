@@ -14,4 +14,4 @@ export async function recordAt<T extends Topic>(
 }
 
 /** For places whose record may be anybody's: what cannot be decoded is as good as gone. */
-export const passedOver = { onUndecodable: () => undefined } as const;
+export const skipUndecodable = { onUndecodable: () => undefined } as const;

@@ -3,7 +3,7 @@ import {
   compileRules,
   isListed,
   quote,
-  runsUnasked,
+  runsWithoutApproval,
   sentenceList,
   undefinedState,
   wildcard,
@@ -160,13 +160,15 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     const message = `There is no approver for calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });
   }
-  return [...findings, ...findUnasked(tools, policy)];
+  return [...findings, ...findWithoutApproval(tools, policy)];
 }
 
 /** The allowed tools that change things and run without an approval, where the file does not say that this is meant. */
-export function findUnasked(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+export function findWithoutApproval(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
   const allowed = new Set(policy.allowedTools);
-  const unasked = tools.filter((tool) => allowed.has(tool.id) && isListed(tool, policy) && runsUnasked(tool, policy));
+  const unasked = tools.filter(
+    (tool) => allowed.has(tool.id) && isListed(tool, policy) && runsWithoutApproval(tool, policy),
+  );
   if (unasked.length === 0) return [];
   const keys = unasked.map((tool) => tool.key);
   const what = `${sentenceList(keys)} can change things and ${keys.length === 1 ? 'runs' : 'run'} without an approval`;

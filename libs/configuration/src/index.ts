@@ -1,7 +1,7 @@
 export type { AuthorizationFiles } from './authorization.js';
 export { compileConfiguration } from './compile.js';
 export type { Compilation, CompilerInputs } from './compile.js';
-export { findUnasked } from './findings.js';
+export { findWithoutApproval } from './findings.js';
 export { configurationKeys } from './keys.js';
 export { limitRanges, mostOpenRuns } from './limits.js';
 export { serversOfPatterns } from './many-tools.js';

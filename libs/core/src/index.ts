@@ -33,7 +33,7 @@ export { WeakMemory } from './weak-memory.js';
 export { cut, wellFormed, wellFormedJson } from './well-formed.js';
 export { decisionsOpenTo, isNotTaken, judgeDecision, notTakenReasons } from './approval/decision.js';
 export type { ApprovalDecision, AskedApproval, Decider, NotTaken, WrittenDecision } from './approval/decision.js';
-export { approvable, changingEffects, needsApproval, runsUnasked } from './approval/needs-approval.js';
+export { approvable, changingEffects, needsApproval, runsWithoutApproval } from './approval/needs-approval.js';
 export { redactArguments } from './approval/redact-arguments.js';
 export { mostConditions } from './availability/availability.js';
 export { knownLanguages } from './availability/language.js';

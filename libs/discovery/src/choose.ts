@@ -2,7 +2,7 @@ import type { ChoosingStrategy } from '@sluice/core';
 import { fused } from './hybrid.js';
 import { ToolIndex } from './ranked.js';
 import { keepBest, keepCount, relevanceOf } from './relevance.js';
-import type { Asked, KeepCount } from './relevance.js';
+import type { RelevanceRequest, KeepCount } from './relevance.js';
 import type { OfferedTool } from './tool.js';
 
 /** Which tools of a request a model is shown. */
@@ -25,7 +25,7 @@ export interface Choice {
 export function chooseTools(
   strategy: ChoosingStrategy,
   tools: readonly OfferedTool[],
-  asked: Asked,
+  asked: RelevanceRequest,
   counts: KeepCount,
   indexOf = (list: readonly OfferedTool[]): ToolIndex => new ToolIndex(list),
   known: Known = {},
@@ -58,7 +58,7 @@ export const habitWeight = 0.2;
 
 interface Scored {
   readonly tools: readonly OfferedTool[];
-  readonly asked: Asked;
+  readonly asked: RelevanceRequest;
   readonly indexOf: (list: readonly OfferedTool[]) => ToolIndex;
   readonly known: Known;
 }

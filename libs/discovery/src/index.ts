@@ -14,7 +14,7 @@ export { recommendGroups } from './recommend.js';
 export type { RecommendedGroup } from './recommend.js';
 export { discoveryRecord } from './record.js';
 export { keepBest, keepCount, relevanceOf, relevanceParts } from './relevance.js';
-export type { Asked } from './relevance.js';
+export type { RelevanceRequest } from './relevance.js';
 export { searchAnswers } from './report.js';
 export type { DiscoveryReport } from './report.js';
 export type { DiscoveryRequest, RequestTool } from './request.js';

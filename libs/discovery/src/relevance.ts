@@ -12,7 +12,7 @@ export const weights = {
 } as const;
 
 /** What is known of a request beside its tools. */
-export interface Asked {
+export interface RelevanceRequest {
   /** The last message of the user. */
   readonly query: string;
   /** Names of tools whose output stands in the history. */
@@ -30,7 +30,7 @@ export interface Part {
 }
 
 /** The relevance of each tool, in the order of the tools. A repeated word of the query counts each time. */
-export function relevanceOf(tools: readonly OfferedTool[], asked: Asked): readonly number[] {
+export function relevanceOf(tools: readonly OfferedTool[], asked: RelevanceRequest): readonly number[] {
   const { holders, names } = wordsOf(tools);
   const query = asked.query.toLowerCase();
   const scores = tools.map(({ name }, at) => {
@@ -76,7 +76,7 @@ function ownWords({ name, description }: OfferedTool, length: number): ReadonlyS
 }
 
 /** What the relevance of each tool adds up from. */
-export function relevanceParts(tools: readonly OfferedTool[], asked: Asked): readonly (readonly Part[])[] {
+export function relevanceParts(tools: readonly OfferedTool[], asked: RelevanceRequest): readonly (readonly Part[])[] {
   const query = asked.query.toLowerCase();
   const words = tokensOf(query);
   const length = comparedLength(tools.length);

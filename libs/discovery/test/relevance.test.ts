@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chooseTools, keepBest, keepCount, relevanceOf, tokensOf } from '@sluice/discovery';
-import type { Asked, OfferedTool } from '@sluice/discovery';
+import type { RelevanceRequest, OfferedTool } from '@sluice/discovery';
 
 const tool = (name: string, description = '', parameters: unknown = null): OfferedTool => ({
   name,
@@ -10,7 +10,7 @@ const tool = (name: string, description = '', parameters: unknown = null): Offer
 const asked = (
   query: string,
   more: Partial<Record<'expanded' | 'alwaysKeep' | 'recentlyUsed', string[]>> = {},
-): Asked => ({
+): RelevanceRequest => ({
   query,
   expanded: new Set(more.expanded),
   alwaysKeep: new Set(more.alwaysKeep),

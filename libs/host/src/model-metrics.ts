@@ -47,7 +47,7 @@ export function measureFailure(error: unknown, seconds: number, model: ModelSett
 }
 
 /** A model that was asked and gave no turn, so that the next one was. */
-export function measurePassedOver(model: ModelSettings, metrics: Metrics): void {
+export function measureSkippedModels(model: ModelSettings, metrics: Metrics): void {
   const { gen_ai_provider_name, gen_ai_request_model } = labels(model);
   metrics.modelsPassedOver.inc({ gen_ai_provider_name, gen_ai_request_model });
 }

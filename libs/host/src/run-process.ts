@@ -5,7 +5,7 @@ import type { Runtime } from './runtime.js';
 import type { Service } from './start-service.js';
 
 /** Resolves with the name of the first signal; another one later than an echo of the first ends the process at once. */
-export function askedToStop(): Promise<string> {
+export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     let since: number | undefined;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -26,7 +26,7 @@ export async function runProcess(
   starts: readonly ((runtime: Runtime) => Promise<Service>)[],
 ): Promise<number> {
   const log = createLog(environment.logLevel);
-  const stopped = askedToStop();
+  const stopped = stopSignal();
   const waiting = new AbortController();
   void stopped.then(() => waiting.abort());
   const open = await openRuntime(environment, log, waiting.signal).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import type { LogContext } from './log-context.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
 import { nestLog } from './log.js';
-import { endDeadRun, tellOfDead } from '@sluice/run';
+import { endDeadRun, reportDeadLetter } from '@sluice/run';
 import type { Runtime } from './runtime.js';
 import { noTraces } from './traces/traces.js';
 
@@ -50,7 +50,7 @@ export async function startNestService(
     onDead: (dead, context) => watching?.onDead?.(dead, context) ?? buried(group, dead, context, runtime),
     afterDead: (dead) => {
       measureHop(group, dead, runtime);
-      if (watching?.onDead === undefined) withLogContext(whose(dead), () => tellOfDead(dead, runtime));
+      if (watching?.onDead === undefined) withLogContext(whose(dead), () => reportDeadLetter(dead, runtime));
     },
   });
   const app = await NestFactory.createMicroservice(module, {

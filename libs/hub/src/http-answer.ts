@@ -19,7 +19,7 @@ const always = { 'user-agent': 'sluice', 'accept-encoding': 'identity' };
 const nothing = (): void => undefined;
 
 /** What a fetch is asked for; the SDK asks for nothing else. */
-export interface Asked {
+export interface FetchRequest {
   readonly method?: string;
   readonly headers?: Iterable<[string, string]>;
   readonly body?: string;
@@ -46,7 +46,7 @@ export class TooLargeAnswer extends Error {
  * in it is too large, so that no more of it is ever held. fetch itself, with a stream of ours over its own, costs as much again as all
  * else of a call. Nothing packed is asked for, and what is packed all the same is refused: it may hold any size.
  */
-export async function ask(url: string | URL, asked: Asked, given: BoundedBy): Promise<Response> {
+export async function ask(url: string | URL, asked: FetchRequest, given: BoundedBy): Promise<Response> {
   const { method = 'GET', headers = [], body = null, signal = null } = asked;
   // The caller has limits of time of its own.
   const options = {

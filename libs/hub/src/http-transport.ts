@@ -5,7 +5,7 @@ import { bearerAt, isJsonObject, mayHoldRawNumbers, parseExactJson } from '@slui
 import type { JsonObject } from '@sluice/core';
 import { ask, messageBytesByDefault } from './http-answer.js';
 import { withoutNullMeta } from './message.js';
-import type { Asked } from './http-answer.js';
+import type { FetchRequest } from './http-answer.js';
 
 /** The code of an answer that was too large to be read: outside what JSON-RPC and MCP use. */
 export const tooLargeCode = -31_413;
@@ -52,7 +52,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     private readonly messageBytes = messageBytesByDefault,
   ) {
     const carry = bearerAt(url, token);
-    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
+    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as FetchRequest)) });
   }
 
   override async send(...given: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
@@ -136,7 +136,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     }
   };
 
-  private async fetch(to: string | URL, asked: Asked): Promise<Response> {
+  private async fetch(to: string | URL, asked: FetchRequest): Promise<Response> {
     if (asked.method === 'GET') return this.fetchStanding(to, asked);
     const { messageBytes } = this;
     const id = requestIn(JSON.parse(asked.body ?? 'null'));
@@ -166,7 +166,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     );
   }
 
-  private async fetchStanding(to: string | URL, asked: Asked): Promise<Response> {
+  private async fetchStanding(to: string | URL, asked: FetchRequest): Promise<Response> {
     // The SDK asks for both in the same way; there is one for unrequested messages.
     const forCalls = [...this.standing].some((other) => !other.forCalls);
     if (forCalls && !this.isAwaited()) throw new Error(callEnded);

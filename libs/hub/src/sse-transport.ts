@@ -3,7 +3,7 @@ import type { JSONRPCResponse } from '@modelcontextprotocol/client';
 import { bearerAt, isJsonObject, mayHoldRawNumbers, parseExactJson } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { ask, messageBytesByDefault } from './http-answer.js';
-import type { Asked } from './http-answer.js';
+import type { FetchRequest } from './http-answer.js';
 
 /** How long the answer to one message may take to be acknowledged, in milliseconds: the result itself comes over the stream. */
 const acknowledgedMs = 30_000;
@@ -26,7 +26,7 @@ export class SseTransport extends SSEClientTransport {
     private readonly messageBytes = messageBytesByDefault,
   ) {
     const carry = bearerAt(url, token);
-    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as Asked)) });
+    super(url, { fetch: (to, init) => this.fetch(to, carry(to, init as FetchRequest)) });
   }
 
   /** To be called once it is connected: from then on an error of the stream is the end. */
@@ -50,7 +50,7 @@ export class SseTransport extends SSEClientTransport {
     if ('result' in answer) answer.result = exact;
   }
 
-  private fetch(to: string | URL, asked: Asked): Promise<Response> {
+  private fetch(to: string | URL, asked: FetchRequest): Promise<Response> {
     const { messageBytes } = this;
     if ((asked.method ?? 'GET') === 'GET')
       return ask(to, asked, {

@@ -26,12 +26,12 @@ export type FromChild =
   | { readonly say: 'refused'; readonly n: number; readonly problems: readonly SentProblem[] }
   | { readonly say: 'ended'; readonly n: number; readonly output: SentOutput }
   | { readonly say: 'threw'; readonly n: number; readonly error: SentError }
-  | ({ readonly say: 'ask'; readonly n: number; readonly ask: number } & Asked)
+  | ({ readonly say: 'ask'; readonly n: number; readonly ask: number } & CapabilityCall)
   | { readonly say: 'stop'; readonly n: number; readonly ask: number }
   | { readonly say: 'progress'; readonly n: number; readonly text: string };
 
 /** A capability’s method that the tool calls. */
-export interface Asked {
+export interface CapabilityCall {
   readonly capability: string;
   readonly method: string;
   /** An argument that is undefined has no `value`. */

@@ -4,7 +4,7 @@ import type { Capabilities, ServiceCapabilities } from '@sluice/tools';
 import type { NetworkRequests } from './network/requests.js';
 import { sentError } from './errors.js';
 import { bodyBytes } from './messages.js';
-import type { Answer, Asked, FromChild, SentRequest, SentResponse, ToChild } from './messages.js';
+import type { Answer, CapabilityCall, FromChild, SentRequest, SentResponse, ToChild } from './messages.js';
 import { isRemote, remoteMethods } from './remote.js';
 
 /** Gives a call in a tool’s process what its contract declares, and nothing else, whatever the process asks for. */
@@ -45,7 +45,7 @@ export class ServedCall {
     }
   }
 
-  private async answer({ ask, ...asked }: Asked & { readonly ask: number }): Promise<Answer> {
+  private async answer({ ask, ...asked }: CapabilityCall & { readonly ask: number }): Promise<Answer> {
     const stop = new AbortController();
     this.asked.set(ask, stop);
     try {
@@ -55,7 +55,7 @@ export class ServedCall {
     }
   }
 
-  private async perform({ capability, method, args, signalAt }: Asked, signal: AbortSignal): Promise<unknown> {
+  private async perform({ capability, method, args, signalAt }: CapabilityCall, signal: AbortSignal): Promise<unknown> {
     if (capability === 'network') return this.requested(args[0]?.value as SentRequest, signal);
     if (
       !this.declared.includes(capability) ||

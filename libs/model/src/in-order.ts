@@ -2,17 +2,17 @@ import type { ModelRest } from './model-rest.js';
 import { Fault, modelName, type ModelSettings } from '@sluice/core';
 
 /** A model that was asked and gave no turn. */
-export interface PassedOver {
+export interface SkippedModel {
   readonly name: string;
   readonly code: string;
   readonly message: string;
 }
 
 /** A turn, whose it is, and who gave none before. */
-export interface AskedTurn<Turn> {
+export interface AnsweredTurn<Turn> {
   readonly turn: Turn;
   readonly settings: ModelSettings;
-  readonly passedOver: readonly PassedOver[];
+  readonly passedOver: readonly SkippedModel[];
 }
 
 /** What is said of models that gave no turn, and which of them rest. */
@@ -31,8 +31,8 @@ export async function askInOrder<Turn>(
   models: readonly ModelSettings[],
   ask: (settings: ModelSettings) => Promise<Turn>,
   { onPassedOver, onLeftOut, rest }: InOrder,
-): Promise<AskedTurn<Turn>> {
-  const passedOver: PassedOver[] = [];
+): Promise<AnsweredTurn<Turn>> {
+  const passedOver: SkippedModel[] = [];
   for (const [place, settings] of models.entries()) {
     if (place < models.length - 1 && rest.isResting(settings)) {
       const name = modelName(settings);
@@ -66,7 +66,7 @@ export function briefOf({ brief }: Fault): { readonly brief?: string } {
   return brief === null ? {} : { brief };
 }
 
-function withOthers(fault: Fault, passedOver: readonly PassedOver[]): Fault {
+function withOthers(fault: Fault, passedOver: readonly SkippedModel[]): Fault {
   if (passedOver.length === 0) return fault;
   const names = passedOver.map(({ name }) => name).join(', ');
   return new Fault(fault.code, `${fault.message} Neither could ${names}.`, fault.retryable, {

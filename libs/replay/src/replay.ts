@@ -11,7 +11,7 @@ import { RecordedConfigurations } from './configurations.js';
 import { differences } from './differences.js';
 import type { Difference } from './differences.js';
 import { isAgentBeginning } from './agent-runs.js';
-import { deriveAsked } from './executor/park.js';
+import { deriveApprovalRequest } from './executor/park.js';
 import { deriveBeginning } from './executor/hand-over.js';
 import { deriveSteps } from './executor/turn.js';
 import { deriveFilterEnd, deriveToolset } from './filter.js';
@@ -153,7 +153,7 @@ class Judge {
       case 'agent.approvals': {
         const { requested, outcome } = message.record;
         if (requested !== null) {
-          const asked = (await deriveAsked(requested, run, deriving)).map((one) =>
+          const asked = (await deriveApprovalRequest(requested, run, deriving)).map((one) =>
             'refused' in one ? one : { requested: one, decided: null, outcome: null },
           );
           return { kind, outcome: this.compare(message, asked, 'the ToolCall that waits') };

@@ -1,7 +1,7 @@
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
-import { askedFor, tenantOfRun } from './about.js';
+import { approvalRequestOf, tenantOfRun } from './about.js';
 import type { RunRecords } from './run-records.js';
 
 /** Offsets of one partition, the last one included. */
@@ -75,7 +75,7 @@ function isAbout(message: Incoming, run: RunRecords | null, names: readonly stri
       );
     case 'agent.approvals':
       if (message.record.requested === null && run === null) return true;
-      return names.includes(askedFor(message, run)?.tool ?? '');
+      return names.includes(approvalRequestOf(message, run)?.tool ?? '');
     default:
       return false;
   }

@@ -3,7 +3,7 @@ import type { Decision, Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd } from '@sluice/run';
-import { askedFor } from './about.js';
+import { approvalRequestOf } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
 import { changedCalls } from './changed-calls.js';
@@ -118,7 +118,7 @@ async function changesOf(
       if (first === undefined) throw new NotReplayable('The decision or the question is not among the records.');
       // Of decisions that are word for word the same, one may count and the others come too late.
       if (judged.some(({ notTaken }) => notTaken === outcome.notTaken)) return [];
-      const asked = askedFor(message, run)?.tool ?? '';
+      const asked = approvalRequestOf(message, run)?.tool ?? '';
       const tool = candidate.byId(asked)?.key ?? asked;
       return [{ kind: 'approval', tool, was: outcome.notTaken ?? 'taken', would: first.notTaken ?? 'taken' }];
     }
@@ -214,7 +214,7 @@ function stateOf(message: Incoming, run: RunRecords): string {
     const { steps, iteration } = message.record;
     return steps[0]?.stateBefore ?? stateIn(run, iteration);
   }
-  const asked = message.topic === 'agent.approvals' ? askedFor(message, run) : undefined;
+  const asked = message.topic === 'agent.approvals' ? approvalRequestOf(message, run) : undefined;
   if (asked === undefined) return run.toolsets.at(-1)?.record.state ?? '';
   const turn = run.steps.find(({ record }) => record.iteration === asked.iteration && record.steps.length > 0);
   const step = turn?.record.steps.find(({ index }) => index === asked.index);

@@ -52,7 +52,7 @@ export type { TurnSoFar } from './steps.js';
 export { toolset } from './toolset.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
-export { askedFor } from './approvals/asked-for.js';
+export { approvalRequestFor } from './approvals/asked-for.js';
 export { CountingApprovals } from './approvals/counting.js';
 export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPlace, Counts } from './approvals/open.js';
@@ -81,7 +81,7 @@ export {
   judgedConfigurations,
 } from './configuration/log.js';
 export { ConfigurationRecords, configurationRefusals } from './configuration/records.js';
-export { endDeadRun, tellOfDead } from './ends/dead-run.js';
+export { endDeadRun, reportDeadLetter } from './ends/dead-run.js';
 export { endOfDead, mayBeOfDead } from './ends/end-of-dead.js';
 export { endedBy, endRun } from './ends/end-run.js';
 export type { EndedBy } from './ends/end-run.js';
@@ -94,7 +94,7 @@ export type { Permit } from './redrive/permit.js';
 export { planRedrive } from './redrive/plan.js';
 export type { Plan, PlanFacts } from './redrive/plan.js';
 export { asksForCredentials, permitBefore, redrive, redriveOf } from './redrive/redrive.js';
-export { asGivenUp, redrivenBefore, redrivenFrom, resumedRun, verified } from './redrive/take.js';
+export { asDeadLettered, redrivenBefore, redrivenFrom, resumedRun, verified } from './redrive/take.js';
 export type { Redriven } from './redrive/take.js';
 export { continuationClaims, judgeContinuation } from './signing/continuation-claims.js';
 export type { Continuation } from './signing/continuation-claims.js';

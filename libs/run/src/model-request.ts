@@ -24,7 +24,7 @@ import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
 import { instructionsFor } from './agent-runs.js';
 import { nextMove } from './strategy/next-move.js';
 import { inContext } from './strategy/confidence/context-for.js';
-import { askedFor } from './strategy/prompt.js';
+import { promptOfMove } from './strategy/prompt.js';
 import { sideBySideIn, supervisorInstructions } from './strategy/supervise.js';
 
 /** What a model is asked, and which tools it is described in brief. */
@@ -46,7 +46,7 @@ export function modelRequestOf(
 ): BoundRequest {
   const whole = inContext(wholeRequest(toolset, evaluator), move, toolset, evaluator);
   if (move.kind === 'ask') {
-    const request = { ...whole, ...askedFor(move, toolset, evaluator, whole.instructions, modelTool) };
+    const request = { ...whole, ...promptOfMove(move, toolset, evaluator, whole.instructions, modelTool) };
     return { request, bound: { tools: request.tools, deferred: [], note: null } };
   }
   const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };

@@ -5,7 +5,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   AgentRunClaims,
   agentRunOf,
-  asGivenUp,
+  asDeadLettered,
   endedBy,
   endRun,
   errorResponse,
@@ -44,7 +44,7 @@ export class ReturnsService {
     // A caller’s own run, under an id of that form.
     if (place === null) return [];
     const redriven = await redrivenFrom(message, context, this.runtime);
-    await verified(redriven, () => verifyEnd(asGivenUp(message, redriven), this.runtime));
+    await verified(redriven, () => verifyEnd(asDeadLettered(message, redriven), this.runtime));
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     const { isOwn, isAgain } = await this.claims.goesOn(run, redriven?.owner ?? placeOf(message));
     if (!isOwn) return this.drop(requestId, 'the turn went on with another end', context);

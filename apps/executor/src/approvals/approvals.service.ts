@@ -5,7 +5,7 @@ import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { takenAt } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, ApprovalClaims, askedFor, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
+import { approvalAt, ApprovalClaims, approvalRequestFor, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
@@ -41,7 +41,7 @@ export class ApprovalsService {
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
     if (await this.hasOutcome(decided, message, context)) return [];
-    const asked = await askedFor(decided, this.runtime.bus, this.claims);
+    const asked = await approvalRequestFor(decided, this.runtime.bus, this.claims);
     const decider = await this.decider(decided, message);
     context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { passedOver, recordAt } from '@sluice/bus';
+import { skipUndecodable, recordAt } from '@sluice/bus';
 import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
 import {
   GenuineEnds,
@@ -114,7 +114,7 @@ export class OverdueSweep {
   private async read(options: ReadOptions): Promise<void> {
     for await (const message of this.log.read([topics.toolsets, topics.responses], {
       ...options,
-      ...passedOver,
+      ...skipUndecodable,
     })) {
       if (message.topic === topics.responses) this.open.end(message);
       else if (!this.open.add(message)) this.sayFull();
@@ -149,7 +149,7 @@ export class OverdueSweep {
         this.open.drop(turn);
         continue;
       }
-      const found = await recordAt(bus, topics.toolsets, turn, passedOver);
+      const found = await recordAt(bus, topics.toolsets, turn, skipUndecodable);
       if (found === undefined || !(await this.isGranted(found))) {
         this.open.drop(turn);
         continue;

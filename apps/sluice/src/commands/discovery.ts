@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { triableStrategies } from '@sluice/core';
 import type { TriableStrategy } from '@sluice/core';
 import { chooseTools, Meanings, readTools, relevanceParts, searchTools, sharedStems } from '@sluice/discovery';
-import type { Asked, OfferedTool } from '@sluice/discovery';
+import type { RelevanceRequest, OfferedTool } from '@sluice/discovery';
 import { createEmbedder } from '@sluice/model';
 import { readText } from '../read-text.js';
 import type { CommandContext } from './command-context.js';
@@ -91,7 +91,7 @@ async function closenessIn(
 async function judged(
   strategy: TriableStrategy,
   tools: readonly OfferedTool[],
-  asked: Asked,
+  asked: RelevanceRequest,
   counts: Parameters<typeof chooseTools>[3],
   closeness: readonly number[] | null,
 ): Promise<{ readonly lines: readonly Line[]; readonly note: string }> {

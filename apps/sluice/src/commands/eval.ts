@@ -5,7 +5,7 @@ import type { StrategyName } from '@sluice/core';
 import { openArchive } from '@sluice/archive';
 import { openBus, recordedKeys, requireLog } from '@sluice/host';
 import { readEvaluation } from '../eval/cases.js';
-import type { AskedCase, Evaluation, RecordedCase } from '../eval/cases.js';
+import type { QuestionCase, Evaluation, RecordedCase } from '../eval/cases.js';
 import { columnsOf } from '../eval/columns.js';
 import { replayRecording, replayRun } from '../eval/recorded.js';
 import { asJson, asJunit, caseLine, table } from '../eval/report.js';
@@ -57,7 +57,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
 }
 
 async function ofAsked(
-  cases: readonly AskedCase[],
+  cases: readonly QuestionCase[],
   evaluation: Evaluation,
   wanted: Wanted,
   show: (result: CaseResult) => void,

@@ -54,7 +54,7 @@ type Written = z.infer<typeof evaluation>;
 export type Expectation = z.infer<typeof expectation>;
 
 /** A case that is asked: its run is made under each strategy and model. */
-export interface AskedCase {
+export interface QuestionCase {
   readonly kind: 'asked';
   readonly name: string;
   readonly question: string;
@@ -75,7 +75,7 @@ export interface RecordedCase {
   readonly expect: Expectation;
 }
 
-export type Case = AskedCase | RecordedCase;
+export type Case = QuestionCase | RecordedCase;
 
 export interface Evaluation extends Pick<Written, 'config' | 'strategies' | 'models'> {
   /** How long a run may take, in milliseconds. */

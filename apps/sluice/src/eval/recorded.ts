@@ -8,7 +8,7 @@ import type { Replayed } from '@sluice/replay';
 import { authorizerOf } from '../replay/authorizer-of.js';
 import { verifierFor } from '../replay/verifier-for.js';
 import type { ReplayKeys } from '../replay/verifier-for.js';
-import type { AskedCase, Expectation, RecordedCase } from './cases.js';
+import type { QuestionCase, Expectation, RecordedCase } from './cases.js';
 import { endOf, plannersOf } from './check.js';
 import { resultOf } from './result.js';
 import type { CaseResult } from './result.js';
@@ -42,7 +42,7 @@ export interface Reading {
 
 /** The cases as a recording has them, under the strategies and models that it was made with: each run is decided again, and checked. */
 export async function replayRecording(
-  cases: readonly AskedCase[],
+  cases: readonly QuestionCase[],
   file: string,
   reading: Reading,
 ): Promise<readonly CaseResult[]> {

@@ -10,7 +10,7 @@ import type { Environment, Log } from '@sluice/host';
 import type { ModelSource } from '@sluice/model';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { startEmbedded } from '../system/embedded.js';
-import type { AskedCase } from './cases.js';
+import type { QuestionCase } from './cases.js';
 import { endOf, plannersOf } from './check.js';
 import { configurationFor } from './columns.js';
 import type { Column } from './columns.js';
@@ -22,7 +22,7 @@ export interface CasesToRun {
   readonly configFile: string;
   readonly configuration: Configuration;
   readonly columns: readonly Column[];
-  readonly cases: readonly AskedCase[];
+  readonly cases: readonly QuestionCase[];
   readonly runMs: number;
   /** Where the records of all runs are exported to; null for nowhere. */
   readonly record: string | null;
@@ -89,7 +89,7 @@ async function runColumn(given: CasesToRun, column: Column, environment: Environ
 
 /** Null if the command was stopped before the run’s end. */
 async function runCase(
-  one: AskedCase,
+  one: QuestionCase,
   column: Column,
   { configuration, environment, runMs, signal }: CasesToRun,
   bus: Parameters<typeof publishRequest>[0],

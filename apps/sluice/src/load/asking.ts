@@ -4,7 +4,7 @@ import type { Kind, Mix } from './mix.js';
 import { pick, randomFrom } from './random.js';
 
 /** One request to be sent. */
-export interface Asked {
+export interface LoadRequest {
   readonly kind: string;
   /** How it should end: `answer`, or an error's code. */
   readonly expect: readonly string[];
@@ -17,7 +17,7 @@ export interface Asked {
 const nobody = 'anyone';
 
 /** Draws requests from a mix: the same ones in the same order for the same seed, under ids that begin with `name`. */
-export function askingFrom(mix: Mix, name: string, sessions: number, seed: number): () => Asked {
+export function askingFrom(mix: Mix, name: string, sessions: number, seed: number): () => LoadRequest {
   const random = randomFrom(seed);
   const kinds = Object.entries(mix.kinds);
   const total = kinds.reduce((sum, [, { weight }]) => sum + weight, 0);

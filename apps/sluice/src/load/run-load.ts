@@ -3,7 +3,7 @@ import { clockSkewMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Bus, Outgoing, ReadOptions } from '@sluice/bus';
 import type { Approver, Credentials } from './approver.js';
-import type { Asked } from './asking.js';
+import type { LoadRequest } from './asking.js';
 import { publishPatiently } from './patient.js';
 import type { Tally } from './tally.js';
 
@@ -14,7 +14,7 @@ export interface Load {
   readonly bus: Bus;
   /** What the ids of its runs begin with. */
   readonly name: string;
-  readonly next: () => Asked;
+  readonly next: () => LoadRequest;
   readonly credentials: Credentials;
   readonly approver: Approver | null;
   readonly tally: Tally;
@@ -64,7 +64,7 @@ async function send({ next, perSecond, durationMs, ...load }: Load, signal: Abor
 }
 
 async function publish(
-  asked: readonly Asked[],
+  asked: readonly LoadRequest[],
   { bus, tally, credentials }: Omit<Load, 'next' | 'perSecond' | 'durationMs'>,
   signal: AbortSignal,
 ) {

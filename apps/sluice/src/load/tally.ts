@@ -1,4 +1,4 @@
-import type { Asked } from './asking.js';
+import type { LoadRequest } from './asking.js';
 import { Latencies } from './latencies.js';
 
 interface Sent {
@@ -34,7 +34,7 @@ export class Tally {
     return first === undefined ? 0 : now - first.at;
   }
 
-  asks({ kind, expect, request }: Asked, at: number): void {
+  asks({ kind, expect, request }: LoadRequest, at: number): void {
     this.sent++;
     this.kindOf(kind).sent++;
     this.open.set(request.requestId, { kind, expect, at });

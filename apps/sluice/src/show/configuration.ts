@@ -1,4 +1,4 @@
-import { findUnasked } from '@sluice/configuration';
+import { findWithoutApproval } from '@sluice/configuration';
 import { printable } from '@sluice/core';
 import type { Configuration, ConfiguredTool } from '@sluice/core';
 
@@ -37,7 +37,7 @@ function isThere({ unavailable }: ConfiguredTool): boolean {
 
 /** What an operator must know before the first request: which tools change things without an approval. Empty, or lines. */
 export function aboutApproval({ tools, policy }: Pick<Configuration, 'tools' | 'policy'>): string {
-  return findUnasked(tools, policy)
+  return findWithoutApproval(tools, policy)
     .map(({ message }) => `! ${printable(message)}\n`)
     .join('');
 }

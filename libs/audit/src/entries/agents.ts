@@ -1,13 +1,13 @@
 import { normaliseState } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStepResult, ParentCall } from '@sluice/contracts';
-import { caller, cut, time, told } from './told.js';
-import type { Facts, Told } from './told.js';
+import { caller, cut, time, draftEntry } from './draft-entry.js';
+import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** A call of an agent that became a run of its own: whose call it is, what is asked, and what the run may use. */
-export function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authentic }: Facts): Told {
+export function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authentic }: Facts): EntryDraft {
   const { next, run } = result;
-  return told('agent_begun', result, {
+  return draftEntry('agent_begun', result, {
     authentic,
     tool_id: parent.tool,
     parent_request_id: parent.requestId,

@@ -1,12 +1,12 @@
 import type { Approval, ApprovalRequested } from '@sluice/contracts';
-import { cut, time, told } from './told.js';
-import type { Told } from './told.js';
+import { cut, time, draftEntry } from './draft-entry.js';
+import type { EntryDraft } from './draft-entry.js';
 
 /** A call that waits for an approval, a decision on it, or its outcome. */
-export function approvalEntry({ requested, decided, outcome }: Approval, key: string): Told {
+export function approvalEntry({ requested, decided, outcome }: Approval, key: string): EntryDraft {
   if (requested !== null) return requestedEntry(requested);
   if (decided !== null) {
-    return told('approval_decided', decided, {
+    return draftEntry('approval_decided', decided, {
       approval_id: decided.approvalId,
       decision: decided.decision,
       decided_by: decided.decidedBy,
@@ -16,7 +16,7 @@ export function approvalEntry({ requested, decided, outcome }: Approval, key: st
     });
   }
   if (outcome !== null) {
-    return told('approval_outcome', outcome, {
+    return draftEntry('approval_outcome', outcome, {
       approval_id: outcome.approvalId,
       decision: outcome.decision,
       decided_by: outcome.decidedBy,
@@ -26,11 +26,11 @@ export function approvalEntry({ requested, decided, outcome }: Approval, key: st
       at: time(outcome.at),
     });
   }
-  return told('approval_empty', { sessionId: key }, {});
+  return draftEntry('approval_empty', { sessionId: key }, {});
 }
 
-function requestedEntry(requested: ApprovalRequested): Told {
-  return told('approval_requested', requested, {
+function requestedEntry(requested: ApprovalRequested): EntryDraft {
+  return draftEntry('approval_requested', requested, {
     approval_id: requested.approvalId,
     iteration: requested.iteration,
     index: requested.index,

@@ -1,11 +1,11 @@
 import type { AccessDenial } from '@sluice/contracts';
-import { cut, time, told } from './told.js';
-import type { Told } from './told.js';
+import { cut, time, draftEntry } from './draft-entry.js';
+import type { EntryDraft } from './draft-entry.js';
 
 /** What the gateway refused a caller. It is no run: the id that it names is free, and may be another’s. */
-export function denialEntry(denial: AccessDenial): Told {
+export function denialEntry(denial: AccessDenial): EntryDraft {
   const { sessionId, configVersion } = denial;
-  return told(
+  return draftEntry(
     'access_denied',
     { sessionId, configVersion },
     {

@@ -1,14 +1,14 @@
 import { sha256 } from '@sluice/contracts';
 import type { DiscoveryRecord } from '@sluice/contracts';
-import { cut, time, told } from './told.js';
-import type { Told } from './told.js';
+import { cut, time, draftEntry } from './draft-entry.js';
+import type { EntryDraft } from './draft-entry.js';
 
 /** Which of a request’s tools a model was shown, by number; what it searched for, found and called, by name. */
-export function discoveryEntry(record: DiscoveryRecord): Told {
+export function discoveryEntry(record: DiscoveryRecord): EntryDraft {
   const { searches, shadow } = record;
   // A request to the proxy is no run, and its id is of no use as one.
   const ids = record.source === 'agent' ? record : { configVersion: record.configVersion };
-  return told('tools_shown', ids, {
+  return draftEntry('tools_shown', ids, {
     source: record.source,
     ...(record.source === 'agent' ? { iteration: record.iteration } : { proxy_request_id: record.requestId }),
     tenant: record.tenantId,

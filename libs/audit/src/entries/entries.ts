@@ -7,10 +7,10 @@ import { configurationEntry, deadLetterEntry } from './operators.js';
 import { requestEntry, responseEntry } from './runs.js';
 import { stepEntries } from './steps.js';
 import { chosenEntry, toolsetEntry } from './turns.js';
-import type { Facts, Told } from './told.js';
+import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** The entries for a record, at least one. The same record under the same facts gives the same entries, always. */
-export function entriesOf(source: Source, facts: Facts): readonly Told[] {
+export function entriesOf(source: Source, facts: Facts): readonly EntryDraft[] {
   switch (source.topic) {
     case 'agent.requests':
       return [requestEntry(source)];

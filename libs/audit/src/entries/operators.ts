@@ -1,13 +1,13 @@
 import { isSecurityFault } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
-import { cut, time, told } from './told.js';
-import type { Facts, Told } from './told.js';
+import { cut, time, draftEntry } from './draft-entry.js';
+import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** A dead-lettered record: by its place and its hash, since its bytes may hold anything. */
-export function deadLetterEntry(letter: DeadLetter): Told {
+export function deadLetterEntry(letter: DeadLetter): EntryDraft {
   const { code, value } = letter;
-  return told(
+  return draftEntry(
     'dead_letter',
     { sessionId: letter.key },
     {
@@ -32,8 +32,8 @@ export function deadLetterEntry(letter: DeadLetter): Told {
 export function configurationEntry(
   { version, configuration, source, compiledAt }: ConfigVersion,
   { authentic }: Facts,
-): Told {
-  return told(
+): EntryDraft {
+  return draftEntry(
     'configuration',
     { configVersion: version },
     {

@@ -3,15 +3,15 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { requestIds, sha256, snakeCase } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { caller, cut, time, told } from './told.js';
+import { caller, cut, time, draftEntry } from './draft-entry.js';
 import { cachedTokens, decisionOf, modelOf, promptTokens } from './turns.js';
-import type { Told } from './told.js';
+import type { EntryDraft } from './draft-entry.js';
 
 /** A request as it came: what it asks for after the defaults (XG-23), before anybody decided on it. */
-export function requestEntry(message: Incoming<'agent.requests'>): Told {
+export function requestEntry(message: Incoming<'agent.requests'>): EntryDraft {
   const { record, headers } = message;
   const asksAs = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  return told('request', requestIds(message, record), {
+  return draftEntry('request', requestIds(message, record), {
     question: cut(record.question),
     question_hash: sha256(record.question),
     requested_groups: normaliseGroups(record.group),
@@ -38,7 +38,7 @@ export function seenOf(request: object, names: readonly string[] = requestFields
 }
 
 /** The end of a run, with the log record of its request; a refusal is an entry of its own kind (G-94, G-98). */
-export function responseEntry(response: AgentResponse): Told {
+export function responseEntry(response: AgentResponse): EntryDraft {
   const { run, error, requestId, sessionId, configVersion } = response;
   const refused = error?.code === 'authz_denied';
   const asked = { groups: run?.requestedGroups ?? [], state: response.state };
@@ -53,8 +53,8 @@ export function responseEntry(response: AgentResponse): Told {
     request_log: run === null ? null : { ...requestLog(requestId, run, asked, response.endedAt) },
   };
   const ids = { requestId, sessionId, configVersion };
-  if (refused) return told('request_refused', ids, { ...common, code: error.code, message: cut(error.message) });
-  return told('run_ended', ids, {
+  if (refused) return draftEntry('request_refused', ids, { ...common, code: error.code, message: cut(error.message) });
+  return draftEntry('run_ended', ids, {
     ...common,
     outcome: error?.code ?? 'answer',
     message: error === null ? null : cut(error.message),

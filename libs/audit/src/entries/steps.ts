@@ -3,17 +3,17 @@ import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult } from '@sluice/contracts';
 import { agentBegunEntry } from './agents.js';
-import { argumentsOf, caller, cut, time, told } from './told.js';
-import type { Facts, Told } from './told.js';
+import { argumentsOf, caller, cut, time, draftEntry } from './draft-entry.js';
+import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
-export function stepEntries(result: AgentStepResult, facts: Facts): readonly Told[] {
+export function stepEntries(result: AgentStepResult, facts: Facts): readonly EntryDraft[] {
   const { steps } = result;
   const begunBy = agentBegunBy(result);
   if (begunBy !== null) return [agentBegunEntry(result, begunBy, facts)];
   if (steps.length === 0)
     return [
-      told('turn_without_calls', result, {
+      draftEntry('turn_without_calls', result, {
         authentic: facts.authentic,
         iteration: result.iteration,
         ...caller(result.run.principal),
@@ -25,10 +25,10 @@ export function stepEntries(result: AgentStepResult, facts: Facts): readonly Tol
   });
 }
 
-function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic }: Facts): Told {
+function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic }: Facts): EntryDraft {
   const { run, configVersion } = result;
   const tool = tools(configVersion, step.action);
-  return told('tool_call', result, {
+  return draftEntry('tool_call', result, {
     authentic,
     iteration: step.iteration,
     index: step.index,
@@ -68,8 +68,8 @@ function cached({ cachedAt }: AgentStep): JsonObject {
   return cachedAt === null ? {} : { cached_at: time(cachedAt) };
 }
 
-function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): Told {
-  return told('state_transition', result, {
+function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): EntryDraft {
+  return draftEntry('state_transition', result, {
     authentic,
     iteration: step.iteration,
     tool: step.action,

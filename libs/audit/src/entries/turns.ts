@@ -1,13 +1,13 @@
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Run, StrategyDecision, ToolCall, Toolset } from '@sluice/contracts';
-import { caller, cut, time, told } from './told.js';
-import type { Facts, Told } from './told.js';
+import { caller, cut, time, draftEntry } from './draft-entry.js';
+import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** What the filter decided for an iteration: who may have which tools, and why not the others. */
-export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
+export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft {
   const { run, tools, hidden, hiddenCounts, grant } = toolset;
-  return told('tools_granted', toolset, {
+  return draftEntry('tools_granted', toolset, {
     authentic,
     iteration: toolset.iteration,
     ...caller(run.principal),
@@ -35,9 +35,9 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): Told {
 }
 
 /** What the model wants to call: the arguments by their hashes, since they are not validated yet. */
-export function chosenEntry(turn: ToolCall, { authentic }: Facts): Told {
+export function chosenEntry(turn: ToolCall, { authentic }: Facts): EntryDraft {
   const { run, thought, calls } = turn;
-  return told('calls_chosen', turn, {
+  return draftEntry('calls_chosen', turn, {
     authentic,
     iteration: turn.iteration,
     ...caller(run.principal),

@@ -8,7 +8,7 @@ import { checkpointKind } from '../checkpoint.js';
 import { contentHash } from '../content.js';
 import { entriesOf } from '../entries/entries.js';
 import { isBareKind } from '../entries/kinds.js';
-import type { AskedTool, Told } from '../entries/told.js';
+import type { AuditedTool, EntryDraft } from '../entries/draft-entry.js';
 import { chainOf, isSource } from '../sources.js';
 import type { Source } from '../sources.js';
 import type { Difference, Finding, FoundRun } from './findings.js';
@@ -130,7 +130,7 @@ async function compareSources(
   byChain: ReadonlyMap<string, readonly Gathered[]>,
   options: Parameters<Bus['read']>[1],
 ): Promise<void> {
-  const tools = new Map<string, ReadonlyMap<string, AskedTool>>();
+  const tools = new Map<string, ReadonlyMap<string, AuditedTool>>();
   const wanted = new Set<Topic>([...byChain.keys()].map((chain) => chain.split('/')[0] ?? '').filter(isSource));
   if (wanted.size === 0) return;
   // Which arguments are secret says the configuration.
@@ -157,7 +157,7 @@ async function compareSources(
 function sourceOf(
   gathered: Gathered,
   entries: readonly AuditRecord[],
-  told: readonly Told[],
+  told: readonly EntryDraft[],
   { timestamp }: Source,
   hash: string,
 ): void {
@@ -180,7 +180,7 @@ function sourceOf(
 function entryOf(
   gathered: Gathered,
   entry: AuditRecord,
-  told: readonly Told[],
+  told: readonly EntryDraft[],
   { timestamp }: Source,
   hash: string,
 ): void {
@@ -202,7 +202,7 @@ function entryOf(
 }
 
 /** A record whose entries are gone, all of them or those behind or before the neighbours. */
-function missing(gathered: Gathered, told: readonly Told[], offset: number): void {
+function missing(gathered: Gathered, told: readonly EntryDraft[], offset: number): void {
   const { before, after } = gathered;
   const at = (entry: AuditRecord | undefined): number | null => {
     if (entry === undefined || entry.sourceOffset !== offset || entry.kind === checkpointKind) return null;
@@ -220,7 +220,7 @@ function isBetween({ before, after }: Gathered, offset: number): boolean {
   return offset >= (before?.sourceOffset ?? 0) && offset <= last;
 }
 
-function tell(message: Source, tools: (version: string, key: string) => AskedTool | undefined, authentic: boolean) {
+function tell(message: Source, tools: (version: string, key: string) => AuditedTool | undefined, authentic: boolean) {
   try {
     return entriesOf(message, { tools, authentic });
   } catch {
@@ -235,16 +235,19 @@ function isBare({ kind }: AuditRecord): boolean {
 }
 
 /** Of the entries that a record has, the one that this is, or was. */
-function closest(entry: AuditRecord, told: readonly Told[]): Told | undefined {
-  const distance = (one: Told): number => differing(entry, { ...one, at: entry.at }).length;
-  return told.reduce<Told | undefined>(
+function closest(entry: AuditRecord, told: readonly EntryDraft[]): EntryDraft | undefined {
+  const distance = (one: EntryDraft): number => differing(entry, { ...one, at: entry.at }).length;
+  return told.reduce<EntryDraft | undefined>(
     (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
     undefined,
   );
 }
 
 /** Where an entry differs from the one that its record gives now; `was` is of the latter. */
-function differing(entry: AuditRecord, told: Told & { readonly at: number }): readonly Omit<Difference, 'entry'>[] {
+function differing(
+  entry: AuditRecord,
+  told: EntryDraft & { readonly at: number },
+): readonly Omit<Difference, 'entry'>[] {
   const fields: readonly (readonly [string, JsonValue, JsonValue])[] = [
     ['kind', told.kind, entry.kind],
     ['request_id', told.requestId.toWellFormed(), entry.requestId],
@@ -271,7 +274,7 @@ function isSame(one: JsonValue, other: JsonValue): boolean {
 
 function addRun(
   { runs }: Gathered,
-  { requestId, sessionId, details }: Pick<Told, 'requestId' | 'sessionId' | 'details'>,
+  { requestId, sessionId, details }: Pick<EntryDraft, 'requestId' | 'sessionId' | 'details'>,
 ) {
   const { tenant } = parsed(details);
   const run = { requestId, sessionId, tenant: typeof tenant === 'string' ? tenant : null };
@@ -297,7 +300,7 @@ function parsed(details: string): JsonObject {
 
 /** Of a content that has its version’s hash: another one could call a secret argument harmless. */
 function keepTools(
-  tools: Map<string, ReadonlyMap<string, AskedTool>>,
+  tools: Map<string, ReadonlyMap<string, AuditedTool>>,
   { version, configuration }: ConfigVersion,
 ): void {
   if (!isVersionOf(version, configuration, sha256)) return;

@@ -3,7 +3,7 @@ import { entry } from './findings.js';
 import type { AuditPlace, Findings } from './findings.js';
 
 /** One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back, did not write for the audit. */
-export class Telling {
+export class EntryOrder {
   private told = -1;
 
   constructor(

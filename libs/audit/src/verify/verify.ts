@@ -13,7 +13,7 @@ import { chainNamedBy, isOfItsChain } from './place.js';
 import { Seals } from './seals.js';
 import type { Anchor } from './seals.js';
 import { SourceComparison } from './sources.js';
-import { Telling } from './telling.js';
+import { EntryOrder } from './telling.js';
 
 export type { Anchor } from './seals.js';
 
@@ -50,7 +50,7 @@ interface SourceRecord {
 interface Followed {
   readonly chain: ChainVerifier;
   readonly seals: Seals;
-  readonly telling: Telling;
+  readonly telling: EntryOrder;
   readonly sources: SourceComparison;
 }
 
@@ -173,7 +173,7 @@ class Verification {
     if (followed === undefined) {
       const verifier = new ChainVerifier(chain, this.findings);
       const seals = new Seals(verifier, this.options.signatures, this.findings);
-      const telling = new Telling(chain, this.findings);
+      const telling = new EntryOrder(chain, this.findings);
       followed = { chain: verifier, seals, telling, sources: new SourceComparison(chain, this.findings) };
       this.followed.set(chain, followed);
     }

@@ -14,7 +14,7 @@ import { clientsFor, configOf } from '../../src/kafka/kafkajs/clients.js';
 import { restIdleConnections } from '../../src/kafka/kafkajs/idle-timer.js';
 import { Names } from '../../src/kafka/names.js';
 import { timeoutsOf } from '../../src/kafka/options.js';
-import { tellingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
+import { reportingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
 import { topicConfig } from '../../src/kafka/admin/topics.js';
 import { entries, entry, eventually, request, testMs } from '../contract/harness.js';
 import { optionsHere } from './on-broker.js';
@@ -97,7 +97,7 @@ describe('what the bus puts around methods of kafkajs', () => {
       RequestQueue.prototype.scheduleCheckPendingRequests,
     ];
     const before = around();
-    const make = () => tellingOutOfRange(clientsFor(options)(), () => Promise.resolve());
+    const make = () => reportingOutOfRange(clientsFor(options)(), () => Promise.resolve());
     make();
     const first = around();
     make();

@@ -4,7 +4,7 @@ import type { Handler, KafkaBusOptions } from '@sluice/bus';
 import OffsetManager from 'kafkajs/src/consumer/offsetManager/index.js';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { makerOf } from '../../src/kafka/kafkajs/cluster.js';
-import { tellingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
+import { reportingOutOfRange } from '../../src/kafka/kafkajs/out-of-range.js';
 import { TruncationCheck } from '../../src/kafka/consume/log-truncation.js';
 import { eventually, grace, questionOf, request, testMs } from '../contract/harness.js';
 import { makeTopics, onKafka, standing, withAdmin } from './on-broker.js';
@@ -130,7 +130,7 @@ describe('a log that ends before what its group has finished', () => {
 
   it('nothing is committed where the log has nothing at an offset: the owner is asked instead', async () => {
     const asked: string[] = [];
-    const client = tellingOutOfRange(
+    const client = reportingOutOfRange(
       new Kafka({ brokers: ['127.0.0.1:1'], logLevel: logLevel.NOTHING }),
       (topic, partition) => Promise.resolve(void asked.push(`${topic}/${partition}`)),
     );

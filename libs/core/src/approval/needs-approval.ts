@@ -15,7 +15,7 @@ export function needsApproval(
 }
 
 /** Whether calls of the tool can change something and run without an approval, though the file does not say that this is meant. */
-export function runsUnasked(
+export function runsWithoutApproval(
   tool: Pick<ConfiguredTool, 'spec'>,
   policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,
 ): boolean {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestIds, topics } from '@sluice/contracts';
-import { passedOver, recordAt } from '@sluice/bus';
+import { skipUndecodable, recordAt } from '@sluice/bus';
 import { requestOwner, requestPlace } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '../runtime.js';
@@ -33,7 +33,7 @@ export async function isElsewhere(
   const place = requestPlace(owner);
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
-  const message = await recordAt(runtime.bus, topics.requests, place, passedOver);
+  const message = await recordAt(runtime.bus, topics.requests, place, skipUndecodable);
   if (message === undefined) return false;
   if (requestIds(message, message.record).sessionId !== sessionId) return true;
   return isSender !== undefined && !(await isSender(message));

@@ -4,7 +4,7 @@ import { localPrincipal } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 
 /** What a caller may see of a record of the run that it names. */
-export type Telling = 'tell' | 'keep' | 'not_theirs';
+export type RunVisibility = 'tell' | 'keep' | 'not_theirs';
 
 /** What is said where a record is not the caller’s. */
 export const anothersRun = 'The request_id names another caller’s run. Choose another one, or leave it out.';
@@ -55,7 +55,7 @@ export class RunAccess {
     return this.theirs;
   }
 
-  of(message: Incoming): Telling {
+  of(message: Incoming): RunVisibility {
     const said = principalOf(message);
     if (said === undefined) return this.theirs ? 'tell' : 'keep';
     // The refusal of a request whose credential could not be read: it holds nothing but the refusal.

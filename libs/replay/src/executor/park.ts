@@ -9,7 +9,7 @@ import { waited, waitsIn } from './stretches.js';
 import { stepsOf } from './turn.js';
 
 /** What was asked of a call that waits, from the turn that stands where it says. */
-export async function deriveAsked(
+export async function deriveApprovalRequest(
   recorded: ApprovalRequested,
   run: RunRecords,
   deriving: Deriving,

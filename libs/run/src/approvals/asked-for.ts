@@ -4,7 +4,7 @@ import { approvalAt } from './open.js';
 import type { ApprovalClaims } from '../claims/approvals.js';
 
 /** What an executor asked where the decision says; null if none did. */
-export async function askedFor(
+export async function approvalRequestFor(
   { requestedPartition: partition, requestedOffset: offset }: ApprovalDecided,
   bus: Bus,
   claims: ApprovalClaims,

@@ -1,7 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { passedOver, recordAt } from '@sluice/bus';
+import { skipUndecodable, recordAt } from '@sluice/bus';
 
 /** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
 const mostOpen = 10_000;
@@ -64,5 +64,5 @@ export async function approvalAt(
   bus: Bus,
   place: Pick<ApprovalPlace, 'partition' | 'offset'>,
 ): Promise<ApprovalRequested | undefined> {
-  return (await recordAt(bus, topics.approvals, place, passedOver))?.record.requested ?? undefined;
+  return (await recordAt(bus, topics.approvals, place, skipUndecodable))?.record.requested ?? undefined;
 }

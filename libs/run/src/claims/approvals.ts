@@ -4,7 +4,7 @@ import { placeOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
-import { digestOfAsked } from './vouched.js';
+import { digestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
@@ -89,7 +89,7 @@ function resumedKey(approvalId: string): string {
 }
 
 function vouchKey(requested: ApprovalRequested): string {
-  return `asked/${requested.approvalId}/${digestOfAsked(requested)}`;
+  return `asked/${requested.approvalId}/${digestOfRequest(requested)}`;
 }
 
 function read(value: string | null): TakenDecision | null {

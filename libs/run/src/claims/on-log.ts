@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/contracts';
-import { passedOver } from '@sluice/bus';
+import { skipUndecodable } from '@sluice/bus';
 import type { Incoming, LogReader } from '@sluice/bus';
 
 /** A record that may stand on the log: not before `since`, under one of the keys, and of the kind that `is` says. */
@@ -53,7 +53,7 @@ export class OnLog {
     for (const one of all) for (const key of one.sought.keys) byKey.set(key, [...(byKey.get(key) ?? []), one]);
     const topics = [...new Set([...all].flatMap(({ sought }) => sought.topics))];
     const time = [...all].reduce((least, { sought }) => Math.min(least, sought.since), Infinity);
-    const options = { from: { time }, ofKey: (key: string) => byKey.has(key), ...passedOver };
+    const options = { from: { time }, ofKey: (key: string) => byKey.has(key), ...skipUndecodable };
     for await (const message of this.log.read(topics, options)) {
       for (const one of byKey.get(message.key) ?? []) {
         const { since, topics: wanted, is } = one.sought;

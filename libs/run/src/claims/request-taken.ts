@@ -1,5 +1,5 @@
 import { topics } from '@sluice/contracts';
-import { passedOver, recordAt } from '@sluice/bus';
+import { skipUndecodable, recordAt } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { NamedRun } from './run-names.js';
 import { requestOwner } from './take-once.js';
@@ -18,5 +18,5 @@ export async function requestTaken(
 ): Promise<Incoming<'agent.requests'> | null> {
   const owner = await requestOwner(run, runtime);
   const place = owner === null ? null : requestPlace(owner);
-  return place === null ? null : ((await recordAt(runtime.bus, topics.requests, place, passedOver)) ?? null);
+  return place === null ? null : ((await recordAt(runtime.bus, topics.requests, place, skipUndecodable)) ?? null);
 }

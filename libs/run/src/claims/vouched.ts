@@ -23,6 +23,6 @@ export function digestOfRecord(name: string, record: object): string {
 }
 
 /** A digest of what an executor asked to be approved. */
-export function digestOfAsked(requested: object): string {
+export function digestOfRequest(requested: object): string {
   return sha256(approvals.text('ApprovalRequested', requested));
 }

@@ -18,7 +18,7 @@ import { endedBy, endRun, published } from './end-run.js';
 import type { Ending } from './end-run.js';
 
 /** Says and counts that a record was put among the dead letters, once it is there. */
-export function tellOfDead(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>): void {
+export function reportDeadLetter(dead: Dead, runtime: Pick<Ending, 'log' | 'metrics'>): void {
   runtime.metrics.deadLetters.inc({ topic: dead.topic, code: dead.code });
   const { topic, partition, offset, code, reason, attempts } = dead;
   if (isSecurityFault(code)) return reportSecurityEvent(dead, code, runtime);

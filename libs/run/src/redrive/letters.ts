@@ -2,7 +2,7 @@ import { Fault } from '@sluice/core';
 import { isTopic, topics } from '@sluice/contracts';
 import type { DeadLetter, RecordOf, Topic } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { passedOver, recordAt } from '@sluice/bus';
+import { skipUndecodable, recordAt } from '@sluice/bus';
 
 /** A dead letter as it lies on the log. */
 export interface Letter {
@@ -52,7 +52,7 @@ export function letterPlace(id: string): { readonly partition: number; readonly 
 
 /** The dead letter of this id; undefined if there is none, or it is gone. */
 export async function letterAt(id: string, bus: Bus): Promise<Letter | undefined> {
-  const message = await recordAt(bus, topics.deadLetters, letterPlace(id), passedOver);
+  const message = await recordAt(bus, topics.deadLetters, letterPlace(id), skipUndecodable);
   if (message === undefined) return undefined;
   const content = await contentOf(message.record, bus);
   return { id, dead: message.record, session: sessionOf(content) || message.record.key, content };

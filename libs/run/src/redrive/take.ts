@@ -82,7 +82,7 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
 }
 
 /** The record as if the log had taken it when it took the dead one: what a former version wrote is not signed once more. */
-export function asGivenUp<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
+export function asDeadLettered<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
   return redriven === null ? message : { ...message, timestamp: redriven.since, readAt: undefined };
 }
 

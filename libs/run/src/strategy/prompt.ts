@@ -7,7 +7,7 @@ import { toolsWithinReach } from './walk.js';
 type Asked = Pick<ModelRequest, 'instructions' | 'tools' | 'toolChoice' | 'planning' | 'review' | 'again'>;
 
 /** What a model is asked where its turn is for one thing: a plan, the arguments of a step, a review, or the answer. */
-export function askedFor(
+export function promptOfMove(
   { tools, choice, decision }: Move & { readonly kind: 'ask' },
   toolset: Toolset,
   evaluator: Evaluator,

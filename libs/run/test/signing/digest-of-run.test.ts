@@ -4,7 +4,7 @@ import { wellFormed } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentRequest, AgentStep, Run } from '@sluice/contracts';
 import { anyRecord } from '../../../../test/harness/any-record.js';
-import { digestOfAsked, digestOfRecord } from '../../src/claims/vouched.js';
+import { digestOfRequest, digestOfRecord } from '../../src/claims/vouched.js';
 import { digestOfRun } from '../../src/signing/run-digest.js';
 
 /*
@@ -85,7 +85,7 @@ describe('the digest that a service vouches for', () => {
       fc.property(anyRecord('agent.approvals'), ({ requested }) => {
         fc.pre(requested !== null);
         const text = plainly(requested, ['inForceVersion'], saysNothing);
-        expect(digestOfAsked(requested as object)).toBe(sha256(text));
+        expect(digestOfRequest(requested as object)).toBe(sha256(text));
       }),
       { numRuns: 300 },
     );

@@ -5,7 +5,7 @@ import { clientRetry, consumerRetry } from '../kafkajs/clients.js';
 import { brokerFault, isRetriable } from '../kafkajs/failure.js';
 import { generationOf } from '../kafkajs/generations.js';
 import type { Timeouts } from '../options.js';
-import { tellingOutOfRange } from '../kafkajs/out-of-range.js';
+import { reportingOutOfRange } from '../kafkajs/out-of-range.js';
 import type { OutOfRange } from '../kafkajs/out-of-range.js';
 import type { Member } from '../produce/requests.js';
 
@@ -71,7 +71,7 @@ export class Membership {
 
   constructor(private readonly options: MembershipOptions) {
     const { client, groupId, timeouts, stopping } = options;
-    this.consumer = tellingOutOfRange(client, options.outOfRange).consumer({
+    this.consumer = reportingOutOfRange(client, options.outOfRange).consumer({
       groupId,
       sessionTimeout: timeouts.sessionMs,
       rebalanceTimeout: timeouts.sessionMs,

@@ -22,7 +22,7 @@ const mend = once(() => {
  * past the owner’s transactions, and without what is finished beyond the offset. If nothing was committed after that, the next owner of the partition
  * next would do again all that the log still has. So consumers of this client commit nothing then, and their owner says where they go on.
  */
-export function tellingOutOfRange(client: Kafka, outOfRange: OutOfRange): Kafka {
+export function reportingOutOfRange(client: Kafka, outOfRange: OutOfRange): Kafka {
   mend();
   const { make, replace } = makerOf(client);
   replace((options) => {

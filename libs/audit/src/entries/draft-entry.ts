@@ -5,7 +5,7 @@ import type { Principal } from '@sluice/contracts';
 import type { EntryKind } from './kinds.js';
 
 /** What is said of a record, before it is put in its chain. */
-export interface Told {
+export interface EntryDraft {
   readonly kind: string;
   readonly requestId: string;
   readonly sessionId: string;
@@ -16,14 +16,14 @@ export interface Told {
 }
 
 /** What is asked of a configuration about a tool. */
-export interface AskedTool {
+export interface AuditedTool {
   readonly id: string;
   readonly groups: readonly string[];
   readonly inputSchema: JsonObject | null;
 }
 
 /** The tool that a configuration version has under a key; undefined if the version or the tool is not known. */
-export type ToolLookup = (configVersion: string, key: string) => AskedTool | undefined;
+export type ToolLookup = (configVersion: string, key: string) => AuditedTool | undefined;
 
 /** What is known about a record beyond what it says. */
 export interface Facts {
@@ -39,11 +39,11 @@ const longestDetails = 500_000;
 /** Longest id that an entry repeats, UTF-16 units: a request’s sender may have written anything. */
 const longestId = 1_000;
 
-export function told(
+export function draftEntry(
   kind: EntryKind,
-  { requestId = '', sessionId = '', configVersion = '' }: Partial<Omit<Told, 'kind' | 'details'>>,
+  { requestId = '', sessionId = '', configVersion = '' }: Partial<Omit<EntryDraft, 'kind' | 'details'>>,
   details: JsonObject,
-): Told {
+): EntryDraft {
   const text = JSON.stringify(details);
   const bytes = Buffer.byteLength(text);
   const kept = bytes <= longestDetails ? text : JSON.stringify({ too_long: bytes, hash: sha256(text) });
@@ -76,7 +76,7 @@ export function caller(principal: Principal | null): JsonObject {
  * A call’s arguments without what the tool’s schema calls secret, and the SHA-256 of them as the model wrote them. Of a tool that is not
  * known, and of a text that is no JSON, nothing but the hash is kept: the secret parts of it are unknown.
  */
-export function argumentsOf(written: string, tool: AskedTool | undefined): JsonObject {
+export function argumentsOf(written: string, tool: AuditedTool | undefined): JsonObject {
   const hash = { arguments_hash: sha256(written) };
   if (tool === undefined || tool.inputSchema === null) return { arguments: null, ...hash };
   try {
