@@ -121,7 +121,7 @@ describe('exported names', () => {
     expect(textsOf('a.ts', text).exported.map((name) => name.text)).toEqual(['a', 'toldB', 'd', 'E']);
   });
 
-  it.each(['toldOf', 'findWithoutApproval', 'asDeadLettered', 'ModelSurroundings', 'PASSED_OVER'])(
+  it.each(['toldOf', 'findUnasked', 'asGivenUp', 'ModelSurroundings', 'PASSED_OVER'])(
     'could fail the check: %s',
     (name) => expect(isAvoidedName(name)).toBe(true),
   );
