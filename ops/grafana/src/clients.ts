@@ -155,6 +155,14 @@ export const clients = dashboardOf({
         { expr: orZero(sumBy('reason', rate('sluice_discovery_fail_open_total'))), legend: '{{reason}}' },
       ),
       lines(
+        {
+          title: 'Requests under hybrid',
+          description: 'By what they went by: used is the closeness of meanings, all else words alone, and why.',
+          unit: 'reqps',
+        },
+        { expr: sumBy('way', rate('sluice_discovery_meanings_total')), legend: '{{way}}' },
+      ),
+      lines(
         { title: 'Records of discovery dropped', description: 'By where they could not be written.', unit: 'cps' },
         { expr: orZero(sumBy('to', rate('sluice_discovery_records_dropped_total'))), legend: '{{to}}' },
       ),

@@ -127,6 +127,14 @@ export const overview = dashboardOf({
       ),
       lines(
         {
+          title: 'Runs not begun',
+          description: 'Refused by a door, since their tenant had as many open runs as limits.open_runs permits.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('tenant, door', rate('sluice_runs_not_begun_total'))), legend: '{{tenant}} {{door}}' },
+      ),
+      lines(
+        {
           title: 'Runs followed',
           description: 'Callers that wait for a run or are told how it goes, by instance.',
           unit: 'short',

@@ -156,6 +156,15 @@ export const runtime = dashboardOf({
       ),
       rows(
         {
+          title: 'Settings of topics that differ',
+          description: 'From what Sluice needs. What endangers rights or data keeps a service from being ready.',
+          unit: 'short',
+        },
+        `max by (topic, setting, endangers) (${of('sluice_topic_findings')})`,
+        ...columns({ topic: 'Topic', setting: 'Setting', endangers: 'Endangers' }),
+      ).span(8),
+      rows(
+        {
           title: 'Configuration in force',
           description: 'More than one version for longer than a moment: an instance does not follow agent.config.',
           unit: 'short',

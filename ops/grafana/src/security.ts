@@ -93,6 +93,14 @@ export const security = dashboardOf({
       ),
       lines(
         {
+          title: 'Credentials without groups',
+          description: 'They hold and give none of the groups of the configuration, by why. The log says whose.',
+          unit: 'reqps',
+        },
+        { expr: orZero(sumBy('reason', rate('sluice_credentials_without_groups_total'))), legend: '{{reason}}' },
+      ),
+      lines(
+        {
           title: 'Unknown groups asked for',
           description: 'Names that no tool carries: a mistake upstream, or somebody who tries names.',
           unit: 'reqps',
