@@ -379,7 +379,7 @@ describe('a file that is no tool', () => {
   it.each([
     ['an exit while it is loaded', 'process.exit(3);', /^Its process ended while it was loaded: .*exit code 3/],
     ['an endless loop', 'for (;;);', /^It was not loaded in its time/],
-    ['a throw', "throw new Error('not today');", /^not today$/],
+    ['a throw', "throw new Error('not today');", /^not today \(line 1, column 7\)$/],
     [
       'a file outside its folder',
       "import '../outside.mjs';",
