@@ -14,6 +14,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const packages = [
   ...['@cedar-policy/cedar-wasm', 'gpt-tokenizer', 'lz4-napi', 'mammoth', 'oxigraph', 'snappy', 'unpdf'],
   ...['world-countries', 'zod'],
+  // Node warns of their url.parse wherever it stands outside of node_modules.
+  ...['mappersmith', 'parseurl'],
   // Optional parts of packages, which are not installed.
   ...['@fastify/static', '@fastify/view', '@grpc/grpc-js', '@grpc/proto-loader', '@nats-io/transport-node'],
   ...['@nestjs/websockets', 'amqp-connection-manager', 'amqplib', 'class-transformer', 'class-validator', 'ioredis'],

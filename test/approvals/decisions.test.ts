@@ -167,7 +167,7 @@ describe('a decision (XB-14)', () => {
     const { history } = await end;
     expect(taken({ history } as AgentResponse)).toEqual(['ok', 'policy_denied', 'ok']);
     expect(history[0]?.observation).toBe(step.observation);
-    expect(await opened.lines()).toContainEqual(expect.objectContaining({ why: 'nobody decided' }));
+    expect(await opened.lines()).toContainEqual(expect.objectContaining({ why: 'no decision' }));
     expect(await opened.all('agent.responses')).toHaveLength(1);
   });
 

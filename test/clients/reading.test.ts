@@ -191,8 +191,9 @@ describe('a request', () => {
     expect(queryOf({ group: ['a', 'b/c'], state: undefined, limit: 2 })).toBe('?group=a%2Cb%2Fc&limit=2');
   });
 
-  it('needs to know where a run is', async () => {
-    const { runs } = new Sluice({ url: 'http://127.0.0.1:1' });
-    await expect(runs.get('r1')).rejects.toThrow('does not say where the run is');
+  it('knows a run by its id, and says where a list has no link to one', async () => {
+    const { runs } = new Sluice({ url: 'http://127.0.0.1:1', retries: 0 });
+    await expect(runs.get('r/1')).rejects.toThrow(/^GET \/v1\/runs\/r%2F1 got no answer: /);
+    await expect(runs.get({ href: null })).rejects.toThrow('has no href');
   });
 });

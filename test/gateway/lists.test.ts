@@ -111,7 +111,7 @@ describe('lists over HTTP', () => {
     };
     expect(await eventually(ofHeld, (outcome) => outcome !== 'running')).toBe('answer');
     const reported = (await system.lines()).filter(({ msg }) =>
-      String(msg).startsWith('an end of a run that no service signed'),
+      String(msg).startsWith('ignored an end of a run that no service signed'),
     );
     expect(reported.length).toBeGreaterThan(0);
   });
