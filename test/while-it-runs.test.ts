@@ -29,7 +29,7 @@ describe('a configuration that changes while the system runs (G-179, XG-30, T-19
         (line) => line !== undefined,
       );
       const [, ...problems] = String(refused?.['msg']).split('\n');
-      expect(problems.map((problem) => problem.split(': ')[1]).sort()).toEqual([
+      expect(problems.map((problem) => problem.split(': ')[0]?.replace(/^\S+ /, '')).sort()).toEqual([
         expect.stringContaining('policy.allowed_tools'),
         expect.stringContaining('tool.reset-workflow.group'),
       ]);

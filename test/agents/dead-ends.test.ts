@@ -25,6 +25,11 @@ describe('a dead letter that names an agent’s run', () => {
     const started = await startAgents({ Go: [{ calls: [research] }], 'Who made it?': [{ answer: 'Ada made it.' }] });
     system = started.opened;
     ({ runtime } = system.embedded);
+    // A claim with a value cannot be taken back.
+    const { ledger } = runtime;
+    const settle = ledger.settle.bind(ledger);
+    ledger.settle = (key, ...rest) =>
+      key === 'end/run-1' ? Promise.reject(new Error('Cut off.')) : settle(key, ...rest);
     await started.end();
     const end = (await system.all('agent.responses')).find(({ record }) => isAgentRunId(record.requestId));
     if (end === undefined) throw new Error('No agent ended.');
@@ -73,7 +78,7 @@ describe('a dead letter that names an agent’s run', () => {
     const run = runOfRecord(honest.record);
     const claims = new AgentRunClaims(runtime);
     expect([await claims.parkedAt(run), await claims.isVouched(honest.record)]).toEqual([expect.anything(), true]);
-    expect(await claims.goesOn(run, placeOf(honest))).toBe(true);
+    expect((await claims.goesOn(run, placeOf(honest))).isOwn).toBe(true);
     const later = { ledger: runtime.ledger, clock: { now: () => Date.now() + 60 * 24 * 3_600_000 } };
     const forgotten = new AgentRunClaims(later);
     expect([await forgotten.parkedAt(run), await forgotten.isVouched(honest.record)]).toEqual([null, false]);

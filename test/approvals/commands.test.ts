@@ -65,7 +65,7 @@ describe('sluice approvals', () => {
       });
     expect((await approvals('approve', 'a-')).errors).toContain('a- is too little to name the approval by');
     const nobody = await approvals('approve', id, '--as', 'user:eve');
-    expect([nobody.code, nobody.output]).toEqual([1, expect.stringContaining('does not name who decided')]);
+    expect([nobody.code, nobody.output]).toEqual([1, expect.stringContaining('does not name the one who decided')]);
     const decided = await approvals('approve', id, '--as', 'user:ann', '--reason', 'Fine.');
     expect([decided.code, decided.output]).toEqual([0, `✓ ${id}: approve was taken, and the run goes on.\n`]);
     const { code, output } = await ask.ended;

@@ -46,14 +46,14 @@ describe('pages in a browser', () => {
     expect(run.headers.get('access-control-expose-headers')).toContain('location');
     expect(await run.text()).toContain('done');
     const refused = await fetch(`${open.url}/v1/runs?limt=1`, { headers: { origin: ours } });
-    expect([refused.status, allowed(refused)]).toEqual([400, ours]);
+    expect([refused.status, allowed(refused)]).toEqual([401, ours]);
   });
 
   it.each([theirs, 'null', `${ours}:8443`, `${ours}.evil.com`, 'http://app.example.com'])(
     'of the origin %s learn nothing',
     async (origin) => {
       const answer = await asking(open.url, origin);
-      expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([404, null, 'origin']);
+      expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([405, null, 'origin']);
       const run = await post(`${open.url}/v1/runs`, { question: 'Q' }, { origin });
       expect([run.status, allowed(run)]).toEqual([403, null]);
     },
@@ -61,7 +61,7 @@ describe('pages in a browser', () => {
 
   it('of all origins learn nothing unless some are allowed', async () => {
     const answer = await asking(closed.url, ours);
-    expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([404, null, null]);
+    expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([405, null, null]);
     expect((await post(`${closed.url}/v1/runs`, { question: 'Q' }, { origin: ours })).status).toBe(403);
   });
 

@@ -17,6 +17,7 @@ const small: Readonly<Record<string, string>> = {
 const whole: readonly (readonly [statement: RegExp, reason: string])[] = [
   [/^DELETE FROM (?:runs|labels|steps|audit|letters)$/, 'the tables are rebuilt'],
   [/^SELECT key, label, properties FROM nodes +ORDER BY key$/, 'a query reads the whole of an embedded graph'],
+  [/^select \* from \S+ where tenant = \$1 and actor = \$2$/, 'the table of users is the operator’s own'],
   [/^SELECT \* FROM relationships$/, 'as the nodes; the graph has a limit'],
   [/^SELECT count\(\*\) AS count FROM (?:nodes|relationships)$/, 'this holds the graph to its limit'],
 ];

@@ -48,7 +48,7 @@ describe('sluice load on the embedded log', () => {
     [['--sessions', '0'], '--sessions is "0"; it must be a whole number from 1.'],
     [['--seed', '-1'], 'seed'],
     [['--mix', 'nowhere.yaml'], 'The mix nowhere.yaml cannot be read'],
-    [['--speed', '3'], "Unknown option '--speed'"],
+    [['--speed', '3'], 'load has no option --speed.'],
   ])('refuses %j with a sentence', async (args, sentence) => {
     const { code, errors } = await sluice(['load', ...args], { SLUICE_DATA: join(folder, 'none') }).ended;
     expect(code).toBe(1);

@@ -47,7 +47,7 @@ describe('results of MCP tools that are given again (M-82)', () => {
   it('answer equal calls of other runs, until a call with an effect; failures never do; steps, audit and metrics say so', async () => {
     const { opened, play } = await started(configuration());
     expect(await play(look('a'), look('b'))).toEqual(['look a 1', 'look b 2']);
-    expect(await play(look('a'), fail, fail)).toEqual(['look a 1', 'execution', 'execution']);
+    expect(await play(look('a'), fail, fail)).toEqual(['look a 1', 'user_error', 'user_error']);
     expect(await play(look('b'), change, look('b'), look('a'))).toEqual([
       'look b 2',
       'change  5',

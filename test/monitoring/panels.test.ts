@@ -32,6 +32,10 @@ const unprovoked = [
   'Loads that rules go by',
   'Groups that stood in for others',
   'Denials that the audit lacks',
+  'Requests under hybrid',
+  'Runs not begun',
+  'Settings of topics that differ',
+  'Credentials without groups',
 ];
 
 describe('real services under a real Prometheus', () => {
@@ -116,7 +120,9 @@ describe('real services under a real Prometheus', () => {
     await load.strangers(120);
     const before = new Set(series(await page()));
     await load.strangers(30);
-    expect(series(await page()).filter((one) => !before.has(one))).toEqual([]);
+    // A checkpoint is due at its time.
+    const known = (one: string): boolean => before.has(one) || one.includes('kind="checkpoint"');
+    expect(series(await page()).filter((one) => !known(one))).toEqual([]);
     expect([...before].filter((one) => one.startsWith('sluice_requests_refused_total{')).length).toBeLessThan(110);
   });
 });

@@ -22,14 +22,14 @@ describe('what is said of brokers that cannot be had', () => {
     [
       'getaddrinfo ENOTFOUND kafka-2',
       'ENOTFOUND',
-      'has the host name kafka-2, which nobody knows. Start that broker, or correct the address.',
+      'has the unknown host name kafka-2. Start that broker, or correct the address.',
     ],
     [
       'getaddrinfo EAI_AGAIN kafka-2',
       'EAI_AGAIN',
-      'has the host name kafka-2, which nobody knows. Start that broker, or correct the address.',
+      'has the unknown host name kafka-2. Start that broker, or correct the address.',
     ],
-    ['lookup failed', 'ENOTFOUND', 'has a host name that nobody knows. Start that broker, or correct the address.'],
+    ['lookup failed', 'ENOTFOUND', 'has an unknown host name. Start that broker, or correct the address.'],
     ['connect ECONNREFUSED 127.0.0.1:1', 'ECONNREFUSED', 'refuses connections. Start it, or correct the address.'],
   ])('of “%s”', (message, code, reason) => {
     const fault = brokerFault('The group g cannot be joined', ['kafka-1:9092', 'kafka-2:9092'], failed(message, code));

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Admin } from 'kafkajs';
+import { handledTopics } from '@sluice/contracts';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { eventually, testMs } from '../contract/harness.js';
 import { onKafka, withAdmin } from './on-broker.js';
@@ -92,6 +93,5 @@ describe('how long topics are kept', () => {
 
 /** Of the topics that groups read with committed offsets. */
 function loop(milliseconds: number) {
-  const names = ['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.approvals'] as const;
-  return Object.fromEntries(names.map((name) => [name, milliseconds]));
+  return Object.fromEntries(handledTopics.map((name) => [name, milliseconds]));
 }

@@ -8,8 +8,8 @@ from ._sync_transport import Pages
 from ._transport import AsyncPages
 from .errors import (
     ConflictError,
-    DecisionNotTakenError,
     ConnectionFailedError,
+    DecisionNotTakenError,
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
@@ -28,8 +28,8 @@ __all__ = [
     "AsyncPages",
     "AsyncSluice",
     "ConflictError",
-    "DecisionNotTakenError",
     "ConnectionFailedError",
+    "DecisionNotTakenError",
     "FinishedRun",
     "ForbiddenError",
     "InvalidRequestError",
