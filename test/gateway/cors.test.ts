@@ -71,7 +71,7 @@ describe('pages in a browser', () => {
       expect([path, status, JSON.parse(body)]).toMatchObject([path, 403, { code: 'authz_denied' }]);
       expect(body).toContain('SLUICE_ALLOWED_HOSTS');
     }
-    expect((await getWithHost('localhost:8091', `${open.url}/v1/runs`)).status).toBe(200);
+    expect((await getWithHost('localhost:8091', `${open.url}/v1/tools`)).status).toBe(200);
   });
 
   it.each(['*', 'app.example.com', `${ours}/`, `${ours}/page`, 'ftp://a.example.com', 'HTTPS://app.example.com'])(

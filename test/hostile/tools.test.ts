@@ -62,14 +62,18 @@ describe('hostile tools, through the whole loop (K-12)', () => {
     },
   );
 
-  it('leave no exception’s text in any topic or line (E-09), no rejection unheard, no prototype changed', async () => {
+  it('leave no exception’s text in any topic, and in the one line for the operator alone (E-09), no rejection unheard, no prototype changed', async () => {
     await sleep(600); // the one that rejects after its time
     const everything = await system.all(
       'agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses', 'agent.progress', 'agent.dead-letters',
     ); // prettier-ignore
     expect(everything.filter(({ topic }) => topic === 'agent.steps')).toHaveLength(2 * types.length);
     expect(JSON.stringify(everything)).not.toContain(marker);
-    expect(system.lines()).not.toContain(marker);
+    const others = system
+      .lines()
+      .split('\n')
+      .filter((line) => !line.includes('"msg":"a tool failed'));
+    expect(others.join('\n')).not.toContain(marker);
     expect(everything.filter(({ topic }) => topic === 'agent.dead-letters')).toEqual([]);
     expect(escaped).toEqual([]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();

@@ -160,7 +160,7 @@ export const clients = dashboardOf({
           description: 'By what they went by: used is the closeness of meanings, all else words alone, and why.',
           unit: 'reqps',
         },
-        { expr: sumBy('way', rate('sluice_discovery_meanings_total')), legend: '{{way}}' },
+        { expr: orZero(sumBy('way', rate('sluice_discovery_meanings_total'))), legend: '{{way}}' },
       ),
       lines(
         { title: 'Records of discovery dropped', description: 'By where they could not be written.', unit: 'cps' },

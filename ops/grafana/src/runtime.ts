@@ -154,15 +154,17 @@ export const runtime = dashboardOf({
           legend: '{{consumer_group}} {{instance}}',
         },
       ),
-      rows(
+      lines(
         {
           title: 'Settings of topics that differ',
           description: 'From what Sluice needs. What endangers rights or data keeps a service from being ready.',
           unit: 'short',
         },
-        `max by (topic, setting, endangers) (${of('sluice_topic_findings')})`,
-        ...columns({ topic: 'Topic', setting: 'Setting', endangers: 'Endangers' }),
-      ).span(8),
+        {
+          expr: orZero(`max by (topic, setting, endangers) (${of('sluice_topic_findings')})`),
+          legend: '{{topic}} {{setting}} {{endangers}}',
+        },
+      ),
       rows(
         {
           title: 'Configuration in force',
