@@ -133,6 +133,12 @@ const jest = (args) => [
   ...args,
 ];
 
+/** Runs TypeScript as it is. */
+const sources = [
+  ...['--experimental-transform-types', '--disable-warning=ExperimentalWarning'],
+  `--import=${inRoot('test/process/typescript.mjs')}`,
+];
+
 /** More suites than this do not fail by chance. */
 const mostFlakes = 3;
 
@@ -200,7 +206,7 @@ const commands = {
       console.error(`sluice: test:wide ${name} …`);
       const main = inRoot('test', 'wide', name, 'main.ts');
       const program = existsSync(main)
-        ? [`--import=${inRoot('test/process/typescript.mjs')}`, main, ...more]
+        ? [...sources, main, ...more]
         : jest(['--selectProjects', 'wide', '--runInBand', '--', `test/wide/${name}/`, ...more]);
       if ((await runs(program, { cwd: root })) !== 0) failed.push(name);
     }
@@ -209,10 +215,7 @@ const commands = {
   bench: (args) => run([inRoot('dist/bench.js'), ...args], { cwd: root }),
   build: () => undefined,
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
-  'test:faults': (args) =>
-    run([`--import=${inRoot('test/process/typescript.mjs')}`, inRoot('test/faults/main.ts'), ...args], {
-      cwd: root,
-    }),
+  'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
     all(
       [tool('eslint/bin/eslint.js'), '.'],

@@ -23,10 +23,10 @@ import { mayPass } from '../parts/world.ts';
 import { readLogFile } from './log-file.ts';
 
 const patienceMs = 120_000;
-const busModule = join(import.meta.dirname, '..', '..', '..', 'dist', 'libs', 'bus', 'src', 'index.js');
+const busModule = join(import.meta.dirname, '..', '..', '..', 'libs', 'bus', 'src', 'index.ts');
 
-/** The parts of the compiled bus that are used: the sources name each other in ways that only the build resolves. */
-interface CompiledBus {
+/** The parts of the bus that are used. */
+interface UsedBus {
   readonly openSqliteBus: typeof openSqliteBus;
 }
 
@@ -62,7 +62,7 @@ export class Embedded {
     const nobodyDies = (): boolean => false;
     const [model, effects] = await Promise.all([startModel(nobodyDies), startEffects(nobodyDies)]);
     writeFileSync(join(folder, 'sluice.yaml'), actingConfiguration(model.url, effects.url));
-    const compiled = (await import(pathToFileURL(busModule).href)) as CompiledBus;
+    const compiled = (await import(pathToFileURL(busModule).href)) as UsedBus;
     const bus = await compiled.openSqliteBus({
       file: join(data, 'log.sqlite'),
       clock: { now: () => Date.now() },

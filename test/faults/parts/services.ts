@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const roles = ['filter', 'agent', 'executor', 'audit'] as const;
 export type Role = (typeof roles)[number];
 
-const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'apps', 'sluice', 'src', 'main.js');
+const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');
 /** Before an instance that ended is started again, as a supervisor would, milliseconds. */
 const restartMs = 500;
 const endMs = 30_000;
