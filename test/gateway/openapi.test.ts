@@ -198,7 +198,7 @@ describe('the gateway’s description of itself', () => {
       expect([body, JSON.stringify(errorsOf(schema, body)) === '[]', status]).toEqual([
         body,
         isRead,
-        // What is read of a decision cannot count: nobody may decide here.
+        // A decision that is read cannot count: there is no approver here.
         !isRead ? 400 : id === 'decide' ? 403 : 202,
       ]);
     }

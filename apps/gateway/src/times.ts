@@ -1,4 +1,4 @@
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 };
+import { durationMs } from '@sluice/core';
 
 /** How times are written in parameters, as their descriptions say it. */
 export const timeForms =
@@ -6,7 +6,7 @@ export const timeForms =
 
 /** A time in milliseconds since the epoch, of a parameter; NaN for what is none. */
 export function timeOf(text: string, now: number): number {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return now - Number(count) * (units[unit] ?? NaN);
+  const ago = durationMs(text);
+  if (!Number.isNaN(ago)) return now - ago;
   return /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
 }

@@ -76,7 +76,9 @@ function typeSchemas(place: string, type: string, rows: Rows): JsonObject[] {
   if (least !== undefined) {
     const whole = Number(least) >= 1 ? 'integer' : 'number';
     const number = { type: whole, minimum: Number(least), maximum: Number(most) };
-    return /_seconds$/.test(place) ? [number, { type: 'string', pattern: '^[0-9]+([.][0-9]+)?(ms|s|m|h)$' }] : [number];
+    return /_seconds$/.test(place)
+      ? [number, { type: 'string', pattern: '^[0-9]+([.][0-9]+)?(ms|s|m|h|d)$' }]
+      : [number];
   }
   if (/^`?true`? or `?false`?$/.test(type)) return [{ type: 'boolean' }];
   if (words.every((word) => /^`.+`$/.test(word))) return [{ enum: words.map((word) => word.replaceAll('`', '')) }];

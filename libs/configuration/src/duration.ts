@@ -1,4 +1,4 @@
-import { durationMs } from './duration-text.js';
+import { durationMs } from '@sluice/core';
 import type { Section } from './section.js';
 
 /** A duration such as `2s`, `500ms` or `1.5m`, in milliseconds. */

@@ -1,6 +1,5 @@
 import { describe, join } from './problems.js';
-import { nearest, quote, suggestion } from '@sluice/core';
-import { secondsOf } from './duration-text.js';
+import { durationMs, nearest, quote, suggestion } from '@sluice/core';
 import type { Problem } from '@sluice/core';
 
 /** What may stand for a whole number. */
@@ -150,4 +149,10 @@ export class Section {
     if (/^https?:\/\/[A-Za-z0-9.[\]:_-]+([/?#]\S*)?$/i.test(value)) return value;
     return this.refuse(key, 'an address such as `http://localhost:8080/path`');
   }
+}
+
+/** A duration as its seconds; whatever else stands there as it is. */
+function secondsOf(value: unknown): unknown {
+  const ms = durationMs(value);
+  return Number.isNaN(ms) ? value : ms / 1_000;
 }

@@ -156,7 +156,7 @@ export const toolErrorReasons = {
   cancelled: { stage: 'tool', meaning: 'The caller cancelled the call before it ended.' },
   user_error: {
     stage: 'tool',
-    meaning: 'The tool, or the server that it is of, says itself why it failed: the message is its own.',
+    meaning: 'The tool or its server gave the reason: the message is its own.',
   },
   outcome_unknown: {
     stage: 'tool',

@@ -18,8 +18,9 @@ export type {
   ToolErrorCode,
   ToolErrorReason,
 } from './errors.js';
+export { durationMs } from './duration.js';
 export { hasRawNumbers, inexactNumbers, mayHoldRawNumbers, parseExactJson, withPlainNumbers } from './exact-json.js';
-export { canonicalJson, equalJson, isJsonObject, isRawNumber, utf8Length } from './json.js';
+export { canonicalJson, equalJson, isJsonObject, isJsonText, isRawNumber, utf8Length } from './json.js';
 export type { Digest, JsonObject, JsonValue } from './json.js';
 export { LineBuffer } from './line-buffer.js';
 export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from './plain-json.js';

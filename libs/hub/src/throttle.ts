@@ -1,16 +1,16 @@
-/** Tells at once, and what comes in quick succession once more at its end. */
+/** Reports an event at once, and those that follow in quick succession once more, at their end. */
 export class Throttle {
-  private toldAt = -Infinity;
+  private reportedAt = -Infinity;
   private planned: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly everyMs: number,
-    private readonly tell: () => void,
+    private readonly report: () => void,
   ) {}
 
   happened(): void {
     if (this.planned !== undefined) return;
-    const wait = this.toldAt + this.everyMs - performance.now();
+    const wait = this.reportedAt + this.everyMs - performance.now();
     if (wait <= 0) this.now();
     else this.planned = setTimeout(() => this.now(), wait).unref();
   }
@@ -21,7 +21,7 @@ export class Throttle {
 
   private now(): void {
     this.planned = undefined;
-    this.toldAt = performance.now();
-    this.tell();
+    this.reportedAt = performance.now();
+    this.report();
   }
 }

@@ -43,7 +43,9 @@ export function contractOf(tool: ToolDescription, processes: Processes): ToolCon
       timeMs: null,
     });
     if (end.say === 'ended') return end.output;
-    throw end.say === 'threw' ? receivedError(end.error) : new Error('The tool’s process says what it was not asked.');
+    throw end.say === 'threw'
+      ? receivedError(end.error)
+      : new Error('The tool’s process sent an answer that was not asked for.');
   };
   const contract: ToolContract = {
     ...{

@@ -27,15 +27,15 @@ export function sentError(error: unknown): SentError {
   try {
     const [kind = 'Error'] = Object.entries(kinds).find(([, Kind]) => error instanceof Kind) ?? [];
     const message: unknown = (error as { readonly message?: unknown } | null | undefined)?.message;
-    const told = kind === 'Error' ? { told: faultText(error) } : {};
-    return { kind, message: typeof message === 'string' ? message : kind === 'Error' ? String(error) : '', ...told };
+    const fault = kind === 'Error' ? { fault: faultText(error) } : {};
+    return { kind, message: typeof message === 'string' ? message : kind === 'Error' ? String(error) : '', ...fault };
   } catch {
-    return { kind: 'Error', message: 'It cannot be looked at.', told: faultText(error) };
+    return { kind: 'Error', message: 'It cannot be looked at.', fault: faultText(error) };
   }
 }
 
-export function receivedError({ kind, message, told }: SentError): Error {
-  if (kind === 'Error' && told !== undefined) return new ToolFault(message, told);
+export function receivedError({ kind, message, fault }: SentError): Error {
+  if (kind === 'Error' && fault !== undefined) return new ToolFault(message, fault);
   const Kind = Object.hasOwn(kinds, kind) ? kinds[kind as keyof typeof kinds] : Error;
   return new Kind(message);
 }

@@ -60,7 +60,7 @@ export interface SentError {
   readonly kind: string;
   readonly message: string;
   /** For the operator, where the class is 'Error': what caused it, and where. */
-  readonly told?: string;
+  readonly fault?: string;
 }
 
 /** A tool type as its file defines it. */

@@ -165,7 +165,9 @@ export class FileProcesses {
     });
     if (end.say === 'loaded') return { process, tool: end.tool };
     process.kill('closed');
-    throw end.say === 'threw' ? receivedError(end.error) : new Error('Its process says what it was not asked.');
+    throw end.say === 'threw'
+      ? receivedError(end.error)
+      : new Error('Its process sent an answer that was not asked for.');
   }
 
   private free(): ToolProcess | undefined {

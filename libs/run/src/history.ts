@@ -1,5 +1,5 @@
 import type { AgentStep } from '@sluice/contracts';
-import { utf8Length } from '@sluice/core';
+import { isJsonText, utf8Length } from '@sluice/core';
 import type { Limits } from '@sluice/core';
 import { longestName } from './calls.js';
 
@@ -38,20 +38,11 @@ function partsProblem({ arguments: args, outcome, observation }: Brought, bounds
   const resultBytes = utf8Length(observation);
   if (resultBytes > bounds.resultBytes)
     return `observation has ${resultBytes} bytes and the limit is ${bounds.resultBytes}. Shorten it.`;
-  if (args === '' || mayBeBroken(outcome, args) || isJson(args)) return null;
+  if (args === '' || mayBeBroken(outcome, args) || isJsonText(args)) return null;
   return 'arguments is no JSON. Write the arguments of the call as the text of a JSON object, or leave it out.';
 }
 
 /** A refused call may have what its model wrote, and one too large what stands in its place (`boundedTurn`). */
 function mayBeBroken(outcome: string, args: string): boolean {
   return outcome === 'invalid_json' || outcome === 'validation' || /^\[\d+ bytes left out\]$/.test(args);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

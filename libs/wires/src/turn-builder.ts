@@ -1,3 +1,4 @@
+import { isJsonText } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { Notes } from './diagnosis.js';
 import { noUsage, type DecodedTurn, type Finish, type TurnPart, type Usage, type WireName } from './types.js';
@@ -173,17 +174,8 @@ function isNoArguments(written: string): boolean {
 /** Arguments that a server wrote twice, or beside an empty object, once; null for any others. */
 function saidOnce(written: string): string | null {
   const text = written.trim();
-  if (!text.startsWith('{') || isJson(text)) return null;
+  if (!text.startsWith('{') || isJsonText(text)) return null;
   const half = text.slice(0, text.length / 2).trim();
   const single = half + half === text ? half : text.replace(/^\{\s*\}\s*(?=\{)|(?<=\})\s*\{\s*\}$/, '');
-  return single !== text && isJson(single) ? single : null;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return single !== text && isJsonText(single) ? single : null;
 }

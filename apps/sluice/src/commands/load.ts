@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { durationMs } from '@sluice/core';
 import type { Bus } from '@sluice/bus';
 import { openBus, openLogFile, ownToken, verifierIfAny } from '@sluice/host';
 import type { Environment } from '@sluice/host';
@@ -139,11 +140,8 @@ function readArguments(args: readonly string[]): Wanted {
   };
 }
 
-const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
 function milliseconds(text: string): number {
-  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)([smh])?$/.exec(text) ?? [];
-  const ms = Number(count) * (units[unit] ?? NaN);
+  const ms = durationMs(/\d$/.test(text) ? `${text}s` : text);
   if (!(ms > 0)) throw new Error(`--for is "${text}"; it must be a time such as 30s, 5m or 2h.`);
   return ms;
 }

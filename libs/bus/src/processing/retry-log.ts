@@ -7,7 +7,7 @@ const everyMs = 30_000;
 
 /** Says which records are tried again and why: of each kind of fault the first one at once, and while more come one every half minute. */
 export class RetryLog {
-  private readonly toldAt = new Map<FaultCode, number>();
+  private readonly loggedAt = new Map<FaultCode, number>();
 
   constructor(
     private readonly group: string,
@@ -17,10 +17,10 @@ export class RetryLog {
 
   noticed({ code, message }: Fault, { topic, partition, offset }: Stored, attempt: number): void {
     const at = this.clock.now();
-    const toldAt = this.toldAt.get(code) ?? -Infinity;
+    const loggedAt = this.loggedAt.get(code) ?? -Infinity;
     // A clock that was set back silences nothing.
-    if (at >= toldAt && at - toldAt < everyMs) return;
-    this.toldAt.set(code, at);
+    if (at >= loggedAt && at - loggedAt < everyMs) return;
+    this.loggedAt.set(code, at);
     this.log('warn', `${message} The record is tried again.`, {
       group: this.group,
       topic,

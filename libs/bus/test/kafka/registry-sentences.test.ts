@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { confluentRegistry } from '../../src/kafka/admin/registry.js';
 import { Names } from '../../src/kafka/names.js';
 
-/** What a server is that somebody took for a schema registry: status, type of what it sends, and that. */
+/** Servers that are no schema registry: what each one is, and the status, the type and the body of its answer. */
 const others: readonly (readonly [string, number, string, string])[] = [
   ['Apicurio without /apis/ccompat/v7', 404, 'application/json', '{"title":"Not found","status":404}'],
   ['a registry of another kind', 405, 'application/json', '{"error":"no"}'],

@@ -1,4 +1,4 @@
-import { halfWritten } from '@sluice/core';
+import { halfWritten, isJsonText } from '@sluice/core';
 import type { ModelCall, ModelStep, ModelTurn, RawPart } from '@sluice/core';
 import type { CallPart, DecodedTurn, Finish, TurnPart } from '@sluice/wires';
 import { withUsableIds } from './call-ids.js';
@@ -88,20 +88,11 @@ const runsCalls: ReadonlySet<Finish> = new Set<Finish>(['stop', 'calls', 'length
  */
 function withHalfWritten(calls: readonly CallPart[]): readonly CallPart[] {
   return calls.map((call, index) => {
-    const isComplete = isJson(call) && !(index === calls.length - 1 && isEmpty(call));
+    const isComplete = isJsonText(call.args) && !(index === calls.length - 1 && isEmpty(call));
     return isComplete ? call : { ...call, args: halfWritten };
   });
 }
 
 function isEmpty(call: CallPart): boolean {
   return /^\s*\{\s*\}\s*$/.test(call.args);
-}
-
-function isJson(call: CallPart): boolean {
-  try {
-    JSON.parse(call.args);
-    return true;
-  } catch {
-    return false;
-  }
 }

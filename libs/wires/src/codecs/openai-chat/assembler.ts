@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@sluice/core';
+import { isJsonObject, isJsonText, type JsonObject } from '@sluice/core';
 import { faults } from '../../diagnosis.js';
 import { writeJson, type Writable } from '../../json/json-text.js';
 import { countUnknown, object, objects, text } from '../../json/read.js';
@@ -200,7 +200,7 @@ export class ChatAssembler implements Assembler {
     const isAnother =
       current === undefined ||
       (id !== '' && current.toolCallId !== '' && id !== current.toolCallId) ||
-      (name !== '' && id === '' && current.name !== '' && (name !== current.name || isJson(current.text))) ||
+      (name !== '' && id === '' && current.name !== '' && (name !== current.name || isJsonText(current.text))) ||
       (at === undefined && id !== '' && current.toolCallId === '' && name !== '');
     if (!isAnother) return current;
     const byId = id === '' || current === undefined ? undefined : builder.calls.find((call) => call.toolCallId === id);
@@ -221,7 +221,7 @@ export class ChatAssembler implements Assembler {
     if (builder.finish === null) {
       // With its last word the server says that it is done; whether that is all that it meant to say, the arguments tell.
       const isComplete =
-        builder.slots.length > 0 && builder.calls.every((call) => call.text === '' || isJson(call.text));
+        builder.slots.length > 0 && builder.calls.every((call) => call.text === '' || isJsonText(call.text));
       if (!this.isDone || !isComplete) throw faults.cutOff();
       builder.notes.add('finish_missing', '');
     }
@@ -234,13 +234,4 @@ function argumentsIn(of: JsonObject, at: string): string {
   const given = of['arguments'];
   if (isJsonObject(given)) return writeJson(given as Writable);
   return text(of, 'arguments', `${at}.function`) ?? '';
-}
-
-function isJson(written: string): boolean {
-  try {
-    JSON.parse(written);
-    return true;
-  } catch {
-    return false;
-  }
 }
