@@ -129,7 +129,9 @@ describe('an effect', () => {
   });
 
   it('happens once, however many attempts meet; all get the first one’s outcome, each under its own call id', async () => {
-    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => run(once, `owner-${n}`)));
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => run(once, `owner-${n}`, undefined, call('k', 60_000))),
+    );
     expect(effects).toBe(1);
     for (const result of results) expect(result).toMatchObject({ ok: true, value: 1 });
     expect(await run(once, 'later')).toEqual({ toolCallId: 'c-k', ok: true, value: 1 });
