@@ -18,7 +18,10 @@ export class AgentModule {
   }
 }
 
-/** Turns under way in one instance. With 500 of 10 KB an agent ran out of its heap in a container of 256 MiB; with so many it takes 133 to 164 MiB. */
+/**
+ * Turns under way in one instance. With 500 of 10 KB an agent ran out of its heap in a container of 256 MiB; with so
+ * many it takes 133 to 164 MiB.
+ */
 const maxInFlight = 256;
 
 /** Starts the agent: agent.toolsets in, agent.tool-calls and agent.responses out. */

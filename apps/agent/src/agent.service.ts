@@ -82,7 +82,10 @@ interface Asking {
   readonly counting: Promise<CountedTokens | undefined>;
 }
 
-/** One turn of a run: what its strategy makes of it. The question and what was observed go to the model, and calls or an answer come back; or a planned call is made. */
+/**
+ * One turn of a run: what its strategy makes of it. The question and what was observed go to the model, and calls or
+ * an answer come back; or a planned call is made.
+ */
 @Injectable()
 export class AgentService implements OnModuleDestroy {
   private readonly shownTools: ShownTools;
@@ -169,7 +172,10 @@ export class AgentService implements OnModuleDestroy {
     return wasHandled({ message, ...run, isTaken, led: ledByToolset(record.iteration) }, context, this.runtime);
   }
 
-  /** The turn of the first model that gives one; null if the run's time was up before it came, or that the run was cancelled. */
+  /**
+   * The turn of the first model that gives one; null if the run's time was up before it came, or that the run was
+   * cancelled.
+   */
   private async ask(
     toolset: Toolset,
     { configuration, evaluator }: Loaded,
@@ -209,7 +215,10 @@ export class AgentService implements OnModuleDestroy {
     }
   }
 
-  /** While the model is at work. What is counted is for people: a fault in it is no fault of the turn. The model of rules reads no tokens. */
+  /**
+   * While the model is at work. What is counted is for people: a fault in it is no fault of the turn. The model of
+   * rules reads no tokens.
+   */
   private async count(
     request: ModelRequest,
     model: ModelSettings,
@@ -225,7 +234,10 @@ export class AgentService implements OnModuleDestroy {
     }
   }
 
-  /** Tells a model that did not call what the run’s strategy wants, and asks it once more: not every provider holds to tool_choice. */
+  /**
+   * Tells a model that did not call what the run’s strategy wants, and asks it once more: not every provider holds to
+   * tool_choice.
+   */
   private async askWithReminder(
     settings: ModelSettings,
     request: ModelRequest,
@@ -355,7 +367,10 @@ function noAnswer(limits: Limits, cause: unknown): Fault {
   });
 }
 
-/** No call of such a turn is made, and its text is no answer: one that looked nothing up must not pass for one that did. */
+/**
+ * No call of such a turn is made, and its text is no answer: one that looked nothing up must not pass for one that
+ * did.
+ */
 class NotAsChosen extends Fault {
   constructor(
     message: string,

@@ -10,9 +10,10 @@ const gatherMs = 25;
 const gatherLength = 4_096;
 
 /**
- * Sends a model’s text out as it comes: the first piece at once, those behind it a few times a second at most. Pieces are numbered within their
- * attempt, so that a reader sees where one was lost, and where the model was asked again and starts over. White space around the whole is left
- * out, as the turn’s record has none: what may be its end waits for more text.
+ * Sends a model’s text out as it comes: the first piece at once, those behind it a few times a second at most. Pieces
+ * are numbered within their attempt, so that a reader sees where one was lost, and where the model was asked again
+ * and starts over. White space around the whole is left out, as the turn’s record has none: what may be its end waits
+ * for more text.
  */
 export class ProgressText {
   private text = '';

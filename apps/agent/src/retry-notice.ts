@@ -7,7 +7,10 @@ import type { Runtime } from '@sluice/host';
 /** A shorter wait behind a short attempt is over before a caller asks. */
 const shortMs = 500;
 
-/** Retries of a turn that are noted beside the log: the first says since when, and an outage must not become a load on the ledger. */
+/**
+ * Retries of a turn that are noted beside the log: the first says since when, and an outage must not become a load on
+ * the ledger.
+ */
 const mostNotes = 5;
 
 type NoticeParts = Pick<Runtime, 'clock' | 'documents' | 'log'>;

@@ -17,7 +17,10 @@ export interface Shown {
   readonly turn: DiscoveryTurn;
 }
 
-/** Chooses which of a turn’s offered tools its model is shown: text alone, no right. A tool that is left out runs if the model calls it. */
+/**
+ * Chooses which of a turn’s offered tools its model is shown: text alone, no right. A tool that is left out runs if
+ * the model calls it.
+ */
 export class ShownTools {
   private readonly discovery: Discovery;
   private readonly records: DiscoveryRecords;

@@ -40,8 +40,8 @@ async function isAuthenticStep(message: Incoming<'agent.steps'>, verifying: Veri
   const { record } = message;
   if (await holds(verifyContinuation(record, verifying)))
     return tellsItsHistory(record) && holds(verifyRecord(message, verifying));
-  // A turn that goes back to the filter carries the filter’s own grant and has no steps. Who re-drives it has no key to sign it with: there
-  // the ledger has a digest of it.
+  // A turn that goes back to the filter carries the filter’s own grant and has no steps. Who re-drives it has no key
+  // to sign it with: there the ledger has a digest of it.
   if (record.steps.length > 0 || !(await holds(verifyReturned(record, verifying)))) return false;
   return message.headers[redriveHeader] !== undefined || holds(verifyRecord(message, verifying, 'filter'));
 }
@@ -63,8 +63,8 @@ function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
 }
 
 /**
- * What a step says in both: hashes of results do not go on, since each is made with the executor’s key, so that no other service can make
- * one that holds; and what a model’s provider wants back is in the history alone.
+ * What a step says in both: hashes of results do not go on, since each is made with the executor’s key, so that no
+ * other service can make one that holds; and what a model’s provider wants back is in the history alone.
  */
 function done(step: AgentStep): string {
   return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'providerData']);

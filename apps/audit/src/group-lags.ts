@@ -6,8 +6,8 @@ import type { Runtime } from '@sluice/host';
 const lookEveryMs = 15_000;
 
 /**
- * Exports the lag of every service's consumer group. A service reports only the partitions it owns, so the lag of one that has no instance
- * would vanish with it; the audit goes on when the others do not.
+ * Exports the lag of every service's consumer group. A service reports only the partitions it owns, so the lag of one
+ * that has no instance would vanish with it; the audit goes on when the others do not.
  */
 export function watchGroupLags({ bus, metrics, log }: Pick<Runtime, 'bus' | 'metrics' | 'log'>): () => void {
   const groups = Object.values<Access>(access).filter(({ group }) => group !== null);

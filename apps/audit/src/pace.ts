@@ -4,5 +4,8 @@ export interface Pace {
   readonly milliseconds: number;
 }
 
-/** A signature costs 0.1 ms, so a thousandth of it an entry; and nothing stands unsealed for much longer than a minute. */
+/**
+ * A signature costs 0.1 ms, so a thousandth of it an entry; and nothing stands unsealed for much longer than a
+ * minute.
+ */
 export const defaultPace: Pace = { entries: 1_000, milliseconds: 60_000 };

@@ -15,8 +15,8 @@ export interface Place {
 }
 
 /**
- * The head that the partition carries. If it carries none, the chain is new, or the group’s place was lost (its offsets expired or were
- * reset): then what was written before is on agent.audit, and the chain goes on from there.
+ * The head that the partition carries. If it carries none, the chain is new, or the group’s place was lost (its
+ * offsets expired or were reset): then what was written before is on agent.audit, and the chain goes on from there.
  */
 export async function findHead(source: SourcePlace, context: HandlerContext, runtime: Runtime): Promise<Place> {
   const carried = decodeHead(context.carried);

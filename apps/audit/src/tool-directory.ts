@@ -11,8 +11,9 @@ const nothing: ToolLookup = () => undefined;
 export class ToolDirectory {
   private readonly unknown = new Set<string>();
   /**
-   * When the last wait in vain began. A version is on agent.config before any record names it, so whatever older records name would have
-   * come by then: a copy of a genuine record may name any version, and many of them must not hold up the chain one after another.
+   * When the last wait in vain began. A version is on agent.config before any record names it, so whatever older
+   * records name would have come by then: a copy of a genuine record may name any version, and many of them must not
+   * hold up the chain one after another.
    */
   private waitedFrom = 0;
   private readonly tools = new WeakMap<Loaded, ReadonlyMap<string, AuditedTool>>();
@@ -23,8 +24,8 @@ export class ToolDirectory {
   ) {}
 
   /**
-   * For the entries of this record. A version that is not on agent.config has no tools, and so no argument is repeated. What is not
-   * authentic waits for none: a forger could hold up the chain.
+   * For the entries of this record. A version that is not on agent.config has no tools, and so no argument is
+   * repeated. What is not authentic waits for none: a forger could hold up the chain.
    */
   async lookup(message: Source, authentic: boolean): Promise<ToolLookup> {
     if (message.topic !== 'agent.steps') return nothing;

@@ -102,7 +102,10 @@ export function sayServerChange(server: string, log: Log): void {
   );
 }
 
-/** The executor with MCP servers and models of its own. What a server changes later is held back until an operator compiles again. */
+/**
+ * The executor with MCP servers and models of its own. What a server changes later is held back until an operator
+ * compiles again.
+ */
 export async function serveExecutor(runtime: Runtime): Promise<Service> {
   const { environment, log, traces } = runtime;
   const servers = new McpServers(environment, log, (server) => sayServerChange(server, log), traces);

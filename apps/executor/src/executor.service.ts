@@ -75,7 +75,10 @@ export class ExecutorService {
     return wasHandled({ message: by, ...run, isTaken, led: ledByTurn(turn, from) }, context, this.runtime);
   }
 
-  /** A parked turn as it goes on: in the attempt that what brought it back was re-driven as, else in the one that it was parked in. */
+  /**
+   * A parked turn as it goes on: in the attempt that what brought it back was re-driven as, else in the one that it
+   * was parked in.
+   */
   async cameBack(
     parked: Incoming<'agent.tool-calls'>,
     wait: string,
@@ -98,9 +101,10 @@ export class ExecutorService {
   }
 
   /**
-   * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn: there is no result
-   * yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with what that said. The grant was verified when
-   * the turn was taken; how long a call then waits is not its expiry's affair. `isAgain` is false where no attempt went before.
+   * Runs a turn's calls one after another, behind those that are done. One that needs an approval parks the turn:
+   * there is no result yet. Nor is there of one that runs as an agent; where it `returned`, the turn goes on with
+   * what that said. The grant was verified when the turn was taken; how long a call then waits is not its expiry's
+   * affair. `isAgain` is false where no attempt went before.
    */
   async runTurn(
     message: Incoming<'agent.tool-calls'>,
@@ -154,7 +158,10 @@ export class ExecutorService {
     return true;
   }
 
-  /** No call is made; the filter decides again, in an iteration of its own, so that this ends with the run’s iterations. */
+  /**
+   * No call is made; the filter decides again, in an iteration of its own, so that this ends with the run’s
+   * iterations.
+   */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
     const { evaluator } = this.runtime.configurations.current();

@@ -4,7 +4,10 @@ import type { KnowledgeStore } from '@sluice/tools';
 export interface KnowledgeStoresParts {
   open(settings: KnowledgeSettings): Promise<KnowledgeStore>;
   onCloseFailed(error: unknown): void;
-  /** How long a store is kept that is unused and that the configuration in force does not name, in milliseconds. Default 300,000. */
+  /**
+   * How long a store is kept that is unused and that the configuration in force does not name, in milliseconds.
+   * Default 300,000.
+   */
   readonly idleMs?: number;
 }
 
@@ -18,8 +21,9 @@ interface Held {
 const idleByDefaultMs = 300_000;
 
 /**
- * A store for each of the settings in use: runs that began under an older configuration go on with their own while others have the new one.
- * That of the configuration in force stays open; another is closed when it was unused for a while.
+ * A store for each of the settings in use: runs that began under an older configuration go on with their own while
+ * others have the new one. That of the configuration in force stays open; another is closed when it was unused for a
+ * while.
  */
 export class KnowledgeStores {
   private readonly held = new Map<string, Held>();

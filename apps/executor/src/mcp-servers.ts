@@ -14,15 +14,18 @@ interface Opened {
 }
 
 /**
- * The MCP servers of the configuration in force, behind one hub that lives as long as the process. A server whose entry stays as it is keeps
- * its connection; one that is changed or gone is let go when its last call has ended.
+ * The MCP servers of the configuration in force, behind one hub that lives as long as the process. A server whose
+ * entry stays as it is keeps its connection; one that is changed or gone is let go when its last call has ended.
  */
 export class McpServers implements McpHub {
   /** By their entries in the configuration, as JSON. */
   private readonly open = new Map<string, Opened>();
   private readonly leaving = new Set<Promise<void>>();
   private inForce: readonly Opened[] | null = null;
-  /** Those of the configuration that was compiled last: it may never come into force, and one of them may have to be asked again. */
+  /**
+   * Those of the configuration that was compiled last: it may never come into force, and one of them may have to be
+   * asked again.
+   */
   private asked: readonly Opened[] = [];
   /** For what Sluice itself asks the servers; calls bring credentials of their own. */
   private readonly broker = createConnectionBroker({

@@ -41,7 +41,10 @@ export class RequirementGraphs {
     this.open.clear();
   }
 
-  /** Logs what keeps the graphs on a server from being used, which keeps no service from starting: the server may come back. */
+  /**
+   * Logs what keeps the graphs on a server from being used, which keeps no service from starting: the server may come
+   * back.
+   */
   async check(configuration: Configuration): Promise<void> {
     const tenants = Object.keys(configuration.graph?.neo4j?.databases ?? {});
     // Another one than the calls use, so that it closes none of theirs.
@@ -116,7 +119,10 @@ export function requireGraph(configuration: Configuration, contracts: readonly T
   readGraphFiles(graph.load);
 }
 
-/** On Kafka there are executors on other machines, with data folders of their own: then there is none unless it is named. */
+/**
+ * On Kafka there are executors on other machines, with data folders of their own: then there is none unless it is
+ * named.
+ */
 function folderOf({ folder }: GraphSettings, { bus, dataFolder }: Place): string | null {
   return folder ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).graphs);
 }

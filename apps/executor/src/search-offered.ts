@@ -17,7 +17,10 @@ export interface SearchParts {
   readonly signal: AbortSignal;
 }
 
-/** Answers a search for tools from those that the turn was offered. It decides no right: what it finds may be called anyway. */
+/**
+ * Answers a search for tools from those that the turn was offered. It decides no right: what it finds may be called
+ * anyway.
+ */
 export async function searchOffered(
   query: string,
   offered: Offered,

@@ -6,8 +6,8 @@ import { processEnds } from '@sluice/isolation';
 import type { ToolContract } from '@sluice/tools';
 
 /**
- * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was begun before and is only
- * published now, is unknown.
+ * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was
+ * begun before and is only published now, is unknown.
  */
 export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
   const known = evaluator.tool(step.action);

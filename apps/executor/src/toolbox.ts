@@ -151,7 +151,10 @@ export class Toolbox {
     return authorizer;
   }
 
-  /** Loads what the configuration, from now on the one in force, needs. Throws a sentence if a store that its tools need is not there. */
+  /**
+   * Loads what the configuration, from now on the one in force, needs. Throws a sentence if a store that its tools
+   * need is not there.
+   */
   async prepare(configuration: Configuration): Promise<void> {
     this.knowledge.use(configuration.knowledge);
     const { contracts } = await this.open(configuration);
@@ -218,7 +221,10 @@ export class Toolbox {
     return this.results.output({ server, toolId, cacheMs, version, caller, args });
   }
 
-  /** Does the work of a call; where it may change something at a server with cached results, these answer nothing any more. */
+  /**
+   * Does the work of a call; where it may change something at a server with cached results, these answer nothing any
+   * more.
+   */
   changing<T>({ id, effect }: BoundTool, under: readonly Configuration[], work: () => Promise<T>): Promise<T> {
     if (effect === 'read_only') return work();
     const caching = new Set(under.flatMap((configuration) => [...this.serversWithCache(configuration)]));

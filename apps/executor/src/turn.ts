@@ -43,7 +43,10 @@ import { TurnProgress } from './turn-progress.js';
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
 export class Turn {
   private static handled = 0;
-  /** Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back as a first attempt. */
+  /**
+   * Which handling of a record by this process it is: one that was lost with its partition, or re-driven, comes back
+   * as a first attempt.
+   */
   private readonly handling = ++Turn.handled;
   private readonly progress: TurnProgress;
   private readonly offered: ReadonlySet<string>;
@@ -68,8 +71,8 @@ export class Turn {
   }
 
   /**
-   * Runs the calls behind those that are `done`, one after another. One that needs an approval, or runs as an agent, parks the turn; where
-   * agents’ runs `returned`, the turn goes on with their results.
+   * Runs the calls behind those that are `done`, one after another. One that needs an approval, or runs as an agent,
+   * parks the turn; where agents’ runs `returned`, the turn goes on with their results.
    */
   run(done: readonly Step[], returned: AllReturned): Promise<TurnEnd> {
     return runTurn(this.record, done, this.granting.evaluator, (next) => {
@@ -93,7 +96,10 @@ export class Turn {
     return { kind: 'step', step, counts: true };
   }
 
-  /** The step of a call that is not made, whatever its tool. One that an earlier attempt made has that outcome, if there is room for it. */
+  /**
+   * The step of a call that is not made, whatever its tool. One that an earlier attempt made has that outcome, if
+   * there is room for it.
+   */
   private async refuse(next: NextCall, why: NotMade): Promise<CallOutcome> {
     const { record, runtime } = this;
     const { index, turn, call, steps } = next;
@@ -161,7 +167,9 @@ export class Turn {
     }
   }
 
-  /** Waits until the tool’s server, or its file’s processes, have room for the call: its time does not run meanwhile. */
+  /**
+   * Waits until the tool’s server, or its file’s processes, have room for the call: its time does not run meanwhile.
+   */
   private withRoom<T>(tool: ConfiguredTool | null, work: () => Promise<T>): Promise<T> {
     const { perServer } = this.toolbox;
     const { signal } = this.context;
@@ -190,7 +198,10 @@ export class Turn {
     };
   }
 
-  /** What an earlier attempt at the call came to, whatever refuses it now: a policy of today, its time, a server that is away. */
+  /**
+   * What an earlier attempt at the call came to, whatever refuses it now: a policy of today, its time, a server that
+   * is away.
+   */
   private async begun(invocation: ToolInvocation): Promise<BegunBefore | null> {
     const tool = this.granting.evaluator.byId(invocation.toolId);
     if (tool === undefined || tool.spec?.effect === 'read_only') return null;

@@ -11,7 +11,10 @@ const forgetEveryMs = 3_600_000;
 
 type Place = Pick<Environment, 'workspaceFolder'>;
 
-/** Throws a sentence if an allowed tool needs a workspace and there is no folder for it that can be written: one of each executor’s own would lose the files of a session that moves. */
+/**
+ * Throws a sentence if an allowed tool needs a workspace and there is no folder for it that can be written: one of
+ * each executor’s own would lose the files of a session that moves.
+ */
 export function requireWorkspaces(
   { tools, policy }: Configuration,
   contracts: readonly ToolContract[],

@@ -10,7 +10,10 @@ import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 
-/** Takes cancellations from callers: marks the run, and says on the log who did. The services that have the run look for the mark. */
+/**
+ * Takes cancellations from callers: marks the run, and says on the log who did. The services that have the run look
+ * for the mark.
+ */
 @Injectable()
 export class CancellationsService {
   private readonly callers: VerifiedCallers;

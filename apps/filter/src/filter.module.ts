@@ -27,7 +27,10 @@ export class FilterModule {
   }
 }
 
-/** Starts the filter: agent.requests and agent.steps in, agent.toolsets and agent.responses out. It ends what is overdue. */
+/**
+ * Starts the filter: agent.requests and agent.steps in, agent.toolsets and agent.responses out. It ends what is
+ * overdue.
+ */
 export async function startFilter(runtime: Runtime): Promise<Service> {
   requireSigner('filter', runtime);
   sayWhoAsks(runtime);
@@ -46,8 +49,8 @@ export async function startFilter(runtime: Runtime): Promise<Service> {
 }
 
 /**
- * Without the issuer’s keys no request can begin, so the filter is not ready while their file cannot be used. It is a check from the first
- * configuration on that names a file.
+ * Without the issuer’s keys no request can begin, so the filter is not ready while their file cannot be used. It is a
+ * check from the first configuration on that names a file.
  */
 function checkKeyFile({ configurations, health }: Runtime): void {
   const check = async (): Promise<void> => {

@@ -68,8 +68,8 @@ export class FilterService {
   }
 
   /**
-   * A new request. Its request_id is taken once for its tenant; the same record may ask again. So who asks is found out first: without a valid
-   * credential it takes the id from no tenant.
+   * A new request. Its request_id is taken once for its tenant; the same record may ask again. So who asks is found
+   * out first: without a valid credential it takes the id from no tenant.
    */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations } = this.runtime;
@@ -171,7 +171,10 @@ export class FilterService {
     return wasHandled({ ...before, led: ledBySteps(iteration) }, context, runtime);
   }
 
-  /** A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s configuration. */
+  /**
+   * A turn that this service granted and the agent could not take: it is the same iteration, decided under today’s
+   * configuration.
+   */
   private async decideAgain(
     message: Incoming<'agent.steps'>,
     redriven: Redriven,

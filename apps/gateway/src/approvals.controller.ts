@@ -29,7 +29,10 @@ export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const
 /** So many calls are followed at a time, the oldest. The next ones come when some of these are decided. */
 const mostFollowed = 1_000;
 
-/** Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on agent.approvals. */
+/**
+ * Decisions on calls that wait for one (docs/approvals.md). Whether a decision counts is the executor’s to say, on
+ * agent.approvals.
+ */
 @Controller()
 export class ApprovalsController {
   constructor(

@@ -31,8 +31,9 @@ export class Callers {
   }
 
   /**
-   * Counts the request as one of its caller. Throws Refusal(401) where the credential does not hold, or without an identity the local secret, and
-   * Refusal(429) beyond the caller’s limit. Where there is no identity, Refusal(403) for another machine and for a page in a browser.
+   * Counts the request as one of its caller. Throws Refusal(401) where the credential does not hold, or without an
+   * identity the local secret, and Refusal(429) beyond the caller’s limit. Where there is no identity, Refusal(403)
+   * for another machine and for a page in a browser.
    */
   async of(request: Came): Promise<Principal> {
     this.requireNear(request);
@@ -58,10 +59,12 @@ export class Callers {
     const { environment } = this.runtime;
     if (!isOpen(this.runtime)) return;
     if (!isLoopback(peerOf(request.socket, environment))) throw new Refusal(403, 'authz_denied', otherMachine);
-    // A server on another address serves every name, and so do ports that a container publishes; who asks as this machine names this machine.
+    // A server on another address serves every name, and so do ports that a container publishes; who asks as this
+    // machine names this machine.
     const foreign = hostProblem(request.get('host'), environment);
     if (foreign !== null) throw new Refusal(403, 'authz_denied', foreign);
-    // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page where it is from.
+    // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page
+    // where it is from.
     const origin = request.get('origin');
     if (origin !== undefined && !environment.httpOrigins.includes(origin))
       throw new Refusal(403, 'authz_denied', noPages);

@@ -7,8 +7,9 @@ const read = 'location, link, etag, retry-after, ratelimit, ratelimit-policy, ww
 const keptSeconds = '600';
 
 /**
- * Lets pages of these origins ask, and answers the question that their browsers ask before. Credentials are sent by the page itself, in a header:
- * none that a browser adds by itself counts here. To other origins nothing is said, so their browsers keep the answer from them.
+ * Lets pages of these origins ask, and answers the question that their browsers ask before. Credentials are sent by
+ * the page itself, in a header: none that a browser adds by itself counts here. To other origins nothing is said, so
+ * their browsers keep the answer from them.
  */
 export function allowOrigins(origins: readonly string[]) {
   return (request: Request, response: Response, next: NextFunction): void => {

@@ -2,7 +2,10 @@ import type { NextFunction, Request, Response } from 'express';
 import { otherLabel } from '@sluice/run';
 import type { Metrics } from '@sluice/host';
 
-/** Counts each request when it is answered, or its sender gone; by the route as it is written, not by what stands in its place. */
+/**
+ * Counts each request when it is answered, or its sender gone; by the route as it is written, not by what stands in
+ * its place.
+ */
 export function countRequests({ httpRequests }: Pick<Metrics, 'httpRequests'>) {
   return (request: Request, response: Response, next: NextFunction): void => {
     response.once('close', () => {

@@ -37,8 +37,8 @@ const statuses: Readonly<Record<NotTaken, number>> = {
 };
 
 /**
- * Refuses a decision that cannot count before it is on the log, by the executor’s own rule. The executor still judges what reaches the log, under
- * the configuration that it has then.
+ * Refuses a decision that cannot count before it is on the log, by the executor’s own rule. The executor still judges
+ * what reaches the log, under the configuration that it has then.
  */
 @Injectable()
 export class Decisions {
@@ -85,7 +85,10 @@ export class Decisions {
     return this.watch.follow(asked, asked.tenantId);
   }
 
-  /** The outcome of the decision; null if none comes in so many milliseconds. Throws Refusal where another one was first. */
+  /**
+   * The outcome of the decision; null if none comes in so many milliseconds. Throws Refusal where another one was
+   * first.
+   */
   async outcome(judged: Judged, caller: Principal, followed: Followed, milliseconds: number): Promise<Outcome | null> {
     const { asked, decided, decider } = judged;
     for (const until = performance.now() + milliseconds; ;) {

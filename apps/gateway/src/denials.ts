@@ -5,7 +5,10 @@ import type { Runtime } from '@sluice/host';
 
 /** How long a refused caller waits for its denial to be on the log, milliseconds. It is refused in any case. */
 const longestWaitMs = 2_000;
-/** How long no denial is written after one could not be: what is published together fails together, requests of others included. */
+/**
+ * How long no denial is written after one could not be: what is published together fails together, requests of others
+ * included.
+ */
 const restMs = 10_000;
 
 /** Of names that a caller chose, in one record. */

@@ -66,7 +66,10 @@ export interface Gateway extends Service {
   readonly url: string;
 }
 
-/** Starts the gateway: requests and decisions come in over HTTP and go onto the log, and runs are streamed as they go on. */
+/**
+ * Starts the gateway: requests and decisions come in over HTTP and go onto the log, and runs are streamed as they go
+ * on.
+ */
 export async function startGateway(runtime: Runtime): Promise<Gateway> {
   const { environment, log } = runtime;
   const { host, httpPort: port, http } = environment;
@@ -120,7 +123,10 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   };
 }
 
-/** Connections that are idle would hold up the end, and so would readers that do not read: they are closed, the latter after the drain time. */
+/**
+ * Connections that are idle would hold up the end, and so would readers that do not read: they are closed, the latter
+ * after the drain time.
+ */
 async function closeServer(app: NestExpressApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer() as Server;
   // Clients that ask now learn by an answer that the connection ends; without connections nothing is waited for.

@@ -84,7 +84,10 @@ export function refuseForeignHosts(server: Server, environment: Environment) {
   };
 }
 
-/** The parser of bodies reads a body that is too large to its end before it says so; what says it itself is refused at once. */
+/**
+ * The parser of bodies reads a body that is too large to its end before it says so; what says it itself is refused at
+ * once.
+ */
 export function refuseLargeBodies({ bodyBytes }: HttpSettings) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (Number(request.get('content-length') ?? 0) <= bodyBytes) return next();

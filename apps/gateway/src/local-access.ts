@@ -5,7 +5,10 @@ import type { RunPlace } from './run-place.js';
 
 type Parts = Pick<Runtime, 'configurations' | 'localSecret'>;
 
-/** Whether everybody is the one local caller, so that not the credential but the local secret says who may see and decide. */
+/**
+ * Whether everybody is the one local caller, so that not the credential but the local secret says who may see and
+ * decide.
+ */
 export function isOpen({ configurations }: Pick<Parts, 'configurations'>): boolean {
   return configurations.current().configuration.identity.provider === 'none';
 }

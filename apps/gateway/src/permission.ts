@@ -11,8 +11,9 @@ import type { NamedRequest } from './requests.js';
 export type PermittedRoute = 'POST /v1/runs' | 'GET /v1/tools' | 'POST /v1/toolsets';
 
 /**
- * Refuses what the filter would refuse, by the same rule, before anything is published; counts it in the filter's place and writes it down for the
- * audit. The filter still decides about what reaches the log, under the configuration that it has then.
+ * Refuses what the filter would refuse, by the same rule, before anything is published; counts it in the filter's
+ * place and writes it down for the audit. The filter still decides about what reaches the log, under the
+ * configuration that it has then.
  */
 @Injectable()
 export class Permission {
@@ -48,7 +49,9 @@ export class Permission {
     throw new Refusal(403, code, reason, {}, refusedGroups.length === 0 ? {} : this.named(refusedGroups, caller));
   }
 
-  /** The refused groups, and those of the caller’s own that are most like them: nothing that the caller may not know. */
+  /**
+   * The refused groups, and those of the caller’s own that are most like them: nothing that the caller may not know.
+   */
   private named(refused: readonly string[], caller: Principal): Readonly<Record<string, string>> {
     const { configuration } = this.runtime.configurations.current().evaluator;
     return { detail: refusedGroupsSentence(refused, caller.groups, configuration.groupTree) };

@@ -9,7 +9,10 @@ export type Preference =
 /** The longest wait, in seconds; connections are often cut at a minute. */
 const longestWait = 55;
 
-/** `Accept: text/event-stream` streams the run; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the end. */
+/**
+ * `Accept: text/event-stream` streams the run; else `Prefer: wait=<seconds>` (RFC 7240) says how long to wait for the
+ * end.
+ */
 export function prefers(request: Pick<Request, 'get' | 'accepts'>): Preference {
   // Only where it is named: `*/*` is what clients send by default. `q=0` names what is not wanted.
   const names = /\btext\/event-stream\b/i.test(request.get('accept') ?? '');

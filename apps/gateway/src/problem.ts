@@ -9,7 +9,10 @@ export function placeOfCode(code: string): string {
   return `error-${code}`;
 }
 
-/** A refusal as a problem of RFC 9457, with the members that programs read before there were problems: `error.code` and `error.message`. */
+/**
+ * A refusal as a problem of RFC 9457, with the members that programs read before there were problems: `error.code`
+ * and `error.message`.
+ */
 export function problemOf({ status, code, message, more = {} }: ProblemOrigin): object {
   const known = Object.hasOwn(httpErrors, code) ? httpErrors[code as keyof typeof httpErrors] : null;
   return {

@@ -8,8 +8,9 @@ const minuteMs = 60_000;
 const policy = '"minute"';
 
 /**
- * Counts a request of the caller against its limit a minute, over all instances, and says in headers how much is left (draft-ietf-httpapi-ratelimit-headers).
- * Throws Refusal(429) for what is beyond it, and what the limiter throws: who cannot be counted does not pass.
+ * Counts a request of the caller against its limit a minute, over all instances, and says in headers how much is left
+ * (draft-ietf-httpapi-ratelimit-headers). Throws Refusal(429) for what is beyond it, and what the limiter throws: who
+ * cannot be counted does not pass.
  */
 export async function countCaller(
   { tenantId, actorId }: Pick<Principal, 'tenantId' | 'actorId'>,

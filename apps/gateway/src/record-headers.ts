@@ -13,8 +13,8 @@ export interface SentHeaders {
 const traceHeaders = ['traceparent', 'tracestate'] as const;
 
 /**
- * The headers of the record that a request becomes: the trace, and where an identity is configured the credential of who asks. Without one the
- * header may hold the local secret, which does not belong on the log.
+ * The headers of the record that a request becomes: the trace, and where an identity is configured the credential of
+ * who asks. Without one the header may hold the local secret, which does not belong on the log.
  */
 export async function recordHeaders<T extends CredentialTopic>(
   request: SentHeaders,

@@ -9,7 +9,10 @@ import { allowedMethods } from './openapi/allowed-methods.js';
 import { problemOf, problemType } from './problem.js';
 import { Refusal } from './refusal.js';
 
-/** A refused caller gets the reason; an unforeseen error, or one for the operator to mend, is logged, and its text goes no further. */
+/**
+ * A refused caller gets the reason; an unforeseen error, or one for the operator to mend, is logged, and its text
+ * goes no further.
+ */
 @Catch()
 export class RefusalFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}

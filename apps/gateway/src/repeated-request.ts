@@ -5,7 +5,10 @@ import type { Incoming } from '@sluice/bus';
 import { Refusal } from './refusal.js';
 import type { NamedRequest } from './requests.js';
 
-/** The request_id that the header `idempotency-key` stands for: the caller’s own, whatever keys others choose. Null without the header. */
+/**
+ * The request_id that the header `idempotency-key` stands for: the caller’s own, whatever keys others choose. Null
+ * without the header.
+ */
 export function idOfKey(http: Pick<Request, 'get'>, { actorId, subjectId }: Principal): string | null {
   const key = http.get('idempotency-key');
   if (key === undefined) return null;

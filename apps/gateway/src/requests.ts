@@ -18,7 +18,10 @@ export function recordOf<T>(name: string, body: unknown): T {
 
 export type NamedRequest = AgentRequest & { readonly requestId: string; readonly sessionId: string };
 
-/** The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id, or the key that stands for it. */
+/**
+ * The AgentRequest of a body; ids that it leaves out are made here. `isNamed`: its sender chose the request_id, or
+ * the key that stands for it.
+ */
 export function requestOf(
   sent: unknown,
   ofKey: string | null = null,

@@ -26,7 +26,10 @@ export function waitingJson({ iteration, since, reason }: Waiting): object {
   return { iteration, since, reason };
 }
 
-/** How a run ended, as its sender reads it; how far it is if it has not ended within so many milliseconds behind its past. */
+/**
+ * How a run ended, as its sender reads it; how far it is if it has not ended within so many milliseconds behind its
+ * past.
+ */
 export async function endOf(
   whose: RunAccess,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,

@@ -44,7 +44,10 @@ export interface RunQuery {
   readonly query: Readonly<Record<string, unknown>>;
 }
 
-/** The place that a caller asks for; null where the request_id alone names the run. Throws Refusal(400) with what to write. */
+/**
+ * The place that a caller asks for; null where the request_id alone names the run. Throws Refusal(400) with what to
+ * write.
+ */
 export function placeOfLink({ requestId, query }: RunQuery, now: number): RunPlace | null {
   if (query['since'] === undefined) return null;
   const { session_id: sessionId = requestId, since } = query;

@@ -55,7 +55,10 @@ export class RunsController {
     const asked = { run, caller, reason: cancelReason(http), headers: http };
     await this.runs.cancel(asked, prefers(http), answerOver(response));
   }
-  /** Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has taken the request. */
+  /**
+   * Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has
+   * taken the request.
+   */
   private async named(asked: RunQuery, http: Request): Promise<{ readonly run: RunPlace; readonly caller: Principal }> {
     const run = placeOfLink(asked, this.runtime.clock.now());
     if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };

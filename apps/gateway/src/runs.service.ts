@@ -123,8 +123,8 @@ export class RunsService {
   }
 
   /**
-   * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a run that has ended is shown
-   * as it ended, and nothing is asked.
+   * Asks that the caller’s run be cancelled, and reports how it goes on. The filter decides whether that counts; a
+   * run that has ended is shown as it ended, and nothing is asked.
    */
   async cancel(asked: AcceptedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
@@ -139,7 +139,10 @@ export class RunsService {
     });
   }
 
-  /** Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that name. */
+  /**
+   * Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that
+   * name.
+   */
   async placeOf(requestId: string, caller: Principal): Promise<RunPlace> {
     const message = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
     if (message === null || !(await this.callers.isSender(caller, message))) throw noSuchRun();
@@ -209,7 +212,10 @@ export class RunsService {
 
 const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when it began> shows its state.';
 
-/** What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing is there. */
+/**
+ * What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing
+ * is there.
+ */
 async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess): Promise<readonly Incoming[]> {
   const first: Incoming[] = [];
   for (let next = await past.next(); next.done !== true; next = await past.next()) {

@@ -1,6 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 
-/** For every answer, refusals included, unless a route says otherwise: each is for its caller alone, and none is to be read as another type. */
+/**
+ * For every answer, refusals included, unless a route says otherwise: each is for its caller alone, and none is to be
+ * read as another type.
+ */
 const headers = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

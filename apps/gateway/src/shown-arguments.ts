@@ -6,7 +6,10 @@ export type ShownArguments = (tool: string, written: string) => string;
 
 export const asWritten: ShownArguments = (_, written) => written;
 
-/** Without what the tool’s schema calls secret (`writeOnly`, `format: password`), as its approver sees them; other arguments stay as they were written. */
+/**
+ * Without what the tool’s schema calls secret (`writeOnly`, `format: password`), as its approver sees them; other
+ * arguments stay as they were written.
+ */
 export function shownArguments(tools: readonly Pick<ConfiguredTool, 'id' | 'key' | 'spec'>[]): ShownArguments {
   const schemas = new Map(
     tools.flatMap(({ id, key, spec }) => {

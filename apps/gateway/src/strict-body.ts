@@ -5,8 +5,9 @@ import { nearest, printable, repeatedName } from '@sluice/core';
 import { Refusal } from './refusal.js';
 
 /**
- * The JSON of a body, in which nothing is lost without a word: UTF-8, each name once, and no field but those of these records. Names that are
- * misspelt would else count for nothing; with `only`, none but these of them. Only what says that it is JSON: what a page of another origin may send without asking does not.
+ * The JSON of a body, in which nothing is lost without a word: UTF-8, each name once, and no field but those of these
+ * records. Names that are misspelt would else count for nothing; with `only`, none but these of them. Only what says
+ * that it is JSON: what a page of another origin may send without asking does not.
  */
 export function strictBody(
   request: Request & { rawBody?: Buffer },

@@ -33,7 +33,10 @@ export class ToolsController {
     @Inject(Permission) private readonly permission: Permission,
   ) {}
 
-  /** As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with commas between. What is hidden is not named. */
+  /**
+   * As in a request: `group` absent for the default, `state` for `undefined`, `connections` for none; lists with
+   * commas between. What is hidden is not named.
+   */
   @Route('listTools')
   async list(
     @Req() http: Request,
@@ -65,7 +68,9 @@ export class ToolsController {
     sendTagged(response, 200, withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request)));
   }
 
-  /** The first decision about this request, as the filter would make it now. Nothing is published, and no run begins. */
+  /**
+   * The first decision about this request, as the filter would make it now. Nothing is published, and no run begins.
+   */
   @Route('tryToolset')
   async toolset(@Req() http: Request): Promise<object> {
     const caller = await this.callers.asking(http);

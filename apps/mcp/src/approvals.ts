@@ -18,8 +18,9 @@ interface Asking {
 }
 
 /**
- * Asks the person before the client for the decision that a call waits for: a form in the client, whose answer comes with the same call
- * again. Null where the client has no forms, the caller may not decide by the policy, or an answer was given already.
+ * Asks the person before the client for the decision that a call waits for: a form in the client, whose answer comes
+ * with the same call again. Null where the client has no forms, the caller may not decide by the policy, or an answer
+ * was given already.
  */
 export function askForDecision(
   { requested, notTaken }: Waiting,

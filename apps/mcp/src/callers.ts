@@ -8,15 +8,24 @@ import { readCredential } from '@sluice/mcp';
 import { StateCredentials } from './state-credentials.js';
 import type { StateCredential } from './state-credentials.js';
 
-/** Who calls, and the credential that proves it to the filter, as `Bearer …`; undefined where no identity is configured. */
+/**
+ * Who calls, and the credential that proves it to the filter, as `Bearer …`; undefined where no identity is
+ * configured.
+ */
 export interface Caller {
   readonly principal: Principal;
   /** Those of its credential; undefined where there is none. */
   readonly claims: JsonObject | undefined;
   readonly authorization: string | undefined;
-  /** What a state credential of the caller stands for: the credential, or without an identity the local secret where it came; null for neither. */
+  /**
+   * What a state credential of the caller stands for: the credential, or without an identity the local secret where
+   * it came; null for neither.
+   */
   readonly token: string | null;
-  /** Whether the caller may decide on calls that wait. Without an identity that takes the local secret: any program of the machine may call. */
+  /**
+   * Whether the caller may decide on calls that wait. Without an identity that takes the local secret: any program of
+   * the machine may call.
+   */
   readonly mayDecide: boolean;
   /** The state credential that came with the request; null where there is none. */
   readonly state: StateCredential | null;

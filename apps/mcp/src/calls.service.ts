@@ -178,7 +178,10 @@ export class CallsService {
     };
   }
 
-  /** The request_id that the key stands for; the former one where the key was used under that. Sessions, which ids of messages are of, outlast no upgrade. */
+  /**
+   * The request_id that the key stands for; the former one where the key was used under that. Sessions, which ids of
+   * messages are of, outlast no upgrade.
+   */
   private async idOf({ principal }: Caller, session: string, key: CallKey): Promise<string> {
     const { ledger, clock } = this.runtime;
     const own = requestIdOf(session, principal, key);
@@ -189,8 +192,8 @@ export class CallsService {
   }
 
   /**
-   * When the call under this key began, if it did; null if it is to begin now. Throws KeyReused if the key is another call’s, KeyTaken if
-   * its id is another run’s, and CallGone if its records are.
+   * When the call under this key began, if it did; null if it is to begin now. Throws KeyReused if the key is another
+   * call’s, KeyTaken if its id is another run’s, and CallGone if its records are.
    */
   private async claimKey(
     caller: Caller,

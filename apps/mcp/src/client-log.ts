@@ -11,7 +11,10 @@ const levels: readonly LoggingLevel[] = [
   'emergency',
 ];
 
-/** What a client gets to read of what happens: from the level on that it asked for, and nothing where it asked for none. */
+/**
+ * What a client gets to read of what happens: from the level on that it asked for, and nothing where it asked for
+ * none.
+ */
 export class ClientLog {
   /** In the newer era each request says its own, which the SDK goes by. */
   private from = Infinity;

@@ -4,7 +4,10 @@ import type { CallsInTurn } from './server-parts.js';
 
 /** One connection or, in the newer era, one request: whose session it is, and how its calls go in turn. */
 export interface Connection {
-  /** The session whose state the calls move: the protocol’s, or that of the state credential; null where there is none. */
+  /**
+   * The session whose state the calls move: the protocol’s, or that of the state credential; null where there is
+   * none.
+   */
   readonly session: string | null;
   readonly inTurn: CallsInTurn;
   readonly callerOf: (context: ServerContext) => Caller;

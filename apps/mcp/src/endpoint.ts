@@ -23,7 +23,10 @@ const longestMessage = 1_048_576;
 /** What the protocol has a use for; fetch cannot even name all others. */
 const methods: readonly string[] = ['GET', 'POST', 'DELETE'];
 
-/** The one endpoint for both eras of the protocol: requests of 2026-07-28 stand alone, those before it are of a session. */
+/**
+ * The one endpoint for both eras of the protocol: requests of 2026-07-28 stand alone, those before it are of a
+ * session.
+ */
 @Injectable()
 export class Endpoint {
   private readonly modern: McpHttpHandler;
@@ -103,7 +106,10 @@ export class Endpoint {
   }
 }
 
-/** The message of a request, which was read as far as the limit by now; undefined where it holds none: then the SDK says what is wrong with it. */
+/**
+ * The message of a request, which was read as far as the limit by now; undefined where it holds none: then the SDK
+ * says what is wrong with it.
+ */
 async function messageIn(request: Request): Promise<JsonValue | undefined> {
   if (request.method !== 'POST') return undefined;
   try {

@@ -39,7 +39,10 @@ export interface Following {
 /** Ask for the next record so often at least, in milliseconds: a client that left is noticed. */
 const lookEveryMs = 10_000;
 
-/** Follows a call to its step, or to what it waits for; the run’s end comes a moment behind the step, and says nothing more. */
+/**
+ * Follows a call to its step, or to what it waits for; the run’s end comes a moment behind the step, and says nothing
+ * more.
+ */
 export async function followCall({ past, followed, whose, signal, onRecord, decide }: Following): Promise<CallOutcome> {
   const seen: { asked: Extract<CallOutcome, { kind: 'waiting' }> | null; isDecided: boolean } = {
     asked: null,

@@ -1,11 +1,15 @@
 /**
- * The calls of one session: those that can move its state run one after another, so that each is checked against the state that the ones before
- * it left (XB-13). The others wait for nothing; only one that the present state does not permit waits for what is about to move it.
+ * The calls of one session: those that can move its state run one after another, so that each is checked against the
+ * state that the ones before it left (XB-13). The others wait for nothing; only one that the present state does not
+ * permit waits for what is about to move it.
  */
 export class InTurn {
   private moving: Promise<unknown> | null = null;
 
-  /** A call that cannot move the state. `isPermitted` says whether the present state permits it; it is asked while a call may move that. */
+  /**
+   * A call that cannot move the state. `isPermitted` says whether the present state permits it; it is asked while a
+   * call may move that.
+   */
   async besides<T>(call: () => Promise<T>, isPermitted: () => Promise<boolean>): Promise<T> {
     const moving = this.moving;
     if (moving !== null && !(await isPermitted().catch(() => false))) await moving;

@@ -14,8 +14,9 @@ const needsIdentity =
   'Configure an identity (docs/configuration.md, identity), so that callers send a credential; without one only this machine may call.';
 
 /**
- * Why a request may not be served while no identity is configured, null if it may: everybody would be the one local user, so that it must
- * come from this machine, and from no page that a browser shows under another name (DNS rebinding).
+ * Why a request may not be served while no identity is configured, null if it may: everybody would be the one local
+ * user, so that it must come from this machine, and from no page that a browser shows under another name (DNS
+ * rebinding).
  */
 export function strangerProblem(
   { remoteAddress, host, origin }: Origin,
@@ -39,8 +40,8 @@ export function strangerOf(
 }
 
 /**
- * Why a request from a page of this origin may not be served although it may have a credential: pages are served that this machine shows, and
- * those of the server’s own public address. Null if it may, or comes from no page.
+ * Why a request from a page of this origin may not be served although it may have a credential: pages are served that
+ * this machine shows, and those of the server’s own public address. Null if it may, or comes from no page.
  */
 export function originProblem(origin: string | undefined, resource: string): string | null {
   return validateOriginHeader(origin, [...localhostAllowedOrigins(), ...publicNames(resource)]).ok

@@ -14,7 +14,10 @@ import type { Connection } from './connection.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 
-/** What upstream servers have beside tools, as far as the caller may have it. Every question to them is a call on the log, as one of a tool is. */
+/**
+ * What upstream servers have beside tools, as far as the caller may have it. Every question to them is a call on the
+ * log, as one of a tool is.
+ */
 export class PassedOn {
   constructor(
     private readonly parts: ServerParts,

@@ -136,7 +136,10 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     }
   }
 
-  /** Moves the session to its next state; returns the credential that stands for it, in the era where the state is in one. */
+  /**
+   * Moves the session to its next state; returns the credential that stands for it, in the era where the state is in
+   * one.
+   */
   async function moved(state: string | null, caller: Caller): Promise<MintedCredential | null> {
     if (session === null) return null;
     const { principal, token } = caller;

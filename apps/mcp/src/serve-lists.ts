@@ -31,7 +31,10 @@ interface Seen {
   readonly mark: string;
 }
 
-/** Serves the tools that the caller may call now, a page about each as a resource, and the values that arguments may have. */
+/**
+ * Serves the tools that the caller may call now, a page about each as a resource, and the values that arguments may
+ * have.
+ */
 export function serveLists(server: Server, parts: ServerParts, connection: Connection, passedOn: PassedOn): void {
   server.setRequestHandler('tools/list', async ({ params }, context) => {
     const { listed, ...rest } = await pageFor(context, params?.cursor);

@@ -32,7 +32,10 @@ export interface Given {
   readonly parsedBody?: JsonValue;
 }
 
-/** The sessions of the older era (2025-11-25 and before), each with its connection to the SDK; what they know beside it is in SessionStates. */
+/**
+ * The sessions of the older era (2025-11-25 and before), each with its connection to the SDK; what they know beside
+ * it is in SessionStates.
+ */
 export class Sessions {
   private readonly sessions = new Map<string, Session>();
   private readonly sweep: NodeJS.Timeout;

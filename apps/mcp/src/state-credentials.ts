@@ -8,7 +8,9 @@ import { sessionKeptMs } from './session-states.js';
 /** How long a state credential is good for. It is exchanged for a new one before or after that. */
 export const credentialMs = 15 * 60_000;
 
-/** What the ledger knows of a session’s credentials: the one that counts, and until when; null once they are revoked. */
+/**
+ * What the ledger knows of a session’s credentials: the one that counts, and until when; null once they are revoked.
+ */
 interface Kept {
   readonly current: string | null;
   readonly until: number;
@@ -30,8 +32,8 @@ export interface MintedCredential {
 type Holder = { readonly principal: Principal; readonly token: string | null };
 
 /**
- * The states of the era without sessions. A credential names a session; the ledger says which credential of it counts, so that a
- * transition, an exchange or a revocation ends every one before it, whatever is written in them.
+ * The states of the era without sessions. A credential names a session; the ledger says which credential of it
+ * counts, so that a transition, an exchange or a revocation ends every one before it, whatever is written in them.
  */
 export class StateCredentials {
   constructor(private readonly runtime: Pick<Runtime, 'documents' | 'clock'>) {}
@@ -55,7 +57,10 @@ export class StateCredentials {
     return { session, version: found.version };
   }
 
-  /** The session’s next credential in place of all before it; null where there is no such session of the holder, or it is revoked. */
+  /**
+   * The session’s next credential in place of all before it; null where there is no such session of the holder, or it
+   * is revoked.
+   */
   async exchange(session: string, holder: Holder): Promise<MintedCredential | null> {
     for (;;) {
       const found = await this.kept(session, holder.principal);
@@ -65,7 +70,10 @@ export class StateCredentials {
     }
   }
 
-  /** The credential behind a transition; null where another call of the session moved on first, so that this one moves nothing. */
+  /**
+   * The credential behind a transition; null where another call of the session moved on first, so that this one moves
+   * nothing.
+   */
   after({ session, version }: StateCredential, holder: Holder): Promise<MintedCredential | null> {
     return this.mint(session, holder, version + 1);
   }

@@ -20,8 +20,8 @@ export interface StdioService extends Service {
 }
 
 /**
- * Serves one MCP client over standard input and output, for the caller of the credential. Rejects with a sentence if the credential does not
- * hold. The connection is one session.
+ * Serves one MCP client over standard input and output, for the caller of the credential. Rejects with a sentence if
+ * the credential does not hold. The connection is one session.
  */
 export async function serveOverStdio(
   runtime: Runtime,

@@ -26,7 +26,10 @@ class Refused extends Error {
   }
 }
 
-/** The endpoint where the identity’s token is exchanged for a state credential (RFC 8693), and where that is revoked (RFC 7009). */
+/**
+ * The endpoint where the identity’s token is exchanged for a state credential (RFC 8693), and where that is revoked
+ * (RFC 7009).
+ */
 @Injectable()
 export class TokenEndpoint {
   constructor(

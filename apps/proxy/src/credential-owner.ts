@@ -9,8 +9,8 @@ import type { KnownCaller } from './rights.js';
 const keyName = 'discovery-credential-key';
 
 /**
- * The owner of a conversation. Without an identity it is the credential for the provider: callers with different keys share nothing. Of the
- * credential a hash is kept, under a key that the ledger’s database holds for all instances.
+ * The owner of a conversation. Without an identity it is the credential for the provider: callers with different keys
+ * share nothing. Of the credential a hash is kept, under a key that the ledger’s database holds for all instances.
  */
 export class CredentialOwner {
   private key: Promise<Buffer> | null = null;
@@ -35,7 +35,10 @@ export class CredentialOwner {
       .slice(0, 32);
   }
 
-  /** While the database does not answer, a key of this process alone: conversations are then kept apart, and not found later. */
+  /**
+   * While the database does not answer, a key of this process alone: conversations are then kept apart, and not found
+   * later.
+   */
   private async sharedKey(): Promise<Buffer> {
     this.key ??= this.read();
     try {
@@ -67,7 +70,10 @@ export class CredentialOwner {
 const attempts = 5;
 const own = randomBytes(32);
 
-/** All that a client proves itself with. Of a request that AWS’s libraries sign, each with another signature, who signed it. */
+/**
+ * All that a client proves itself with. Of a request that AWS’s libraries sign, each with another signature, who
+ * signed it.
+ */
 function credentialIn({ headers, target }: ClientRequest): string {
   const parts: string[] = [];
   for (let at = 0; at + 1 < headers.length; at += 2) {

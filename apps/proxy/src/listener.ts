@@ -12,8 +12,8 @@ const telling = 3;
 const silentMs = 60_000;
 
 /**
- * Both versions of HTTP on one port, without TLS. AWS’s library for JavaScript speaks HTTP/2 to Bedrock from the first byte on, all others
- * HTTP/1.1.
+ * Both versions of HTTP on one port, without TLS. AWS’s library for JavaScript speaks HTTP/2 to Bedrock from the
+ * first byte on, all others HTTP/1.1.
  */
 export class Listener {
   readonly server: Server;

@@ -44,7 +44,10 @@ export interface Plan {
   readonly toolList: string | null;
   /** What is sent in place of the client’s body where no loop writes it; null for that body. */
   readonly body: string | null;
-  /** Notes, at the end of an answer, by which id the client knows it and by which its provider does, and the rounds that it sees as one. Never rejects. */
+  /**
+   * Notes, at the end of an answer, by which id the client knows it and by which its provider does, and the rounds
+   * that it sees as one. Never rejects.
+   */
   readonly settled: (shownId: string, id: string) => Promise<void>;
   /** Whether it has to be known which tools an answer calls that passes as it comes. */
   readonly isWatched: boolean;
@@ -94,7 +97,10 @@ export class Planner {
     });
   }
 
-  /** Null where the request goes on with every byte, and nothing is to be said of it. Throws Unreadable where rights need it read and it cannot be. */
+  /**
+   * Null where the request goes on with every byte, and nothing is to be said of it. Throws Unreadable where rights
+   * need it read and it cannot be.
+   */
   async plan(
     endpoint: Endpoint,
     body: RequestBody,

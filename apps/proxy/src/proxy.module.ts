@@ -28,8 +28,8 @@ export interface Proxy extends Service {
 }
 
 /**
- * Starts the proxy in front of model APIs. It has Node’s own server and no framework’s: headers pass in their spelling and order, and bodies
- * unread where no part of the proxy needs them.
+ * Starts the proxy in front of model APIs. It has Node’s own server and no framework’s: headers pass in their
+ * spelling and order, and bodies unread where no part of the proxy needs them.
  */
 export async function startProxy(runtime: Runtime): Promise<Proxy> {
   const { environment, log } = runtime;
@@ -75,7 +75,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** A service that selects tools is never asked without the key that the configuration names for it (tool-discovery.md 12). */
+/**
+ * A service that selects tools is never asked without the key that the configuration names for it (tool-discovery.md
+ * 12).
+ */
 function requireSelectorKey({ configurations, environment }: Runtime): void {
   const pipe = configurations.inForceOrNull()?.configuration.pipes?.toolDiscovery;
   const name = pipe?.enabled === true ? pipe.api.apiKeyEnv : null;

@@ -14,14 +14,19 @@ export interface KnownCaller {
   readonly claims: JsonObject | undefined;
 }
 
-/** What rules go by beside the caller: what the user asked last, what was measured, and milliseconds since the epoch. */
+/**
+ * What rules go by beside the caller: what the user asked last, what was measured, and milliseconds since the epoch.
+ */
 export interface AtRequest {
   readonly question: string;
   readonly measured: Measured;
   readonly now: number;
 }
 
-/** Which names the caller may use. A tool that the configuration has is held to its groups, its state, the policy and the rules, as in the first turn of a run. */
+/**
+ * Which names the caller may use. A tool that the configuration has is held to its groups, its state, the policy and
+ * the rules, as in the first turn of a run.
+ */
 export function rightsOf(
   { principal, claims }: KnownCaller,
   evaluator: Evaluator,

@@ -28,7 +28,10 @@ export interface Screened {
   readonly added: Readonly<Record<string, string>>;
   /** Asks the model again, with another body. */
   readonly again: (body: string) => Promise<Answer>;
-  /** Notes what a later request needs: by which id the client knows the answer and by which its provider does, and its rounds. Never rejects. */
+  /**
+   * Notes what a later request needs: by which id the client knows the answer and by which its provider does, and its
+   * rounds. Never rejects.
+   */
   readonly settled: (shownId: string, id: string) => Promise<void>;
   /** Notes that an answer broke off. */
   readonly broken: (answer: Answer) => void;
@@ -37,7 +40,10 @@ export interface Screened {
 /** Bytes of an answer that is read before it is passed on; a longer one passes as it comes. */
 const longestWhole = 64 << 20;
 
-/** Bytes of a streamed round in which searches are answered: four times what a model that runs away was seen to write, and Responses repeats it. */
+/**
+ * Bytes of a streamed round in which searches are answered: four times what a model that runs away was seen to write,
+ * and Responses repeats it.
+ */
 const longestRound = 16 << 20;
 
 /** Passes an answer on without the search tool, and asks the model again as long as it only searches. */

@@ -8,8 +8,9 @@ import type { Answer } from './upstreams.js';
 type AddedHeaders = Readonly<Record<string, string>>;
 
 /**
- * Passes an answer on as it comes, no faster than the client reads it. Where the upstream breaks off, so does the connection to the client;
- * where the client goes, the one to the upstream is closed. A `watch` sees every byte and changes none.
+ * Passes an answer on as it comes, no faster than the client reads it. Where the upstream breaks off, so does the
+ * connection to the client; where the client goes, the one to the upstream is closed. A `watch` sees every byte and
+ * changes none.
  */
 export async function sendAnswer(
   outgoing: ServerResponse,

@@ -2,7 +2,10 @@ import type { TurnPart, WireName } from '@sluice/wires';
 import { ScriptedUpstream } from './proxying.js';
 import { answerIn, call, contentTypeOf, searchCall, text, turnBytes } from './scripted-model.js';
 
-/** A model API that signs what its model thinks, and refuses a conversation in which a signed turn is not one that it gave. */
+/**
+ * A model API that signs what its model thinks, and refuses a conversation in which a signed turn is not one that it
+ * gave.
+ */
 export type SigningWire = Exclude<WireName, 'gemini'>;
 
 type Json = Record<string, unknown>;
@@ -213,7 +216,10 @@ function toolsOf(request: Json): readonly string[] {
   });
 }
 
-/** Searches for the weather, calls it, answers; asked for mail, searches for it beside another look at the weather, sends it, answers. */
+/**
+ * Searches for the weather, calls it, answers; asked for mail, searches for it beside another look at the weather,
+ * sends it, answers.
+ */
 export function errands({
   body,
   tools,

@@ -2,8 +2,8 @@
 const fewestCharacters = 4;
 
 /**
- * The last one with this name, or with the only name that begins so; undefined if there is none. Throws a sentence for a beginning that is
- * too short or that several names have. `what` says what is named.
+ * The last one with this name, or with the only name that begins so; undefined if there is none. Throws a sentence
+ * for a beginning that is too short or that several names have. `what` says what is named.
  */
 export function byBeginning<T>(
   all: readonly T[],

@@ -36,9 +36,10 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The JSON Schema of a configuration file, for editors: its keys are those of the compiler, their types and texts those of the tables in
- * docs/configuration.md, given as text. It says less than the compiler, which also checks what stands in one place against another. Throws
- * an Error that names the key for which the page has no type that is known here.
+ * The JSON Schema of a configuration file, for editors: its keys are those of the compiler, their types and texts
+ * those of the tables in docs/configuration.md, given as text. It says less than the compiler, which also checks what
+ * stands in one place against another. Throws an Error that names the key for which the page has no type that is
+ * known here.
  */
 export function configurationSchema(page: string): JsonObject {
   return {

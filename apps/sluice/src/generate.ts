@@ -8,7 +8,10 @@ import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
 import { builtInConfiguration } from './system/built-in-tools.js';
 import { writePages } from './system/write-pages.js';
 
-/** `npm run generate`, in the project: writes the page of commands, the schema of the configuration, and the description of the gateway. */
+/**
+ * `npm run generate`, in the project: writes the page of commands, the schema of the configuration, and the
+ * description of the gateway.
+ */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
 

@@ -1,4 +1,7 @@
-/** Refuses what an action does not take, which would be ignored otherwise. `taken` are its options, `words` how many words it takes. */
+/**
+ * Refuses what an action does not take, which would be ignored otherwise. `taken` are its options, `words` how many
+ * words it takes.
+ */
 export function refuseSurplus(
   given: { readonly values: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
   { taken, words }: { readonly taken: readonly string[]; readonly words: number },

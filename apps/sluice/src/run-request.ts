@@ -19,7 +19,9 @@ export async function publishRequest(
 /** Where the records of a run are while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
-/** Follows a run from the given time on until its end; each record of it is reported once, those from before as well. */
+/**
+ * Follows a run from the given time on until its end; each record of it is reported once, those from before as well.
+ */
 export async function followRun(
   bus: LogReader,
   requestId: string,
@@ -43,7 +45,10 @@ export async function followRun(
   return null;
 }
 
-/** How the run of an earlier request ended, the last time if it was re-driven, with its records reported; null if it has not. */
+/**
+ * How the run of an earlier request ended, the last time if it was re-driven, with its records reported; null if it
+ * has not.
+ */
 export async function pastRun(
   bus: LogReader,
   requestId: string,

@@ -24,7 +24,10 @@ export interface RunSummary {
   readonly tokens: RunTokens;
 }
 
-/** Input and output as providers count them; what prompts were made of as Sluice does, null where that was not counted. */
+/**
+ * Input and output as providers count them; what prompts were made of as Sluice does, null where that was not
+ * counted.
+ */
 export interface RunTokens {
   readonly input: number;
   readonly output: number;

@@ -7,8 +7,9 @@ import { byBeginning } from './by-beginning.js';
 const runs: readonly Topic[] = [topics.requests, topics.toolsets, topics.responses];
 
 /**
- * The session with this name, or the only one whose name begins so; the name as it was written if there is neither, since the session may
- * be on another topic or still to come. Throws a sentence for a beginning that several sessions have, or that is too short.
+ * The session with this name, or the only one whose name begins so; the name as it was written if there is neither,
+ * since the session may be on another topic or still to come. Throws a sentence for a beginning that several sessions
+ * have, or that is too short.
  */
 export async function sessionNamed(
   reader: LogReader,

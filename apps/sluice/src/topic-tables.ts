@@ -5,8 +5,8 @@ import type { Role } from '@sluice/contracts';
 type Row = readonly [key: string, ...cells: string[]];
 
 /**
- * The tables of the docs that follow from the list of topics, by page and by the marker that stands before each, `<!-- topics: signatures -->`.
- * Rows of a table that begin with another key are the page’s own.
+ * The tables of the docs that follow from the list of topics, by page and by the marker that stands before each,
+ * `<!-- topics: signatures -->`. Rows of a table that begin with another key are the page’s own.
  */
 const tables: Readonly<Record<string, Readonly<Record<string, () => readonly Row[]>>>> = {
   'docs/lifecycle.md': {
@@ -34,7 +34,10 @@ export function withTopicTables(page: string, text: string): string {
   return marked.reduce((before, [marker, rows]) => withRows(before, `<!-- topics: ${marker} -->`, rows()), text);
 }
 
-/** Puts the rows in the place of those that begin with a topic, or with an entry of the audit, in the table after the marker. */
+/**
+ * Puts the rows in the place of those that begin with a topic, or with an entry of the audit, in the table after the
+ * marker.
+ */
 function withRows(text: string, marker: string, rows: readonly Row[]): string {
   const lines = text.split('\n');
   const head = lines.indexOf(marker) + 2;

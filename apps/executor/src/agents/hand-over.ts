@@ -6,8 +6,9 @@ import type { Runtime } from '@sluice/host';
 import type { Step } from '@sluice/core';
 
 /**
- * Parks a turn before the call at `index` and begins the agent’s run in its place, in one act: the ToolCall stays where it is on the log,
- * what is done of its turn travels with the run, and so does the run’s token. The filter takes the beginning as it takes any turn’s end.
+ * Parks a turn before the call at `index` and begins the agent’s run in its place, in one act: the ToolCall stays
+ * where it is on the log, what is done of its turn travels with the run, and so does the run’s token. The filter
+ * takes the beginning as it takes any turn’s end.
  */
 export async function handOver(
   message: Incoming<'agent.tool-calls'>,

@@ -11,8 +11,8 @@ import type { AllReturned, Returned } from './returned.js';
 type Parent = NonNullable<Run['parent']>;
 
 /**
- * Notes that one of the agents of a turn that run side by side has ended, by the record at `place`. Gives all their results once every one
- * has, to the one record with which the turn goes on; null to any other.
+ * Notes that one of the agents of a turn that run side by side has ended, by the record at `place`. Gives all their
+ * results once every one has, to the one record with which the turn goes on; null to any other.
  */
 export async function join(
   end: Incoming<'agent.responses'>,
@@ -33,7 +33,10 @@ export async function join(
   return new Map(all.map((returned, n) => [fan.first + n, returned]));
 }
 
-/** Where the first error is to stop the others, those that have not ended are cancelled: each then ends by itself, and says so. */
+/**
+ * Where the first error is to stop the others, those that have not ended are cancelled: each then ends by itself, and
+ * says so.
+ */
 async function stopOthers(
   { requestId, error }: Pick<AgentResponse, 'requestId' | 'error'>,
   fan: JoinedFanOut,

@@ -48,7 +48,8 @@ export class ReturnsService {
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
     const { isOwn, isAgain } = await this.claims.goesOn(run, redriven?.owner ?? placeOf(message));
     if (!isOwn) return this.drop(requestId, 'the turn went on with another end', context);
-    // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to nothing.
+    // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to
+    // nothing.
     const parked = await this.parked(run, record.run?.parent ?? place);
     if (parked === undefined) {
       const why = `The call that ${requestId} answers is no longer on the log, or not as it was.`;

@@ -12,8 +12,9 @@ import { waitForApproval } from './park.js';
 import { ExecutorService } from '../executor.service.js';
 
 /**
- * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes an outcome on the
- * log, which is the run’s token from then on; whatever happens to that record happens to the run, as with any other on the loop.
+ * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes
+ * an outcome on the log, which is the run’s token from then on; whatever happens to that record happens to the run,
+ * as with any other on the loop.
  */
 @Injectable()
 export class ApprovalsService {
@@ -82,7 +83,10 @@ export class ApprovalsService {
     return wasAnswered(message, { keys: [message.key, sessionId], is }, context, this.runtime);
   }
 
-  /** Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null: it proves nothing. */
+  /**
+   * Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null:
+   * it proves nothing.
+   */
   private async decider({ decidedBy }: ApprovalDecided, message: Incoming<'agent.approvals'>): Promise<Decider | null> {
     const { identity } = this.runtime.configurations.current().configuration;
     if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };

@@ -5,7 +5,10 @@ import type { Runtime } from '@sluice/host';
 
 type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
 
-/** Which of the calls that wait for an approval are of runs that are cancelled. The log says which to look at, and the ledger whether they are. */
+/**
+ * Which of the calls that wait for an approval are of runs that are cancelled. The log says which to look at, and the
+ * ledger whether they are.
+ */
 export class CancelledWaits {
   private constructor(
     private readonly named: ReadonlySet<string>,

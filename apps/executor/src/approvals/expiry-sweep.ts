@@ -18,9 +18,9 @@ interface Waiting extends ApprovalPlace {
 }
 
 /**
- * Refuses the calls without a decision in time, and those whose run is cancelled. What is open is read off the log each time, so that a restart forgets nothing, and
- * the ledger says which records are executors’ own;
- * any number of executors may look, and the ledger says who was first.
+ * Refuses the calls without a decision in time, and those whose run is cancelled. What is open is read off the log
+ * each time, so that a restart forgets nothing, and the ledger says which records are executors’ own; any number of
+ * executors may look, and the ledger says who was first.
  */
 export class ExpirySweep {
   private readonly claims: ApprovalClaims;
@@ -93,8 +93,8 @@ export class ExpirySweep {
   }
 
   /**
-   * Says that it is over. If a decision came in time and no outcome followed it, since the record of the decision is among the dead
-   * letters, this outcome takes its place: the run goes on once in any case.
+   * Says that it is over. If a decision came in time and no outcome followed it, since the record of the decision is
+   * among the dead letters, this outcome takes its place: the run goes on once in any case.
    */
   private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number, why = ''): Promise<void> {
     const { bus, log, environment } = this.runtime;

@@ -7,8 +7,9 @@ import type { Asking, Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 /**
- * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a result says
- * where that is, what is asked, and which calls are done. The run’s deadline holds while it waits, so no approver is asked beyond it.
+ * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a
+ * result says where that is, what is asked, and which calls are done. The run’s deadline holds while it waits, so no
+ * approver is asked beyond it.
  */
 export async function park(
   message: Incoming<'agent.tool-calls'>,

@@ -18,8 +18,8 @@ export class CallConnection {
   ) {}
 
   /**
-   * Asked for by two of a tool's capabilities, it is opened once. As the connection is set up now: what was changed since the grant counts at
-   * once, and what was taken away has been refused before.
+   * Asked for by two of a tool's capabilities, it is opened once. As the connection is set up now: what was changed
+   * since the grant counts at once, and what was taken away has been refused before.
    */
   credential(context: ToolInvocationContext, signal: AbortSignal): Promise<CallCredential> {
     const settings = this.inForce.configuration.connections?.find(({ id }) => id === context.connectionId);

@@ -11,8 +11,9 @@ import { formsOf } from '@sluice/connections';
 import type { CallCredential } from '@sluice/tools';
 
 /**
- * The credential of one call, which is asked for now, and once again if it is refused. What was given is among the call's secrets
- * before anybody sees it. Throws where there is none, telling denial and outage apart; why is in the operator's log.
+ * The credential of one call, which is asked for now, and once again if it is refused. What was given is among the
+ * call's secrets before anybody sees it. Throws where there is none, telling denial and outage apart; why is in the
+ * operator's log.
  */
 export async function openCredential(
   broker: ConnectionBroker,

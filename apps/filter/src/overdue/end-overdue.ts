@@ -19,7 +19,10 @@ import {
 } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
-/** Whether the record is a turn that the sweep took back since its run’s time is up. The filter granted it, so its deadline is the run’s. */
+/**
+ * Whether the record is a turn that the sweep took back since its run’s time is up. The filter granted it, so its
+ * deadline is the run’s.
+ */
 export async function isOverdueTurn(
   message: Incoming<'agent.steps'>,
   runtime: Pick<Runtime, 'signatures'>,
@@ -37,8 +40,8 @@ export async function isOverdueTurn(
 }
 
 /**
- * The end of a run whose time is up, as any handler’s output: once, however often the turn was taken back. If the run has gone on from the
- * turn, another record of it is live and ends it.
+ * The end of a run whose time is up, as any handler’s output: once, however often the turn was taken back. If the run
+ * has gone on from the turn, another record of it is live and ends it.
  */
 export async function endOverdue(
   message: Incoming<'agent.steps'>,
@@ -65,8 +68,8 @@ export async function endOverdue(
 const turnTopics = [topics.toolsets, topics.toolCalls, topics.steps] as const;
 
 /**
- * Whether a record of the turn was quarantined in place of the one that the run waited for: the hop before it was taken, and no honest record
- * of its own. A forged copy beside an honest record says nothing.
+ * Whether a record of the turn was quarantined in place of the one that the run waited for: the hop before it was
+ * taken, and no honest record of its own. A forged copy beside an honest record says nothing.
  */
 async function isQuarantined(record: AgentStepResult, runtime: Pick<Runtime, 'ledger' | 'clock'>): Promise<boolean> {
   const { iteration } = record;

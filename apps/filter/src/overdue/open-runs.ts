@@ -21,7 +21,10 @@ export interface OpenTurn {
 /** Turns that are kept of a run: anybody who may write can put forged ones beside the last honest one. */
 const mostTurns = 8;
 
-/** Runs that have not ended, by the Toolsets and AgentResponses on the log: of each the last turns, and never a record. */
+/**
+ * Runs that have not ended, by the Toolsets and AgentResponses on the log: of each the last turns, and never a
+ * record.
+ */
 export class OpenRuns {
   private readonly turns = new Map<string, readonly OpenTurn[]>();
   /** When the last of them ended: over topics and partitions an end may be read before what it ended. */

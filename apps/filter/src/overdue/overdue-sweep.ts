@@ -41,9 +41,10 @@ const atATime = 20;
 const retryMs = 5_000;
 
 /**
- * Ends runs whose time is up while no service has hold of them: the agent or the executor may be away. It follows Toolsets and AgentResponses
- * without a group. An overdue turn goes back to the filter on agent.steps, as a re-driven one does, and there ends its run like any record:
- * in a transaction, and once. So any number of filters may look, and one that is killed here leaves nothing half done.
+ * Ends runs whose time is up while no service has hold of them: the agent or the executor may be away. It follows
+ * Toolsets and AgentResponses without a group. An overdue turn goes back to the filter on agent.steps, as a re-driven
+ * one does, and there ends its run like any record: in a transaction, and once. So any number of filters may look,
+ * and one that is killed here leaves nothing half done.
  */
 export class OverdueSweep {
   private readonly open = new OpenRuns(mostOpen);
@@ -140,7 +141,10 @@ export class OverdueSweep {
     }
   }
 
-  /** The run’s last turn that the filter did grant, as it goes back; nothing if the run has ended, or another filter sees to it. */
+  /**
+   * The run’s last turn that the filter did grant, as it goes back; nothing if the run has ended, or another filter
+   * sees to it.
+   */
   private async takeBack(turns: readonly OpenTurn[]): Promise<readonly Outgoing[]> {
     const { bus, clock, log } = this.runtime;
     for (const turn of turns) {

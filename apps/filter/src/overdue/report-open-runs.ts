@@ -6,7 +6,10 @@ import type { OverdueSweep } from './overdue-sweep.js';
 /** How often it looks, and how old a report may become in which nothing changes, milliseconds. */
 const pace = { everyMs: 1_000, keptMs: 5_000 };
 
-/** Tells the doors how many runs each tenant has open, while the configuration limits them. The sweep watches them anyway. */
+/**
+ * Tells the doors how many runs each tenant has open, while the configuration limits them. The sweep watches them
+ * anyway.
+ */
 export class OpenRunReporter {
   private readonly timer: NodeJS.Timeout;
   private writing: Promise<void> | undefined;

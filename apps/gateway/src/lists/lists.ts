@@ -21,7 +21,10 @@ export class Lists {
     private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment' | 'signatures'>,
   ) {}
 
-  /** Without tables that can be written the gateway serves everything but lists, and its log says why. A database that is away is waited for. */
+  /**
+   * Without tables that can be written the gateway serves everything but lists, and its log says why. A database that
+   * is away is waited for.
+   */
   async start(): Promise<void> {
     const opening = this.open();
     this.working = opening.then(() => this.follow());
@@ -97,7 +100,9 @@ export class Lists {
   }
 }
 
-/** Executors vouch in the ledger for what they ask and decide; what is too late for a decision need not be looked up. */
+/**
+ * Executors vouch in the ledger for what they ask and decide; what is too late for a decision need not be looked up.
+ */
 function countsBy({ clock, ledger }: Pick<Runtime, 'clock' | 'ledger'>): Counts {
   const claims = new ApprovalClaims({ clock, ledger });
   return async ({ record: { requested, outcome } }) => {

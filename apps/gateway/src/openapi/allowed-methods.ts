@@ -8,7 +8,10 @@ export function allowedMethods(path: string): string | null {
   return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
 }
 
-/** Whether the parts are those of the path, where names in braces stand for any text; the last one may be several parts. */
+/**
+ * Whether the parts are those of the path, where names in braces stand for any text; the last one may be several
+ * parts.
+ */
 function isOf(parts: readonly string[], { path, deepPlace }: (typeof operations)[number]): boolean {
   const wanted = path.split('/');
   const isLong = deepPlace !== undefined && parts.length > wanted.length;

@@ -6,7 +6,9 @@ import { page, pagePolicy } from './page.js';
 import type { JsonSchema } from './record-schemas.js';
 import { Route } from './route.js';
 
-/** What the gateway says of itself: the same for every caller and without data of any, so no credential is asked for. */
+/**
+ * What the gateway says of itself: the same for every caller and without data of any, so no credential is asked for.
+ */
 @Controller()
 export class DescriptionController {
   private readonly document = openApi() as {

@@ -9,7 +9,10 @@ import type { JsonSchema } from './record-schemas.js';
 /** A route of the gateway, as its description has it. */
 export interface Operation {
   readonly id: string;
-  /** The method of the TypeScript client that asks for it, as `resource.method`, and in snake case that of the Python client; null for none. */
+  /**
+   * The method of the TypeScript client that asks for it, as `resource.method`, and in snake case that of the Python
+   * client; null for none.
+   */
   readonly client: string | null;
   /** Where that method does more than ask for it: each client has it written by hand. Others are generated. */
   readonly isWritten?: true;
@@ -39,7 +42,10 @@ export interface Operation {
   readonly isTagged?: true;
   /** Whether it is answered without a credential. */
   readonly isOpen?: true;
-  /** Where no identity is configured: what is answered to every program of the machine, or also by the token of the run’s link. All else needs the local secret. */
+  /**
+   * Where no identity is configured: what is answered to every program of the machine, or also by the token of the
+   * run’s link. All else needs the local secret.
+   */
   readonly without?: 'nothing' | 'link';
 }
 

@@ -4,7 +4,10 @@ import type { AvroField, AvroType } from '@sluice/contracts';
 /** JSON Schema, of the draft that OpenAPI 3.1 has. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** In a body, fields with a default may be left out and no others may stand there; an answer has all its fields, and later versions may add some. */
+/**
+ * In a body, fields with a default may be left out and no others may stand there; an answer has all its fields, and
+ * later versions may add some.
+ */
 export type Use = 'body' | 'answer';
 
 export function ref(name: string): JsonSchema {

@@ -15,9 +15,9 @@ export interface Waiting {
 }
 
 /**
- * The calls that wait as data of the assistant transport format: each one once (`waiting`), those that are there first; and each that waits no
- * longer (`closed`), however that came. `look` gives the calls that wait now, null where the caller may not see them any more. Ends then,
- * and with the signal.
+ * The calls that wait as data of the assistant transport format: each one once (`waiting`), those that are there
+ * first; and each that waits no longer (`closed`), however that came. `look` gives the calls that wait now, null
+ * where the caller may not see them any more. Ends then, and with the signal.
  */
 export async function* approvalEvents(
   look: () => Promise<readonly Waiting[] | null>,
@@ -55,7 +55,10 @@ export class ApprovalFollowers {
   /** `most`: followers at a time. */
   constructor(private readonly most: number) {}
 
-  /** One more follower: its signal ends it when the gateway is stopped; abort it when its reader goes away. Throws Busy beyond the limit. */
+  /**
+   * One more follower: its signal ends it when the gateway is stopped; abort it when its reader goes away. Throws
+   * Busy beyond the limit.
+   */
   follow(): AbortController {
     if (this.open.size >= this.most)
       throw new Busy(`This gateway has ${this.most} streams of approvals already. Try again in a moment.`);

@@ -11,8 +11,8 @@ interface OpenPart {
 }
 
 /**
- * The parts of a run’s calls, by iteration and index in the turn: each is opened once, and closed once, behind its result. A result comes first
- * as the tool gave it, preliminary, and for good with the record of the turn.
+ * The parts of a run’s calls, by iteration and index in the turn: each is opened once, and closed once, behind its
+ * result. A result comes first as the tool gave it, preliminary, and for good with the record of the turn.
  */
 export class CallParts {
   /** Of calls that have no result on record yet. */
@@ -125,7 +125,10 @@ function read(observation: string): Json {
   }
 }
 
-/** The protocol’s own client drops a chunk that would change the prototype of an object: such a result is sent as text. */
+/**
+ * The protocol’s own client drops a chunk that would change the prototype of an object: such a result is sent as
+ * text.
+ */
 function taken(key: string, value: Json, { source }: { readonly source?: string }): Json {
   // Digits that JavaScript cannot hold go on as they were written.
   if (typeof value === 'number' && source !== undefined && String(value) !== source)

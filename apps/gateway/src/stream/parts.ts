@@ -31,12 +31,12 @@ function finishOf({ error, incomplete }: Pick<AgentResponse, 'error' | 'incomple
 }
 
 /**
- * Turns a run’s records into the chunks of one assistant message: a step for each iteration, a
- * tool-call part for each call, closed behind its result, the text as it comes. The chunks leave in the order in which they are made,
- * so a result always comes before the end of the message.
+ * Turns a run’s records into the chunks of one assistant message: a step for each iteration, a tool-call part for
+ * each call, closed behind its result, the text as it comes. The chunks leave in the order in which they are made, so
+ * a result always comes before the end of the message.
  *
- * Records of several topics may come in another order than they were made in, or twice. Each holds the steps before it: those that did
- * not come yet are sent with it, and not again when they come.
+ * Records of several topics may come in another order than they were made in, or twice. Each holds the steps before
+ * it: those that did not come yet are sent with it, and not again when they come.
  */
 export class RunParts {
   private parts = 0;

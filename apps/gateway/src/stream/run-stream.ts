@@ -8,12 +8,15 @@ import { anothersRun } from '@sluice/host';
 import type { Followed, RunAccess } from '@sluice/host';
 import { RunParts } from './parts.js';
 
-/** So often something is sent at least, for proxies that close what is silent: an empty list of data, which adds nothing. */
+/**
+ * So often something is sent at least, for proxies that close what is silent: an empty list of data, which adds
+ * nothing.
+ */
 const keepAliveMs = 15_000;
 
 /**
- * A run as the chunks of one assistant message: what there was, then what comes, until its end. They are made as they are taken, so a
- * slow reader holds up no other.
+ * A run as the chunks of one assistant message: what there was, then what comes, until its end. They are made as they
+ * are taken, so a slow reader holds up no other.
  */
 export async function* runChunks(
   { requestId, sessionId, since }: RunPlace,
@@ -65,7 +68,9 @@ function* told(
   }
 }
 
-/** The bytes of a stream and the headers that say what they are: server-sent events in the assistant transport format. */
+/**
+ * The bytes of a stream and the headers that say what they are: server-sent events in the assistant transport format.
+ */
 export function encoded(chunks: AsyncIterable<AssistantStreamChunk>): {
   readonly body: ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;

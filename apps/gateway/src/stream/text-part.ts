@@ -11,11 +11,12 @@ export interface Piece {
 }
 
 /**
- * The text of an iteration. Pieces of it come as they happen, and some may be lost or come twice; the record that ends the turn has it
- * whole. What is missing at the end is added; where the pieces were other than the whole, the whole follows in a part of its own.
+ * The text of an iteration. Pieces of it come as they happen, and some may be lost or come twice; the record that
+ * ends the turn has it whole. What is missing at the end is added; where the pieces were other than the whole, the
+ * whole follows in a part of its own.
  *
- * Where the model is asked again, its new reply starts over: what it repeats is not sent twice, and where it says something else a part of
- * its own begins.
+ * Where the model is asked again, its new reply starts over: what it repeats is not sent twice, and where it says
+ * something else a part of its own begins.
  */
 export class TextPart {
   private open: { readonly kind: Kind; readonly part: number } | null = null;

@@ -79,7 +79,10 @@ function bedrockOf(url: string): BedrockRuntimeClient {
   return new BedrockRuntimeClient({ region: 'eu-central-1', endpoint: url, credentials, maxAttempts: 1 });
 }
 
-/** Events as a program puts them together: AWS’s library leaves that to it. Texts of a kind that follow each other are one. */
+/**
+ * Events as a program puts them together: AWS’s library leaves that to it. Texts of a kind that follow each other are
+ * one.
+ */
 function assembled(events: readonly object[]): unknown {
   const all: [path: string, value: unknown][] = [];
   const walk = (value: unknown, path: string): void => {

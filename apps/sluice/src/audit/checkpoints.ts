@@ -16,7 +16,8 @@ export interface KeptCheckpoint {
 
 /**
  * The last checkpoint of each chain on the log. What the audit did not sign is skipped, since a forger could put it
- * in a genuine one’s place and leave nothing to hold the chain against; `verify` names it. Throws a sentence if there is none at all.
+ * in a genuine one’s place and leave nothing to hold the chain against; `verify` names it. Throws a sentence if there
+ * is none at all.
  */
 export async function lastCheckpoints(
   log: Pick<Bus, 'read'>,

@@ -15,8 +15,8 @@ export interface OwnedEntry {
 }
 
 /**
- * Whose each entry of a session is. Callers choose the ids of sessions and requests, so several users may have the same ones. Most entries name
- * their user; the others are found by what they are about.
+ * Whose each entry of a session is. Callers choose the ids of sessions and requests, so several users may have the
+ * same ones. Most entries name their user; the others are found by what they are about.
  */
 export function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEntry[] {
   const naming = entries.flatMap((entry) => {
@@ -67,8 +67,8 @@ export function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEn
 }
 
 /**
- * The entries of one owner’s session, and how many entries under its id have no known owner; these are shown where the session has one owner alone.
- * Throws a sentence where several are meant.
+ * The entries of one owner’s session, and how many entries under its id have no known owner; these are shown where
+ * the session has one owner alone. Throws a sentence where several are meant.
  */
 export function entriesOfOne(
   entries: readonly SessionEntry[],

@@ -22,7 +22,10 @@ export interface SessionEntry {
 /** Where in a run a topic stands, for records that the log took in the same millisecond. */
 const stageOf = (topic: string): number => (isTopic(topic) ? topicEntry(topic).stage : 0);
 
-/** What the audit tells of a session, in the order in which it happened; and how many entries beyond those are left out. */
+/**
+ * What the audit tells of a session, in the order in which it happened; and how many entries beyond those are left
+ * out.
+ */
 export async function sessionEntries(
   log: Pick<Bus, 'read'>,
   session: string,

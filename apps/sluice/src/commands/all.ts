@@ -6,7 +6,10 @@ export interface Command {
   run(args: readonly string[], surroundings: CommandContext): Promise<number>;
 }
 
-/** A command as `sluice help` lists it. Its code is loaded when it is called, so that help and small commands start fast. */
+/**
+ * A command as `sluice help` lists it. Its code is loaded when it is called, so that help and small commands start
+ * fast.
+ */
 export interface CommandEntry {
   readonly group: CommandGroup;
   /** One line of at most 80 characters. */

@@ -74,7 +74,10 @@ function idOf(id: string | undefined): string {
   return id;
 }
 
-/** The log, and the ledger’s word on what of it counts. An approver may have no access to the ledger: then all that is there is shown. */
+/**
+ * The log, and the ledger’s word on what of it counts. An approver may have no access to the ledger: then all that is
+ * there is shown.
+ */
 async function withLog({ environment, log }: CommandContext, work: (log: Log) => Promise<number>): Promise<number> {
   requireLog(environment);
   const { bus } = await openBus(environment, log);

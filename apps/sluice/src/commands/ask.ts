@@ -57,7 +57,8 @@ async function askEmbedded(asked: Asked, surroundings: CommandContext): Promise<
   } finally {
     await bus.close();
   }
-  // The services are loaded where they are started in this process; a run on a log that others serve needs none of them.
+  // The services are loaded where they are started in this process; a run on a log that others serve needs none of
+  // them.
   const { startEmbedded } = await import('../system/embedded.js');
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
@@ -156,7 +157,8 @@ async function askNow(
 ): Promise<AgentResponse | null> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
-  // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is to follow.
+  // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is
+  // to follow.
   const since = named ? 0 : Date.now() - clockSkewMs;
   await publishRequest(bus, request, environment);
   return followRun(log, request.requestId, since, tell, stop.signal);

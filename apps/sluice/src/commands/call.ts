@@ -58,7 +58,8 @@ async function callOnDataFolder(wanted: Wanted, surroundings: CommandContext): P
   } finally {
     await bus.close();
   }
-  // The services are loaded where they are started in this process; a run on a log that others serve needs none of them.
+  // The services are loaded where they are started in this process; a run on a log that others serve needs none of
+  // them.
   const { startEmbedded } = await import('../system/embedded.js');
   const { runtime, failed, close } = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {

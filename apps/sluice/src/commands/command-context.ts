@@ -12,7 +12,10 @@ export interface CommandContext {
   print(text: string | Uint8Array): void;
   /** Writes to standard error for people: what is said beside data on standard output. */
   note(text: string): void;
-  /** Resolves as soon as the reader of standard output has room for more, and throws if it is gone: a loop over a log waits for it. */
+  /**
+   * Resolves as soon as the reader of standard output has room for more, and throws if it is gone: a loop over a log
+   * waits for it.
+   */
   taken(): Promise<void>;
   /** Whether standard output is a terminal. */
   readonly terminal: boolean;

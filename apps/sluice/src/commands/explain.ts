@@ -107,7 +107,10 @@ function undecided({ offered }: Decision, evaluator: Evaluator, unknown: Unknown
   return those.length === 0 ? {} : { depends_on: Object.fromEntries(those) };
 }
 
-/** Which of the offered tools the model is sent short, and which not before it loads their group; nothing where descriptions are not configured. */
+/**
+ * Which of the offered tools the model is sent short, and which not before it loads their group; nothing where
+ * descriptions are not configured.
+ */
 function described(
   decision: Decision,
   { history, toolChoice }: Pick<AgentRequest, 'history' | 'toolChoice'>,
@@ -123,7 +126,10 @@ function described(
   return { deferred: keys(bindTools(offered, facts).deferred), deferred_groups: Object.fromEntries(groups) };
 }
 
-/** Whose request it is, is not known here: without an identity everybody's are the same, else its sender may use what it names. */
+/**
+ * Whose request it is, is not known here: without an identity everybody's are the same, else its sender may use what
+ * it names.
+ */
 function connectionsOf(
   { connections: requested }: Pick<AgentRequest, 'connections'>,
   { connections, identity }: Pick<Configuration, 'connections' | 'identity'>,

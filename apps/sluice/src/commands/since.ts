@@ -1,7 +1,10 @@
 import { durationMs } from '@sluice/core';
 import { readDate } from '../read-words.js';
 
-/** A time in the past, as `90s`, `30m`, `12h`, `7d` before now, or as a date such as 2026-11-22T05:00Z. Milliseconds since the epoch. */
+/**
+ * A time in the past, as `90s`, `30m`, `12h`, `7d` before now, or as a date such as 2026-11-22T05:00Z. Milliseconds
+ * since the epoch.
+ */
 export function readSince(option: string, text: string, now: number): number {
   const ago = durationMs(text);
   if (!Number.isNaN(ago)) return now - ago;

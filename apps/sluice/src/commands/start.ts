@@ -78,7 +78,9 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   }
 }
 
-/** A configuration that takes force while the services run: of the file when it is saved, or of `sluice config apply`. */
+/**
+ * A configuration that takes force while the services run: of the file when it is saved, or of `sluice config apply`.
+ */
 function takenLine(configuration: Configuration, file: string | null): string {
   const what = file === null ? 'A new configuration' : `${file} was read again and`;
   return `${what} is in force: ${aboutConfiguration(configuration)}, version ${configuration.version}`;

@@ -7,7 +7,10 @@ import { columns } from '../show/columns.js';
 import { readSince } from './since.js';
 import type { CommandContext } from './command-context.js';
 
-/** `sluice tokens --runs`: what the prompts of each run on the log were made of, with those of the agents that it called, and the sum of all. */
+/**
+ * `sluice tokens --runs`: what the prompts of each run on the log were made of, with those of the agents that it
+ * called, and the sum of all.
+ */
 export async function tokensOfRuns(
   options: { readonly since?: string | undefined; readonly limit: string; readonly json: boolean },
   { environment, log, write, print }: CommandContext,

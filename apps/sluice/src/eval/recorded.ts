@@ -40,7 +40,10 @@ export interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** The cases as a recording has them, under the strategies and models that it was made with: each run is decided again, and checked. */
+/**
+ * The cases as a recording has them, under the strategies and models that it was made with: each run is decided
+ * again, and checked.
+ */
 export async function replayRecording(
   cases: readonly QuestionCase[],
   file: string,

@@ -35,8 +35,9 @@ export interface CasesToRun {
 }
 
 /**
- * Runs every case under every strategy and model, one after another, all services in this process on a log of its own that is removed at the
- * end. Each column begins with a new graph and new workspaces, so that none sees what another one changed.
+ * Runs every case under every strategy and model, one after another, all services in this process on a log of its own
+ * that is removed at the end. Each column begins with a new graph and new workspaces, so that none sees what another
+ * one changed.
  */
 export async function runCases(given: CasesToRun): Promise<readonly CaseResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-eval-'));

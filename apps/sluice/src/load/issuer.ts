@@ -8,7 +8,10 @@ const lifeSeconds = 3_600;
 /** A credential is made again when it has less than this left, in milliseconds. */
 const renewMs = 600_000;
 
-/** Issues what the mix's users show. Their keys are made when there are none yet: they are for trying things out and nothing else. */
+/**
+ * Issues what the mix's users show. Their keys are made when there are none yet: they are for trying things out and
+ * nothing else.
+ */
 export class Issuer {
   private readonly tokens = new Map<string, { readonly token: string; readonly until: number }>();
 

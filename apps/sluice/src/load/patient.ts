@@ -7,8 +7,9 @@ const patienceMs = 60_000;
 const againMs = 500;
 
 /**
- * Publishes as an upstream system does: a broker that goes, or hands over, is no end of a load. What had arrived all the same is
- * dropped by its id. Rejects with the Fault if trying again does not help, for a minute, or once the signal is there.
+ * Publishes as an upstream system does: a broker that goes, or hands over, is no end of a load. What had arrived all
+ * the same is dropped by its id. Rejects with the Fault if trying again does not help, for a minute, or once the
+ * signal is there.
  */
 export async function publishPatiently(
   bus: Pick<Bus, 'publish'>,

@@ -28,7 +28,10 @@ export interface Load {
   onTick(): void;
 }
 
-/** Sends at a steady rate, whether or not the answers keep pace, and waits for the answers. Rejects if the log cannot be used. */
+/**
+ * Sends at a steady rate, whether or not the answers keep pace, and waits for the answers. Rejects if the log cannot
+ * be used.
+ */
 export async function runLoad(load: Load, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);

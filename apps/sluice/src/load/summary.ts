@@ -3,7 +3,10 @@ import { shown, table } from './board.js';
 import type { Latencies } from './latencies.js';
 import type { Tally } from './tally.js';
 
-/** What is left when a load is over, for people. `sending` is the part of the time in which requests went out, in seconds. */
+/**
+ * What is left when a load is over, for people. `sending` is the part of the time in which requests went out, in
+ * seconds.
+ */
 export function summary(tally: Tally, seconds: number, sending: number, paint: Paint): string {
   const { sent, all, inFlight, unexpected, decisions } = tally;
   const rates = `${(sent / sending).toFixed(1)}/s sent, ${(all.count / seconds).toFixed(1)}/s ended`;

@@ -12,8 +12,9 @@ import { configurationIn } from '../system/configuration-in.js';
 import { allowedTools, lookAt } from './server-view.js';
 
 /**
- * Shows how the tools of one server that are held back differ from what was allowed, and allows them as they are now: the file of the
- * configuration is compiled again with the tools of all other servers held to what they were, and published as a new version.
+ * Shows how the tools of one server that are held back differ from what was allowed, and allows them as they are now:
+ * the file of the configuration is compiled again with the tools of all other servers held to what they were, and
+ * published as a new version.
  */
 export async function approve(
   id: string,

@@ -11,7 +11,10 @@ export interface Given extends ReplayKeys {
 /** The worker beside this file: `.ts` where the sources run as they are, `.js` once built. */
 const program = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
-/** A thread for each core, which verifies with the keys if there are any; null where there is one core, since there threads only cost. */
+/**
+ * A thread for each core, which verifies with the keys if there are any; null where there is one core, since there
+ * threads only cost.
+ */
 export function threadsFor(keys: ReplayKeys): Threads<ReplayJob> | null {
   const count = availableParallelism();
   if (count < 2) return null;

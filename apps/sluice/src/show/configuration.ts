@@ -35,7 +35,10 @@ function isThere({ unavailable }: ConfiguredTool): boolean {
   return unavailable === null;
 }
 
-/** What an operator must know before the first request: which tools change things without an approval. Empty, or lines. */
+/**
+ * What an operator must know before the first request: which tools change things without an approval. Empty, or
+ * lines.
+ */
 export function aboutApproval({ tools, policy }: Pick<Configuration, 'tools' | 'policy'>): string {
   return findWithoutApproval(tools, policy)
     .map(({ message }) => `! ${printable(message)}\n`)

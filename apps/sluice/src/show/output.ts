@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * Standard output as its reader takes it. Behind a pipe Node keeps what the reader has not taken yet in memory, and loses it
- * when the process exits: so a loop over a log waits for `taken`, and the process for `flushed` before it ends.
+ * Standard output as its reader takes it. Behind a pipe Node keeps what the reader has not taken yet in memory, and
+ * loses it when the process exits: so a loop over a log waits for `taken`, and the process for `flushed` before it
+ * ends.
  */
 export class Output {
   /** Resolves when nothing can be written any more. */

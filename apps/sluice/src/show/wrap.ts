@@ -4,8 +4,9 @@ import { stripVTControlCharacters } from 'node:util';
 const narrowest = 40;
 
 /**
- * Breaks each line that is wider than the terminal at a space. What follows stands under the text of its line: behind the label of a
- * `  label   text` line, else two columns further in than the line. A word wider than the terminal, such as an address, stays whole.
+ * Breaks each line that is wider than the terminal at a space. What follows stands under the text of its line: behind
+ * the label of a `  label   text` line, else two columns further in than the line. A word wider than the terminal,
+ * such as an address, stays whole.
  */
 export function wrap(text: string, columns: number): string {
   if (columns < narrowest) return text;

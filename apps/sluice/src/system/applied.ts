@@ -9,8 +9,9 @@ export const sampleFile = 'examples/countries/sluice.yaml';
 export const loadFile = 'examples/load/sluice.yaml';
 
 /**
- * The configuration in force if an operator applied it: then no command replaces it by one that comes with the project. Null if there is
- * none yet, or if it is one of those, which give way to each other and to later versions of themselves.
+ * The configuration in force if an operator applied it: then no command replaces it by one that comes with the
+ * project. Null if there is none yet, or if it is one of those, which give way to each other and to later versions of
+ * themselves.
  */
 export async function appliedConfiguration(
   bus: Pick<Bus, 'read'>,

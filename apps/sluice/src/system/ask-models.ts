@@ -18,7 +18,10 @@ const question: ModelRequest = {
   toolChoice: { type: 'none' },
 };
 
-/** Asks each model of the configuration once, as the agent would, without tools. Nothing is asked again: what fails is said. */
+/**
+ * Asks each model of the configuration once, as the agent would, without tools. Nothing is asked again: what fails is
+ * said.
+ */
 export async function askModels(
   configuration: Pick<Configuration, 'model' | 'fallbacks'>,
   secret: (variable: string) => string | undefined,

@@ -16,13 +16,16 @@ import type { McpServers } from '../../../executor/src/mcp-servers.js';
 /** How often the file is looked at, in milliseconds. */
 const lookEveryMs = 500;
 
-/** Why it is compiled once more: the file or a tool's file was written, or a server is back or says that its tools have changed. */
+/**
+ * Why it is compiled once more: the file or a tool's file was written, or a server is back or says that its tools
+ * have changed.
+ */
 export type Cause = 'file' | 'tool file' | 'server';
 
 /**
- * Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when a missing MCP server
- * appears. Who starts or saves the configuration takes MCP tools as they are then; whatever else happens only ever brings tools that were
- * missing, and what a server offers otherwise than before is held back.
+ * Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when
+ * a missing MCP server appears. Who starts or saves the configuration takes MCP tools as they are then; whatever else
+ * happens only ever brings tools that were missing, and what a server offers otherwise than before is held back.
  */
 export class ConfigurationSource {
   private running: Promise<unknown> = Promise.resolve();
@@ -42,7 +45,10 @@ export class ConfigurationSource {
     private readonly runtime: Runtime,
   ) {}
 
-  /** The first time: a file with problems is an Error that lists them all, since there may be nothing else to work under. */
+  /**
+   * The first time: a file with problems is an Error that lists them all, since there may be nothing else to work
+   * under.
+   */
   async start(): Promise<void> {
     const compiled = await this.compile();
     if (compiled.configuration === null)
@@ -51,7 +57,10 @@ export class ConfigurationSource {
     this.follow();
   }
 
-  /** Instead of start(), where services run under what is in force already: a file with problems is refused, as one that is saved so. */
+  /**
+   * Instead of start(), where services run under what is in force already: a file with problems is refused, as one
+   * that is saved so.
+   */
   startBeside(): Promise<void> {
     this.follow();
     return this.again('file');
@@ -125,8 +134,8 @@ export class ConfigurationSource {
   }
 
   /**
-   * The offers. Where no operator accepts changed tools, each absent server counts with its last offer: that another one changed says
-   * nothing about it, and its tools are offered while it is away.
+   * The offers. Where no operator accepts changed tools, each absent server counts with its last offer: that another
+   * one changed says nothing about it, and its tools are offered while it is away.
    */
   private known(servers: readonly McpServer[], offers: readonly McpOffer[], keepAway: boolean): readonly McpOffer[] {
     const former = this.offers;
@@ -139,7 +148,10 @@ export class ConfigurationSource {
     });
   }
 
-  /** From now on tools are held to what they are in this configuration; those that are held back stay held to what they were. */
+  /**
+   * From now on tools are held to what they are in this configuration; those that are held back stay held to what
+   * they were.
+   */
   private hold({ tools }: Configuration, pins: Pins | undefined): void {
     this.pins = new Map(pins);
     const held: string[] = [];

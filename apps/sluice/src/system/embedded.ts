@@ -9,7 +9,10 @@ import { McpServers } from '../../../executor/src/mcp-servers.js';
 import { startFilter } from '../../../filter/src/filter.module.js';
 import { ConfigurationSource } from './configuration-source.js';
 
-/** Starts all services in this process, under a configuration file that is followed or what is in force on the log. Lines go to a file in the data folder. */
+/**
+ * Starts all services in this process, under a configuration file that is followed or what is in force on the log.
+ * Lines go to a file in the data folder.
+ */
 export async function startEmbedded(given: {
   readonly environment: Environment;
   /** Null for what is in force on the log. */
@@ -20,7 +23,10 @@ export async function startEmbedded(given: {
   readonly fileOnly?: boolean;
   /** Starts what listens: until it is done the process is not ready. */
   readonly doors?: (open: OpenRuntime) => Promise<void>;
-  /** The services were run by another process until now: they begin under what is in force, and the file is compiled beside. */
+  /**
+   * The services were run by another process until now: they begin under what is in force, and the file is compiled
+   * beside.
+   */
   readonly isTakeover?: boolean;
 }): Promise<OpenRuntime> {
   const { environment, configFile } = given;

@@ -10,11 +10,17 @@ import { appliedConfiguration } from './applied.js';
 import { startEmbedded } from './embedded.js';
 import { SharedServices } from './shared-services.js';
 
-/** How long services may let running calls end when the client of their process leaves, in milliseconds: its other clients' calls wait meanwhile. */
+/**
+ * How long services may let running calls end when the client of their process leaves, in milliseconds: its other
+ * clients' calls wait meanwhile.
+ */
 const mostDrainMs = 500;
 const lookEveryMs = 50;
 
-/** Serves one MCP client over this process’s standard input and output, until the client leaves. Standard output is the protocol’s. */
+/**
+ * Serves one MCP client over this process’s standard input and output, until the client leaves. Standard output is
+ * the protocol’s.
+ */
 export async function serveMcpOverStdio(surroundings: CommandContext): Promise<number> {
   const { environment, stopped } = surroundings;
   prepareDataFolder(environment.dataFolder);
@@ -38,8 +44,8 @@ export async function serveMcpOverStdio(surroundings: CommandContext): Promise<n
 }
 
 /**
- * Beside the services that run on the data folder, and where none do, with all of them in this process. False where this process was stopped
- * before a client could be served.
+ * Beside the services that run on the data folder, and where none do, with all of them in this process. False where
+ * this process was stopped before a client could be served.
  */
 async function withServices(
   { runtime, beforeClose, failed }: OpenRuntime,

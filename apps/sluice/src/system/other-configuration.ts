@@ -6,8 +6,9 @@ import { verifierIfAny } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 
 /**
- * The services that run decide under the configuration in force. If SLUICE_CONFIG names another one, its user expects what will not happen:
- * throws a sentence that names both. A file elsewhere that compiles to the same version is no other one.
+ * The services that run decide under the configuration in force. If SLUICE_CONFIG names another one, its user expects
+ * what will not happen: throws a sentence that names both. A file elsewhere that compiles to the same version is no
+ * other one.
  */
 export async function refuseOtherConfiguration(
   bus: LogReader,

@@ -21,13 +21,17 @@ interface Given {
   readonly log: Log;
   /** Whether a configuration is in force, so that a client can be served. */
   readonly isUsable: () => boolean;
-  /** Starts all services in this process; `isTakeover` where others ran before. Rejects with GroupHeld where another process was first. */
+  /**
+   * Starts all services in this process; `isTakeover` where others ran before. Rejects with GroupHeld where another
+   * process was first.
+   */
   readonly start: (isTakeover: boolean) => Promise<Pick<OpenRuntime, 'failed' | 'close'>>;
 }
 
 /**
- * One set of services for all processes that serve MCP clients on one data folder: the first runs them, and when it ends, however it does,
- * another takes them over. What it had in work is done again there, as after any end of a service.
+ * One set of services for all processes that serve MCP clients on one data folder: the first runs them, and when it
+ * ends, however it does, another takes them over. What it had in work is done again there, as after any end of a
+ * service.
  */
 export class SharedServices {
   private readonly stopping = new AbortController();

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { toolDocs } from '@sluice/core';
 import type { ConfiguredTool } from '@sluice/core';
 
-/** Writes the pages of these tools into a folder, and removes those of others that an earlier call wrote. Other files stay. */
+/**
+ * Writes the pages of these tools into a folder, and removes those of others that an earlier call wrote. Other files
+ * stay.
+ */
 export async function writePages(
   folder: string,
   tools: readonly ConfiguredTool[],
