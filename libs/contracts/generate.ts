@@ -1,4 +1,7 @@
-/** Writes the records’ types (libs/records), what makes records and the schemas as modules (src/generated) from ../../schemas. Run it with `npm run generate`. */
+/**
+ * Writes the records’ types (libs/records), what makes records and the schemas as modules (src/generated) from
+ * ../../schemas. Run it with `npm run generate`.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -74,8 +77,8 @@ function makers(definitions: readonly Definition[]): string {
 }
 
 /**
- * Which fields of a request the context of a tool and the audit’s entry of the request have: those with `seen_by` in the schema. A tool gets
- * texts alone, where there is one.
+ * Which fields of a request the context of a tool and the audit’s entry of the request have: those with `seen_by` in
+ * the schema. A tool gets texts alone, where there is one.
  */
 function requestViews({ fields }: Definition): string {
   const seenBy = (view: string) => fields.filter((field) => field.seen_by?.includes(view));

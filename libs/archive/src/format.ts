@@ -2,12 +2,16 @@ import avsc from 'avsc';
 import type { SchemaRegistry, Topic } from '@sluice/contracts';
 
 /**
- * The file: one zstd frame, then a skippable frame with the trailer, so that `zstd -dc` reads it as well. In the frame stands a line of
- * JSON, the header, then each record as an Avro entry with its length (4 bytes, big-endian) before it.
+ * The file: one zstd frame, then a skippable frame with the trailer, so that `zstd -dc` reads it as well. In the
+ * frame stands a line of JSON, the header, then each record as an Avro entry with its length (4 bytes, big-endian)
+ * before it.
  */
 export const formatVersion = 1;
 
-/** What of a log was exported, as it was asked for; null for what was not narrowed. Times are in milliseconds since the epoch. */
+/**
+ * What of a log was exported, as it was asked for; null for what was not narrowed. Times are in milliseconds since
+ * the epoch.
+ */
 export interface Selection {
   readonly from: number | null;
   readonly to: number | null;
@@ -68,7 +72,10 @@ export function entryBytes(entry: Entry): Buffer {
   return Buffer.concat([headType.toBuffer(entry), valueType.toBuffer(entry.value)]);
 }
 
-/** Throws if it is none. The value is a copy: a caller that keeps it must not keep the whole piece of the file that the bytes are from. */
+/**
+ * Throws if it is none. The value is a copy: a caller that keeps it must not keep the whole piece of the file that
+ * the bytes are from.
+ */
 export function readEntry(bytes: Buffer): Entry {
   const head = headType.decode(bytes) as { value: Omit<Entry, 'value'>; offset: number };
   const { value: length, offset } = lengthType.decode(bytes, head.offset) as { value: number; offset: number };

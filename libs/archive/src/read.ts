@@ -17,8 +17,8 @@ export interface Archive extends LogReader {
 }
 
 /**
- * Opens an export whose every byte is as it was written; rejects with a sentence that says what is wrong with it otherwise. Records of
- * earlier schemas are read with the schemas in the file, as on a log.
+ * Opens an export whose every byte is as it was written; rejects with a sentence that says what is wrong with it
+ * otherwise. Records of earlier schemas are read with the schemas in the file, as on a log.
  */
 export async function openArchive(file: string): Promise<Archive> {
   const trailer = await readEnd(file);

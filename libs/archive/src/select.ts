@@ -6,8 +6,9 @@ import type { Selection } from './format.js';
 type Undecodable = NonNullable<ReadOptions['onUndecodable']>;
 
 /**
- * The selected records: all configurations first, since every decision names one, then the others in the log’s order. Whose a request
- * or a piece of progress is stands in other records of its run, so a tenant’s runs are found in a reading of their own before.
+ * The selected records: all configurations first, since every decision names one, then the others in the log’s order.
+ * Whose a request or a piece of progress is stands in other records of its run, so a tenant’s runs are found in a
+ * reading of their own before.
  */
 export async function* selectRecords(
   reader: LogReader,
@@ -24,7 +25,10 @@ export async function* selectRecords(
   }
 }
 
-/** A tenant’s runs, and the places of its records that became dead letters: a dead letter is of whom the record was of that it holds. */
+/**
+ * A tenant’s runs, and the places of its records that became dead letters: a dead letter is of whom the record was of
+ * that it holds.
+ */
 interface OfTenant {
   readonly runs: ReadonlySet<string>;
   readonly dead: ReadonlySet<string>;

@@ -25,9 +25,10 @@ export interface Exported {
 }
 
 /**
- * Writes the records to a new file, compressed, with today’s schemas in it and without credentials. A record is held no longer than it
- * takes to write it. The file has its name only when it is whole: until then it stands beside it under another one. A link is followed.
- * Throws a sentence if the file cannot be written, or if what has its name is no file, such as a device.
+ * Writes the records to a new file, compressed, with today’s schemas in it and without credentials. A record is held
+ * no longer than it takes to write it. The file has its name only when it is whole: until then it stands beside it
+ * under another one. A link is followed. Throws a sentence if the file cannot be written, or if what has its name is
+ * no file, such as a device.
  */
 export async function writeArchive(file: string, exported: Exported): Promise<Trailer> {
   let beside: string | undefined;
@@ -75,7 +76,10 @@ function unlessNone(error: unknown): null {
   throw error;
 }
 
-/** Writes the same bytes to a stream, as fast as it takes them. If it throws, what was written lacks its trailer, and no reader accepts it. */
+/**
+ * Writes the same bytes to a stream, as fast as it takes them. If it throws, what was written lacks its trailer, and
+ * no reader accepts it.
+ */
 export async function streamArchive(sink: ByteSink, exported: Exported): Promise<Trailer> {
   const schemas = new FileSchemas();
   const codec = await createCodec(schemas);

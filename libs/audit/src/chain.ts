@@ -2,7 +2,10 @@ import { sha256 } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import type { EntryDraft } from './entries/draft-entry.js';
 
-/** Where a chain stands: what its partition carries from record to record (`Subscription.order`), so that it goes on after restarts. */
+/**
+ * Where a chain stands: what its partition carries from record to record (`Subscription.order`), so that it goes on
+ * after restarts.
+ */
 export interface Head {
   /** Of the last entry; 0 before the first. */
   readonly sequence: number;

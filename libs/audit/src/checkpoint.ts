@@ -37,7 +37,10 @@ export function checkpointBeside(place: Place, head: Head, at: number, signature
   return { ...beside, hash: hashOf(beside) };
 }
 
-/** Whether the record, one of the chain’s entries or one beside it, is nothing but what was signed, so that the checkpoint covers itself too. */
+/**
+ * Whether the record, one of the chain’s entries or one beside it, is nothing but what was signed, so that the
+ * checkpoint covers itself too.
+ */
 export function isNothingElse(record: AuditRecord, { sequence, head, source_offset: offset, at }: Checkpoint): boolean {
   const place = { topic: record.sourceTopic, partition: record.sourcePartition };
   const signed: Head = { sequence, hash: head, offset, checkpoint: 0, checkpointAt: 0 };

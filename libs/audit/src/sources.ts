@@ -12,7 +12,9 @@ export function isSource(topic: string): topic is SourceTopic {
   return (sourceTopics as readonly string[]).includes(topic);
 }
 
-/** Names a chain, one for each partition of each topic that the audit tells of; it is the key of the chain’s records. */
+/**
+ * Names a chain, one for each partition of each topic that the audit tells of; it is the key of the chain’s records.
+ */
 export function chainOf({ topic, partition }: { readonly topic: string; readonly partition: number }): string {
   return `${topic}/${partition}`;
 }

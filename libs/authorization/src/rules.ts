@@ -10,7 +10,10 @@ import type {
 type Rules = Extract<AuthorizationSettings, { readonly kind: 'rules' }>;
 type Scope = Omit<Permission, 'principals'>;
 
-/** What a list of names holds; `*` is a wildcard in the configuration only: a principal of that name gets no other's rights. */
+/**
+ * What a list of names holds; `*` is a wildcard in the configuration only: a principal of that name gets no other's
+ * rights.
+ */
 type Names = (name: string) => boolean;
 
 /** Something that is permitted or delegated within a scope. */
@@ -19,7 +22,10 @@ interface Grant<T> {
   readonly tenants: Names;
 }
 
-/** The built-in rules: what some permission names is permitted, what some delegation names is delegated, all else is denied. */
+/**
+ * The built-in rules: what some permission names is permitted, what some delegation names is delegated, all else is
+ * denied.
+ */
 export function rulesAuthorizer({ permissions, delegations }: Rules): AuthorizationPort {
   const permitted = byResource(permissions, ({ principals }) => namesIn(principals));
   const delegated = byResource(delegations, ({ actors, subjects }) => ({

@@ -97,7 +97,8 @@ describe('Cedar', () => {
   });
 
   it('is an outage and no permission where a policy fails while it is evaluated (X-4, X-22)', async () => {
-    // Arithmetic beyond 64 bits passes the validator and fails when it is reached, and a forbid that fails forbids nothing.
+    // Arithmetic beyond 64 bits passes the validator and fails when it is reached, and a forbid that fails forbids
+    // nothing.
     const overflow = 'forbid (principal, action, resource) when { 9223372036854775807 + 1 == 0 };';
     expect(cedarProblems(overflow, schema)).toEqual([]);
     await expect(ask(`${anything} ${overflow}`, 'user:ann', 'read_only')).rejects.toThrow(/cannot decide.*overflow/);

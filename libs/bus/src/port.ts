@@ -24,7 +24,10 @@ export type Incoming<T extends Topic = Topic> = {
     readonly timestamp: number;
     /** When it was read here, where the topic leaves the timestamp to producers and it proves nothing. */
     readonly readAt?: number | undefined;
-    /** The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for callers that compare bytes. */
+    /**
+     * The Avro that the record was read from, if it is of today’s schema and the reader has it at hand: for callers
+     * that compare bytes.
+     */
     readonly avro?: Buffer | null;
     /** The schema that it was written with, as JSON, if that is another than today’s and the reader has it at hand. */
     readonly writer?: string | null;
@@ -39,27 +42,35 @@ export interface HandlerContext {
   /** Publishes at once, best effort, outside the transaction: progress that may be lost or seen twice. */
   emit(messages: readonly Outgoing[]): void;
   /**
-   * Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once. Under load many wait for that: what
-   * the action refers to stays in memory, so it should not be the message. It is synchronous.
+   * Runs once the outputs and the acknowledgement are on the log: for metrics and log lines that must count once.
+   * Under load many wait for that: what the action refers to stays in memory, so it should not be the message. It is
+   * synchronous.
    */
   afterCommit(action: () => void): void;
   /**
-   * The record’s credential is needed no longer. A log that can change a record blanks it together with the outputs and the acknowledgement, and keeps
-   * `sender` in its place; Kafka cannot.
+   * The record’s credential is needed no longer. A log that can change a record blanks it together with the outputs
+   * and the acknowledgement, and keeps `sender` in its place; Kafka cannot.
    */
   credentialUsed(sender: string | null): void;
-  /** Called before the wait for another attempt at this record, where this one ends with a fault that may pass: so that the handler can report it. */
+  /**
+   * Called before the wait for another attempt at this record, where this one ends with a fault that may pass: so
+   * that the handler can report it.
+   */
   onRetry(listener: (retry: Retry) => void): void;
   /**
-   * Waits for what is elsewhere, such as a model or a tool: meanwhile another record is at work in this one’s place. A wait that is not said so
-   * keeps the place for a moment. Absent in contexts that limit no work.
+   * Waits for what is elsewhere, such as a model or a tool: meanwhile another record is at work in this one’s place.
+   * A wait that is not said so keeps the place for a moment. Absent in contexts that limit no work.
    */
   aside?<T>(wait: () => Promise<T>): Promise<T>;
-  /** With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with sessions. */
+  /**
+   * With `order: 'partition'`: what the record before this one in its partition left, '' if none did; always '' with
+   * sessions.
+   */
   readonly carried: string;
   /**
-   * With `order: 'partition'`: leaves a text for the next record of the partition, whichever consumer handles it. It is committed with the
-   * outputs and the acknowledgement of this one. Throws RangeError beyond `maxCarriedBytes`, and where sessions are the order.
+   * With `order: 'partition'`: leaves a text for the next record of the partition, whichever consumer handles it. It
+   * is committed with the outputs and the acknowledgement of this one. Throws RangeError beyond `maxCarriedBytes`,
+   * and where sessions are the order.
    */
   carry(text: string): void;
 }
@@ -73,7 +84,9 @@ export interface Retry {
   readonly waitMs: number;
 }
 
-/** The longest text that a partition carries, bytes in UTF-8: on Kafka it shares the metadata of the committed offset. */
+/**
+ * The longest text that a partition carries, bytes in UTF-8: on Kafka it shares the metadata of the committed offset.
+ */
 export const maxCarriedBytes = 1_024;
 
 /** A function from a message to messages: the bus makes the outputs and the acknowledgement one atomic act. */
@@ -101,7 +114,10 @@ export interface RetryPolicy {
   /** First wait; doubled each time up to `maxMs`. */
   readonly initialMs: number;
   readonly maxMs: number;
-  /** Attempts in all, but for a fault that says itself until when; after the last one the record is dead (`retries_exhausted`). */
+  /**
+   * Attempts in all, but for a fault that says itself until when; after the last one the record is dead
+   * (`retries_exhausted`).
+   */
   readonly attempts: number;
 }
 
@@ -113,7 +129,10 @@ export interface ConsumerObserver {
   rebalanced(): void;
 }
 
-/** How much of a partition a group has not finished yet, in records; on Kafka the markers of transactions count as records. */
+/**
+ * How much of a partition a group has not finished yet, in records; on Kafka the markers of transactions count as
+ * records.
+ */
 export interface PartitionLag {
   readonly topic: Topic;
   readonly partition: number;
@@ -126,17 +145,27 @@ export interface Subscription {
   readonly topics: readonly Topic[];
   readonly handle: Handler;
   /**
-   * `session` (the default): records of one session one after another, sessions side by side. `partition`: all records of a partition
-   * of a topic one after another, in the order of the log, with a text that is carried from each to the next.
+   * `session` (the default): records of one session one after another, sessions side by side. `partition`: all
+   * records of a partition of a topic one after another, in the order of the log, with a text that is carried from
+   * each to the next.
    */
   readonly order?: 'session' | 'partition';
-  /** With `order: 'partition'`: this consumer has a partition from now on, and this is what it carries; also after losing it for a moment. */
+  /**
+   * With `order: 'partition'`: this consumer has a partition from now on, and this is what it carries; also after
+   * losing it for a moment.
+   */
   readonly taken?: (place: { readonly topic: Topic; readonly partition: number }, carried: string) => void;
-  /** False for a consumer that only watches: a record that fails makes no dead letter, and `onDead` alone says what goes out. */
+  /**
+   * False for a consumer that only watches: a record that fails makes no dead letter, and `onDead` alone says what
+   * goes out.
+   */
   readonly deadLetters?: boolean;
   /** What else goes out when a record becomes a dead letter, in the same transaction as the dead letter itself. */
   readonly onDead?: (dead: Dead, context: HandlerContext) => readonly Outgoing[] | Promise<readonly Outgoing[]>;
-  /** Called when a record that failed for good is committed, however `onDead` ended: for metrics and log lines that must count once. */
+  /**
+   * Called when a record that failed for good is committed, however `onDead` ended: for metrics and log lines that
+   * must count once.
+   */
   readonly afterDead?: (dead: Dead) => void;
   /** Records taken from the log and not yet finished, at most; beyond it reading pauses. Default 1,000. */
   readonly maxInFlight?: number;
@@ -155,13 +184,19 @@ export interface Standing {
 }
 
 export interface Consumer {
-  /** Stops reading, lets running handlers end for up to `drainMs`, commits what finished, and gives the rest up: it is repeated later. */
+  /**
+   * Stops reading, lets running handlers end for up to `drainMs`, commits what finished, and gives the rest up: it is
+   * repeated later.
+   */
   stop(drainMs: number): Promise<void>;
   /** Resolves when the consumer ended without being asked to, with the reason; never while it works. */
   readonly failed: Promise<Error>;
   /** Records taken and not yet finished. */
   readonly inFlight: number;
-  /** Of each partition that this consumer holds now: what the log has and the group has not finished. Rejects while the log cannot be asked. */
+  /**
+   * Of each partition that this consumer holds now: what the log has and the group has not finished. Rejects while
+   * the log cannot be asked.
+   */
   lag(): Promise<readonly PartitionLag[]>;
   readonly standing: Standing;
 }
@@ -170,7 +205,10 @@ export interface Consumer {
 export type ReadFrom =
   | { readonly offset: number; readonly partition?: number }
   | { readonly time: number }
-  /** Behind the offset that was read last; null: from the partition's beginning, as where the log is another one and ends before it. */
+  /**
+   * Behind the offset that was read last; null: from the partition's beginning, as where the log is another one and
+   * ends before it.
+   */
   | { readonly after: (topic: Topic, partition: number) => number | null }
   | 'start'
   | 'end';
@@ -180,7 +218,10 @@ export interface ReadOptions {
   /** Go on waiting for new records until the signal aborts; otherwise end at the log's end as it was at the call. */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
-  /** Which records are wanted, by key; asked when each is reached. The others are skipped and never decoded. Default: all. */
+  /**
+   * Which records are wanted, by key; asked when each is reached. The others are skipped and never decoded. Default:
+   * all.
+   */
   readonly ofKey?: (key: string) => boolean;
   /** Called for a record that cannot be decoded, which is then skipped. Default: throws Fault('undecodable'). */
   readonly onUndecodable?: (position: { topic: Topic; partition: number; offset: number }, reason: string) => void;
@@ -201,11 +242,14 @@ export interface Bus {
   subscribe(subscription: Subscription): Promise<Consumer>;
   /** Reads without a group: for replay, for followers, for the command line. */
   read<T extends Topic>(topics: readonly T[], options: ReadOptions): AsyncIterable<Incoming<T>>;
-  /** What a payload of the topic says, such as that of a dead letter. Rejects with Fault('undecodable'), or with a retryable one. */
+  /**
+   * What a payload of the topic says, such as that of a dead letter. Rejects with Fault('undecodable'), or with a
+   * retryable one.
+   */
   decode<T extends Topic>(topic: T, value: Uint8Array): Promise<RecordOf<T>>;
   /**
-   * What a consumer group has not finished, partition by partition, whether or not it has a consumer now. A group that never committed has not
-   * finished anything. Rejects while the log cannot be read.
+   * What a consumer group has not finished, partition by partition, whether or not it has a consumer now. A group
+   * that never committed has not finished anything. Rejects while the log cannot be read.
    */
   groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]>;
   /** Rejects with what is wrong if the log cannot be used now. */

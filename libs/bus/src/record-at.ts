@@ -1,7 +1,10 @@
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from './port.js';
 
-/** The record that stands at this place of the topic; undefined if none does, or no longer. Throws what cannot be decoded, unless it is skipped. */
+/**
+ * The record that stands at this place of the topic; undefined if none does, or no longer. Throws what cannot be
+ * decoded, unless it is skipped.
+ */
 export async function recordAt<T extends Topic>(
   bus: LogReader,
   topic: T,

@@ -6,7 +6,9 @@ import { readDiscovery, readSelector } from './pipes.js';
 import type { Providers } from './pipes.js';
 import type { Section } from './section.js';
 
-/** `agents.default.tool_discovery`: a strategy that chooses among the offered tools before the agent’s model is asked. */
+/**
+ * `agents.default.tool_discovery`: a strategy that chooses among the offered tools before the agent’s model is asked.
+ */
 export function readAgentDiscovery(
   file: Section,
   tools: readonly IdentifiedTool[],

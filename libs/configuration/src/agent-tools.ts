@@ -26,7 +26,10 @@ import { type IdentifiedTool, toolsByName } from './identities.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
 
-/** `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63). Ids, in configuration order. */
+/**
+ * `policy.allowed_agents`: which agents may be called, beside `allowed_tools`; without it none (K-63). Ids, in
+ * configuration order.
+ */
 export function readAllowedAgents(section: Section, tools: readonly IdentifiedTool[]): readonly string[] {
   const agents = tools.filter(({ entry }) => entry.type === agentToolType);
   const byName = toolsByName(agents);
@@ -48,7 +51,9 @@ export function readAllowedAgents(section: Section, tools: readonly IdentifiedTo
   return agents.map(({ id }) => id).filter((id) => allowed.has(id));
 }
 
-/** What cannot be seen in an entry alone: money needs a price to be counted by, and an answer that is cut needs room. */
+/**
+ * What cannot be seen in an entry alone: money needs a price to be counted by, and an answer that is cut needs room.
+ */
 export function checkAgents(
   tools: readonly IdentifiedTool[],
   {
@@ -86,8 +91,9 @@ function noRoom(bytes: number, key: string, path = 'policy.budgets.tools'): Prob
 }
 
 /**
- * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, so that policy and approvals hold
- * for what an agent can do and not for what it is called. Agents count for nothing here: none calls another.
+ * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, so that
+ * policy and approvals hold for what an agent can do and not for what it is called. Agents count for nothing here:
+ * none calls another.
  */
 export function withAgentEffects(
   tools: readonly ConfiguredTool[],

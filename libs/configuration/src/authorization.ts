@@ -8,7 +8,10 @@ import { Section } from './section.js';
 export interface AuthorizationFiles {
   /** The text of a file, relative to the working directory, or why it cannot be read. */
   read(file: string): { readonly text: string } | { readonly error: string };
-  /** What is wrong with Cedar policies and their schema, as sentences; empty if they fit each other and what is asked of them. */
+  /**
+   * What is wrong with Cedar policies and their schema, as sentences; empty if they fit each other and what is asked
+   * of them.
+   */
   cedarProblems(policies: string, schema: string): readonly CedarProblem[];
 }
 export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');

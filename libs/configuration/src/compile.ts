@@ -82,8 +82,9 @@ export interface Compilation {
 }
 
 /**
- * Checks a configuration file as a whole and makes it self-contained. Takes the parsed value of the file, of
- * whatever shape; never throws for what is in it. What is compiled is well-formed. docs/configuration.md says what each key means.
+ * Checks a configuration file as a whole and makes it self-contained. Takes the parsed value of the file, of whatever
+ * shape; never throws for what is in it. What is compiled is well-formed. docs/configuration.md says what each key
+ * means.
  */
 export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Compilation {
   const problems: Problem[] = [];

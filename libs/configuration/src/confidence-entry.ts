@@ -3,7 +3,10 @@ import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 import type { ConfidenceSettings } from '@sluice/core';
 
-/** Who says how good a result is: the formula of its tool’s kind alone, or the model as well, whose word can only lower it. */
+/**
+ * Who says how good a result is: the formula of its tool’s kind alone, or the model as well, whose word can only
+ * lower it.
+ */
 export const confidenceJudges = ['formula', 'model'] as const;
 
 /** Who may let a plan go on with a result below its threshold. */
@@ -11,7 +14,10 @@ export const confidenceOverrides = ['model', 'person', 'none'] as const;
 
 type NumberKey = keyof typeof confidenceRanges;
 
-/** `tool.<tool>.plan.confidence`: what steps of plans are held to in runs of the strategy `confidence`; null where nothing is written. */
+/**
+ * `tool.<tool>.plan.confidence`: what steps of plans are held to in runs of the strategy `confidence`; null where
+ * nothing is written.
+ */
 export function readConfidence(plan: Section): ConfidenceSettings | null {
   if (!plan.has('confidence')) return null;
   const section = plan.section('confidence').closed(configurationKeys['tool.<tool>.plan.confidence']);

@@ -10,7 +10,10 @@ import { namesVariable, notAVariable } from './variables.js';
 const settingsOf = { environment: ['variable'], file: ['path'], http: ['url', 'key_env'] } as const;
 const settings = ['variable', 'path', 'url', 'key_env'] as const;
 
-/** `connections`: what credentials there are, where they come from, and for which tenants. A credential itself never stands here. */
+/**
+ * `connections`: what credentials there are, where they come from, and for which tenants. A credential itself never
+ * stands here.
+ */
 export function readConnections(section: Section): readonly ConnectionSettings[] {
   return section.keys().flatMap((id) => {
     if (!connectionIdForm.test(id)) {

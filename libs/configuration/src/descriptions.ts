@@ -24,8 +24,8 @@ export interface Descriptions {
 }
 
 /**
- * `agents.default`: which tools are described in full to the agent’s model. A tool’s own mode counts first, then the list of those that are
- * always full, then the mode of its pack, then that of the agent.
+ * `agents.default`: which tools are described in full to the agent’s model. A tool’s own mode counts first, then the
+ * list of those that are always full, then the mode of its pack, then that of the agent.
  */
 export function readDescriptions(
   file: Section,

@@ -10,8 +10,9 @@ interface Specified {
 }
 
 /**
- * The tools with the examples that fit them: one that the tool would refuse teaches a client to make mistakes (XM-2). By a schema of the
- * project’s it is a mistake; a server may change its schema at any time, so by that the example is left out.
+ * The tools with the examples that fit them: one that the tool would refuse teaches a client to make mistakes (XM-2).
+ * By a schema of the project’s it is a mistake; a server may change its schema at any time, so by that the example is
+ * left out.
  */
 export function withFittingExamples<T extends Specified>(
   tools: readonly T[],
@@ -36,7 +37,10 @@ export function withFittingExamples<T extends Specified>(
   });
 }
 
-/** Many descriptions end with an example of a call, which clients get by itself, too (M-13, M-73). One that does not fit is no example. */
+/**
+ * Many descriptions end with an example of a call, which clients get by itself, too (M-13, M-73). One that does not
+ * fit is no example.
+ */
 function withExampleOfDescription<T extends Specified>(
   tool: T,
   argumentsProblem: ((schema: JsonObject, args: JsonObject) => string | null) | undefined,

@@ -26,7 +26,10 @@ const allTools = 'tool';
 /** Tools that every provider takes in one request. */
 const mostTools = 128;
 
-/** What is known of tools beside what they are, by key: where they stand in the file, and how their schema differs from their server's. */
+/**
+ * What is known of tools beside what they are, by key: where they stand in the file, and how their schema differs
+ * from their server's.
+ */
 interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
   readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls'>>;

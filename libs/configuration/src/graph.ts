@@ -59,7 +59,10 @@ function readUrl(section: Section): string {
   return '';
 }
 
-/** `database` is that of requests without an identity; others have none unless `databases` says so, since a query sees all of its database. */
+/**
+ * `database` is that of requests without an identity; others have none unless `databases` says so, since a query sees
+ * all of its database.
+ */
 function readDatabases(section: Section): Readonly<Record<string, string>> {
   const write = 'the name of a database: letters, digits, dots and dashes, such as `neo4j`';
   const own = section.text('database', write);
@@ -84,7 +87,10 @@ function readDatabases(section: Section): Readonly<Record<string, string>> {
 /** The type whose calls change the graph where `write_queries` is set. */
 const queryType = 'execute_cypher_query';
 
-/** With `write_queries` a query has an effect: it is decided on, approved and repeated as other calls that change something. */
+/**
+ * With `write_queries` a query has an effect: it is decided on, approved and repeated as other calls that change
+ * something.
+ */
 export function withQueryWrites(
   types: readonly ToolType[],
   { graph }: { readonly graph?: GraphSettings },

@@ -18,9 +18,9 @@ export interface Groups {
 }
 
 /**
- * `group`: from group name to tool keys, or to a map of the groups within it. The tags of a tool are its own in their order, then
- * the map's. Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag that
- * other tags replaced.
+ * `group`: from group name to tool keys, or to a map of the groups within it. The tags of a tool are its own in their
+ * order, then the map's. Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag
+ * that other tags replaced.
  */
 export function readGroups(section: Section, entries: readonly ToolEntry[]): Groups {
   const added = new Map<string, string[]>(entries.map((entry) => [entry.key, []]));

@@ -29,7 +29,10 @@ export function safe(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/gu, '_');
 }
 
-/** Gives every tool its id. Ids are looked up, never taken apart, so the separator may occur in names. What is wrong with a tool that its server brought (`brought`, keys) hides it alone. */
+/**
+ * Gives every tool its id. Ids are looked up, never taken apart, so the separator may occur in names. What is wrong
+ * with a tool that its server brought (`brought`, keys) hides it alone.
+ */
 export function identify(
   entries: readonly ToolEntry[],
   mcp: McpSettings,

@@ -1,6 +1,6 @@
 /**
- * Every key a configuration file may hold, by the place it stands in; `<…>` is a name of the author's choice. The readers of
- * the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
+ * Every key a configuration file may hold, by the place it stands in; `<…>` is a name of the author's choice. The
+ * readers of the sections refuse any other key, and docs/configuration.md is held equal to this table by a test.
  */
 export const configurationKeys = {
   '': [

@@ -21,7 +21,10 @@ export function mostOpenRuns({ openRuns = limitRanges.open_runs.byDefault }: Lim
   return openRuns === 0 ? null : openRuns;
 }
 
-/** About what a call that is not made takes on the record, and what the run, its signature and its lists of tools take. */
+/**
+ * About what a call that is not made takes on the record, and what the run, its signature and its lists of tools
+ * take.
+ */
 const refusedBytes = 512;
 const runBytes = 32_768;
 
@@ -46,8 +49,9 @@ export function readLimits(section: Section): Limits {
 }
 
 /**
- * The record of a turn holds the history and, twice, the steps of the turn: as they are new, and as the history goes on. Limits under which
- * a history that is not full leaves no room for one call more would only stop runs at odd places.
+ * The record of a turn holds the history and, twice, the steps of the turn: as they are new, and as the history goes
+ * on. Limits under which a history that is not full leaves no room for one call more would only stop runs at odd
+ * places.
  */
 function checkRoom(section: Section, limits: Limits & { readonly callsPerTurn: number }): void {
   const { historyBytes, argumentBytes, resultBytes, callsPerTurn } = limits;

@@ -26,18 +26,23 @@ interface Found {
   readonly hasPatterns: boolean;
 }
 
-/** The file written out, and the keys of the tools that are in it because a server offers them: what is wrong with one hides it alone. */
+/**
+ * The file written out, and the keys of the tools that are in it because a server offers them: what is wrong with one
+ * hides it alone.
+ */
 export interface WrittenOut {
   readonly file: unknown;
   readonly brought: ReadonlySet<string>;
 }
 
 /**
- * The file with each entry of `mcp.tools` that has a list `tools` written out: an entry a tool, `<id>/<tool>`, and likewise the entries
- * of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single tools alone, so each is allowed, pinned and
- * named like any other. Patterns match what the server offers; with pins, only tools that were allowed before, so that a tool that a
- * server adds later comes in when an operator compiles. A tool that the file names elsewhere as `<entry>/<tool>` is one of the entry too, so that it
- * is hidden and no unknown name where its server is away or has it no longer. What is not of the right shape stays as it is, for its reader to refuse.
+ * The file with each entry of `mcp.tools` that has a list `tools` written out: an entry a tool, `<id>/<tool>`, and
+ * likewise the entries of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single
+ * tools alone, so each is allowed, pinned and named like any other. Patterns match what the server offers; with pins,
+ * only tools that were allowed before, so that a tool that a server adds later comes in when an operator compiles. A
+ * tool that the file names elsewhere as `<entry>/<tool>` is one of the entry too, so that it is hidden and no unknown
+ * name where its server is away or has it no longer. What is not of the right shape stays as it is, for its reader to
+ * refuse.
  */
 export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[], findings: Finding[]): WrittenOut {
   const all = manyIn(raw);

@@ -6,8 +6,8 @@ import { join } from './problems.js';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The file with each section that is nearly right under its right name, and the mistake noted: what is within it is checked, and what
- * names it elsewhere is no mistake.
+ * The file with each section that is nearly right under its right name, and the mistake noted: what is within it is
+ * checked, and what names it elsewhere is no mistake.
  */
 export function withMeantSections(raw: unknown, problems: Problem[]): unknown {
   if (!isMap(raw)) return raw;
@@ -38,8 +38,8 @@ const sectionsOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Without the problems that come of another one: a name is not unknown where its section cannot be read, or where its own entry is not of
- * the right shape.
+ * Without the problems that come of another one: a name is not unknown where its section cannot be read, or where its
+ * own entry is not of the right shape.
  */
 export function withoutConsequences(problems: readonly Problem[], raw: unknown): readonly Problem[] {
   const own = problems.filter(({ found }) => {

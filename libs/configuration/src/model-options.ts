@@ -33,7 +33,10 @@ const leastThinking = 1_024;
 const ownHeaders =
   /^(?:authorization|proxy-.*|x-api-key|api-key|x-goog-api-key|x-amz-.*|cookie|host|content-.*|transfer-encoding|connection|anthropic-version|anthropic-beta)$/i;
 
-/** What a model is asked for beside its turn. A setting that is not written adds nothing, so that its configuration keeps its version. */
+/**
+ * What a model is asked for beside its turn. A setting that is not written adds nothing, so that its configuration
+ * keeps its version.
+ */
 export function readModelOptions(section: Section, provider: ModelProvider, maxOutputTokens: number): Options {
   for (const [key, providers] of Object.entries(providersOf))
     if (section.has(key) && !(providers as readonly ModelProvider[]).includes(provider)) {

@@ -12,7 +12,10 @@ export const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
 
 const mostModels = 8;
 
-/** `model`: one, or a list of which the first is asked first, and the next where it is out of reach or has no capacity. */
+/**
+ * `model`: one, or a list of which the first is asked first, and the next where it is out of reach or has no
+ * capacity.
+ */
 export function readModels(file: Section): Pick<Configuration, 'model' | 'fallbacks'> {
   const listed = file.value('model');
   if (!Array.isArray(listed)) return { model: readModel(file.section('model')) };

@@ -3,7 +3,10 @@ import { quote } from '@sluice/core';
 import type { AvailabilityRule, MonitoringSettings } from '@sluice/core';
 import type { Section } from './section.js';
 
-/** `monitoring`: where files such as `tool_discovery.jsonl` are written, and where rules find measures; null for neither. */
+/**
+ * `monitoring`: where files such as `tool_discovery.jsonl` are written, and where rules find measures; null for
+ * neither.
+ */
 export function readMonitoring(section: Section, rules: readonly AvailabilityRule[]): MonitoringSettings | null {
   section.closed(configurationKeys.monitoring);
   const folder = section.text('folder', 'the path of a folder, relative to the working directory');

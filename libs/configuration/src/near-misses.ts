@@ -7,8 +7,8 @@ interface Use {
 }
 
 /**
- * Groups and states that one tool alone names and that nearly are the name of another: `anlysis` beside `analysis`, `Read-Only` beside
- * `read-only`. Each is legal, and most are mistyped.
+ * Groups and states that one tool alone names and that nearly are the name of another: `anlysis` beside `analysis`,
+ * `Read-Only` beside `read-only`. Each is legal, and most are mistyped.
  */
 export function findNearMisses(
   tools: readonly ConfiguredTool[],

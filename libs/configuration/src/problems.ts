@@ -1,7 +1,10 @@
 import { quote } from '@sluice/core';
 import type { Finding, Problem } from '@sluice/core';
 
-/** A value from the file, named in a few words. Never goes into a list or a map, so that what is deep or cyclic does no harm. */
+/**
+ * A value from the file, named in a few words. Never goes into a list or a map, so that what is deep or cyclic does
+ * no harm.
+ */
 export function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${String(value.length)}`;
@@ -17,7 +20,9 @@ export function join(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** One line a problem: where (the line and column first, where they are known), what was found, what to write instead. */
+/**
+ * One line a problem: where (the line and column first, where they are known), what was found, what to write instead.
+ */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems
     .map(

@@ -7,8 +7,8 @@ import { type Allowed, withheld } from './specifications.js';
 const otherFields = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'patternProperties', 'dependentSchemas'];
 
 /**
- * The tools, those withheld whose redaction lets nothing through: none of its fields is one that the server declares for its results. At every
- * call nothing would be left of the result, which reads as if there was none.
+ * The tools, those withheld whose redaction lets nothing through: none of its fields is one that the server declares
+ * for its results. At every call nothing would be left of the result, which reads as if there was none.
  */
 export function withRedactions<T extends IdentifiedTool & { readonly allowed: Allowed }>(
   tools: readonly T[],

@@ -81,7 +81,10 @@ function readDates(section: Section): readonly string[] {
   });
 }
 
-/** `load`: a measure and two thresholds, so that a value that swings about one of them does not open and close with it. */
+/**
+ * `load`: a measure and two thresholds, so that a value that swings about one of them does not open and close with
+ * it.
+ */
 export function readLoad(section: Section): LoadCondition | undefined {
   if (!section.has('load')) return undefined;
   const own = section.section('load').closed(configurationKeys['rules.<rule>.load']);

@@ -6,7 +6,9 @@ import { configurationKeys } from './keys.js';
 import { readContext, readHistory, readLoad, readTime, readTools } from './rule-conditions.js';
 import type { Section } from './section.js';
 
-/** `rules`: when tools, or those of groups, are available at all. Groups and tools become ids in configuration order. */
+/**
+ * `rules`: when tools, or those of groups, are available at all. Groups and tools become ids in configuration order.
+ */
 export function readRules(
   section: Section,
   groups: Groups,

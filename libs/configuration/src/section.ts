@@ -18,8 +18,8 @@ function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
 const noValues: Readonly<Record<string, unknown>> = {};
 
 /**
- * A map of the file while it is read. Each reader returns a usable value or null, absent and null being the same, and notes
- * what it cannot use, so that one pass finds every problem.
+ * A map of the file while it is read. Each reader returns a usable value or null, absent and null being the same, and
+ * notes what it cannot use, so that one pass finds every problem.
  */
 export class Section {
   private readonly values: Readonly<Record<string, unknown>>;
@@ -40,7 +40,10 @@ export class Section {
     if (!this.usable) this.problem(path, describe(value), 'a map of keys and values');
   }
 
-  /** Refuses every key but these. One that is nearly right is read on as the one that was meant, so that its content is no second mistake. */
+  /**
+   * Refuses every key but these. One that is nearly right is read on as the one that was meant, so that its content
+   * is no second mistake.
+   */
   closed(keys: readonly string[]): this {
     for (const key of this.keys()) {
       if (keys.includes(key)) continue;
@@ -138,7 +141,10 @@ export class Section {
     return range.byDefault;
   }
 
-  /** An http address. One with a user and a password is refused and not repeated: a configuration travels in the clear. */
+  /**
+   * An http address. One with a user and a password is refused and not repeated: a configuration travels in the
+   * clear.
+   */
   address(key: string): string | null {
     const value = this.text(key, 'an address such as `http://localhost:8080/path`');
     if (value === null) return null;

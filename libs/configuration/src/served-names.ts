@@ -31,9 +31,9 @@ function placeKey({ server, tool }: Place): string {
 
 /**
  * The name under which each tool is served, in their order (M-60 to M-64): `filesystem___read_file`,
- * `files.example.com:read_file` or `abc123___read_file`. A tool keeps the name that it was given before, whatever else changes, until the
- * operator chooses another strategy. Names are looked up, never taken apart. Two tools of one name are a problem each time: none is dropped,
- * and none is served as the other.
+ * `files.example.com:read_file` or `abc123___read_file`. A tool keeps the name that it was given before, whatever
+ * else changes, until the operator chooses another strategy. Names are looked up, never taken apart. Two tools of one
+ * name are a problem each time: none is dropped, and none is served as the other.
  */
 export function servedNames(
   places: readonly Place[],
@@ -42,7 +42,9 @@ export function servedNames(
     readonly strategy: NamingStrategy;
     readonly digest: Digest;
     readonly before?: NamesBefore;
-    /** Whether the place is there because its server offers it: then a clash hides it, and is no mistake of the file. */
+    /**
+     * Whether the place is there because its server offers it: then a clash hides it, and is no mistake of the file.
+     */
     readonly isBrought?: (place: Place) => boolean;
   },
 ): {
@@ -115,7 +117,10 @@ function prefixesOf(given: {
   }
 }
 
-/** A server's authority; with its path where several share one. What was started here and has no address is `local.<server>`. */
+/**
+ * A server's authority; with its path where several share one. What was started here and has no address is
+ * `local.<server>`.
+ */
 function uriPrefixes(servers: readonly McpServer[]): ReadonlyMap<string, string> {
   const authorities = Map.groupBy(servers, ({ id, url }) => (url === null ? `local.${id}` : authority(url)));
   return new Map(
@@ -133,7 +138,10 @@ function path(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, '');
 }
 
-/** Says nothing about the server, and stays the same while it stays configured as it is; longer where two would be equal. */
+/**
+ * Says nothing about the server, and stays the same while it stays configured as it is; longer where two would be
+ * equal.
+ */
 function randomPrefixes(servers: readonly McpServer[], digest: Digest): ReadonlyMap<string, string> {
   const hashes = servers.map(({ id, command, args, url }) => digest(JSON.stringify([id, command, args, url])));
   const differ = (digits: number): boolean =>

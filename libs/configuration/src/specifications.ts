@@ -57,7 +57,10 @@ export function placeOf({ server, tool }: { readonly server: string; readonly to
   return JSON.stringify([server, tool]);
 }
 
-/** An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of `mcp.tools`. */
+/**
+ * An mcp-tool: the schema is the server's, in the subset that models take; effect and redaction are those of
+ * `mcp.tools`.
+ */
 export function specifyMcp(
   tool: IdentifiedTool,
   given: {
@@ -126,7 +129,10 @@ const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
   },
 };
 
-/** Resources or a prompt: what their server has of them is asked at each call, and nothing of it reaches a model’s list of tools. */
+/**
+ * Resources or a prompt: what their server has of them is asked at each call, and nothing of it reaches a model’s
+ * list of tools.
+ */
 function specifyPassedOn(
   { id, entry }: IdentifiedTool,
   { server, tool, redaction, path, effect }: McpBinding,

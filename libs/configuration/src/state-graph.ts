@@ -49,7 +49,10 @@ function reached(edges: Edges, start: Node): ReadonlySet<string> {
   return named(seen);
 }
 
-/** Sets of states that reach each other, after Kosaraju: in order of completion, then against the edges. Without recursion, since chains may be long. */
+/**
+ * Sets of states that reach each other, after Kosaraju: in order of completion, then against the edges. Without
+ * recursion, since chains may be long.
+ */
 function components(edges: Edges): readonly (readonly string[])[] {
   const backward = new Map<Node, Set<Node>>([...edges.keys()].map((node) => [node, new Set()]));
   for (const [from, targets] of edges) for (const to of targets) backward.get(to)?.add(from);

@@ -4,7 +4,10 @@ import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 
-/** `agents.default.strategy`, `strategies` and `auto`: how runs come to their answers, what a request may choose, and what `auto` may. */
+/**
+ * `agents.default.strategy`, `strategies` and `auto`: how runs come to their answers, what a request may choose, and
+ * what `auto` may.
+ */
 export function readStrategy(file: Section): Pick<Configuration, 'strategy'> {
   const agent = file.section('agents').section('default');
   const byDefault = agent.choice('strategy', strategyNames);

@@ -8,7 +8,10 @@ import { CredentialCache, keyOf } from './cache.js';
 export type Outcome = 'given' | 'denied' | 'unreachable';
 
 export interface BrokerParts {
-  /** A variable's value, or what the file holds that `<variable>_FILE` names; throws a sentence where that cannot be read. */
+  /**
+   * A variable's value, or what the file holds that `<variable>_FILE` names; throws a sentence where that cannot be
+   * read.
+   */
   secret(variable: string): string | undefined;
   readonly clock: Clock;
   /** How long an HTTP broker may take, in milliseconds. Default 5,000. */
@@ -90,7 +93,10 @@ const shortestToken = 8;
 
 const longestToken = 8_192;
 
-/** What keeps a text from being a credential, as the end of a sentence that repeats nothing of it; null if it can be one. */
+/**
+ * What keeps a text from being a credential, as the end of a sentence that repeats nothing of it; null if it can be
+ * one.
+ */
 function whyUnusable(token: string): string | null {
   if (token.length < shortestToken) return `is shorter than ${shortestToken} characters`;
   if (token.length > longestToken) return `is longer than ${longestToken} characters`;

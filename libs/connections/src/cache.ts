@@ -30,8 +30,8 @@ export class CredentialCache {
 }
 
 /**
- * Whose credential it is: tenant, actor, subject and the connection as it is set up, so that no caller gets another's, and another
- * configuration another one. No name can be written so that two keys meet.
+ * Whose credential it is: tenant, actor, subject and the connection as it is set up, so that no caller gets
+ * another's, and another configuration another one. No name can be written so that two keys meet.
  */
 export function keyOf(settings: ConnectionSettings, { tenantId, actorId, subjectId }: ConnectionUse): string {
   return JSON.stringify([tenantId, actorId, subjectId, settings]);

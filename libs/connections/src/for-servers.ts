@@ -4,8 +4,8 @@ const nobody = { tenantId: null, actorId: null, subjectId: null } as const;
 const unlimited = new AbortController().signal;
 
 /**
- * What Sluice itself shows an MCP server when it asks what the server offers: the broker is asked without a caller. Rejects with a sentence where
- * there is none.
+ * What Sluice itself shows an MCP server when it asks what the server offers: the broker is asked without a caller.
+ * Rejects with a sentence where there is none.
  */
 export function credentialForServers(broker: ConnectionBroker) {
   return async ({ id, connection }: McpServer, refused?: string): Promise<string> => {

@@ -9,8 +9,8 @@ import type { RecordOf, Topic } from './topics/topics.js';
 const known = new Map<string, { readonly theirs: Type; readonly ours: Type; readonly resolver: Resolver }>();
 
 /**
- * Writes the record with that schema and reads it with today’s: what the writer did not know gets its default. Gives the record itself where that
- * writer could not have written it at all.
+ * Writes the record with that schema and reads it with today’s: what the writer did not know gets its default. Gives
+ * the record itself where that writer could not have written it at all.
  */
 export function asWrittenWith<T extends Topic>(topic: T, writer: string, record: RecordOf<T>): RecordOf<T> {
   const name = `${topic}\n${writer}`;

@@ -7,7 +7,10 @@ interface Form {
   readonly names: 'wire' | 'process';
   /** In alphabetical order of their names, or as the schema has them. */
   readonly order: 'name' | 'schema';
-  /** Whether a value says nothing and is left out; `given` is the default of the member that holds it, undefined where there is none. */
+  /**
+   * Whether a value says nothing and is left out; `given` is the default of the member that holds it, undefined where
+   * there is none.
+   */
   readonly saysNothing: (value: unknown, given: unknown) => boolean;
   /** Members that are left out, in the process’s names, by record. */
   readonly without?: Readonly<Record<string, readonly string[]>>;
@@ -16,8 +19,9 @@ interface Form {
 type Writer = (value: unknown) => unknown;
 
 /**
- * Records as JSON text in one form, so that equal records give equal bytes: members come from the schema, texts are well-formed, bytes are
- * base64, maps are sorted by name. So a text is the same before a record was written and after, as Avro and as JSON.
+ * Records as JSON text in one form, so that equal records give equal bytes: members come from the schema, texts are
+ * well-formed, bytes are base64, maps are sorted by name. So a text is the same before a record was written and
+ * after, as Avro and as JSON.
  */
 export class CanonicalForm {
   private readonly writers = new Map<string, Writer>();
@@ -104,8 +108,8 @@ export class CanonicalForm {
 }
 
 /**
- * All that a record says: what is not at its default, under its wire names. So it stays the same when a later schema has more members.
- * New hashes and signatures are over this form; the others are those of former versions.
+ * All that a record says: what is not at its default, under its wire names. So it stays the same when a later schema
+ * has more members. New hashes and signatures are over this form; the others are those of former versions.
  */
 const content = new CanonicalForm({ names: 'wire', order: 'name', saysNothing: isDefault });
 

@@ -17,14 +17,22 @@ export interface SchemaRegistry {
   find(id: number): Promise<string | undefined>;
 }
 
-/** Turns records into payloads and back: magic byte 0, schema number (4 bytes, big-endian), Avro. A payload that begins with `{` is JSON. */
+/**
+ * Turns records into payloads and back: magic byte 0, schema number (4 bytes, big-endian), Avro. A payload that
+ * begins with `{` is JSON.
+ */
 export interface Codec {
   encode<T extends Topic>(topic: T, record: RecordOf<T>): Buffer;
   /** Throws Fault('undecodable'). A promise only where the writer's schema has to be fetched first. */
   decode<T extends Topic>(topic: T, payload: Uint8Array): RecordOf<T> | Promise<RecordOf<T>>;
-  /** The Avro in a payload, without what stands before it; null if it is of another schema than the topic’s of today. */
+  /**
+   * The Avro in a payload, without what stands before it; null if it is of another schema than the topic’s of today.
+   */
   avro(topic: Topic, payload: Uint8Array): Buffer | null;
-  /** The schema that a payload’s writer had, as JSON, where it is another than the topic’s of today and the payload was decoded; else null. */
+  /**
+   * The schema that a payload’s writer had, as JSON, where it is another than the topic’s of today and the payload
+   * was decoded; else null.
+   */
   writer(topic: Topic, payload: Uint8Array): string | null;
   /** The record of what `avro` gave. Throws Fault('undecodable'). */
   fromAvro<T extends Topic>(topic: T, avro: Buffer): RecordOf<T>;

@@ -29,8 +29,9 @@ const writtenBefore = new WeakSet<readonly unknown[]>();
 const worthKeeping = 8;
 
 /**
- * An array that keeps the bytes of a frozen list when it writes it a second time, and copies them from then on: what is offered and hidden is
- * shared by most decisions of the same groups and state. A frozen list must be deeply immutable.
+ * An array that keeps the bytes of a frozen list when it writes it a second time, and copies them from then on: what
+ * is offered and hidden is shared by most decisions of the same groups and state. A frozen list must be deeply
+ * immutable.
  */
 class ArrayOfFrozen extends (avsc.types.ArrayType as unknown as Arrays) {
   override _write(tap: Tap, list: unknown): void {

@@ -10,7 +10,10 @@ export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
 
-/** Reads JSON of a record's wire shape: defaults filled in, unknown members ignored, each mistake named by its path. Texts become well-formed. Bytes are base64. */
+/**
+ * Reads JSON of a record's wire shape: defaults filled in, unknown members ignored, each mistake named by its path.
+ * Texts become well-formed. Bytes are base64.
+ */
 export function recordFromJson(name: string, value: unknown): unknown {
   return read(name, value, '$');
 }

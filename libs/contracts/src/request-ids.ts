@@ -3,7 +3,10 @@ import { cut } from '@sluice/core';
 /** Characters of an id, at most. */
 export const longestId = 256;
 
-/** Of a longer one so many are repeated: more than anybody means, and few enough that there is room to say what is wrong with it. */
+/**
+ * Of a longer one so many are repeated: more than anybody means, and few enough that there is room to say what is
+ * wrong with it.
+ */
 const repeatedOfId = 4_096;
 
 /** The ids of an AgentRequest as it lies on the log: its own, else derived from its place there. */

@@ -65,7 +65,10 @@ export function selfContained(name: string): AvroRecord {
   return placeRecord(name) as AvroRecord;
 }
 
-/** The same schema with the field names the process uses: for writers of any version, since names decide how versions are resolved. */
+/**
+ * The same schema with the field names the process uses: for writers of any version, since names decide how versions
+ * are resolved.
+ */
 export function inProcess(type: AvroType): AvroType {
   if (typeof type === 'string') return type;
   if (isUnion(type)) return type.map(inProcess);

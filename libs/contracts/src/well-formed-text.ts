@@ -6,9 +6,10 @@ type Writing<T extends object = object> = new (...given: never[]) => Type & {
   _write(tap: unknown, value: unknown): void;
 } & T;
 
-/*
- * avsc writes half a surrogate pair in two ways, by the length of the text, and neither is read back as it was signed. These types write what
- * toWellFormed() makes of it, as signatures do. Texts are well-formed since they came in; this holds even where a way in was forgotten.
+/**
+ * avsc writes half a surrogate pair in two ways, by the length of the text, and neither is read back as it was
+ * signed. These types write what toWellFormed() makes of it, as signatures do. Texts are well-formed since they came
+ * in; this holds even where a way in was forgotten.
  */
 
 class WellFormedText extends (avsc.types.StringType as unknown as Writing) {

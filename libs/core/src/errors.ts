@@ -53,9 +53,9 @@ export const toolErrors = {
 export type ToolErrorCode = keyof typeof toolErrors;
 
 /**
- * Where a call's refusal comes from. `decided`: from the configuration and what is recorded, so replay derives it again, and where it does
- * not, that is a difference. `asked`: from what was asked outside, such as an authorizer, a broker or a limit that the ledger counts.
- * `tool`: from the tool's run or its result.
+ * Where a call's refusal comes from. `decided`: from the configuration and what is recorded, so replay derives it
+ * again, and where it does not, that is a difference. `asked`: from what was asked outside, such as an authorizer, a
+ * broker or a limit that the ledger counts. `tool`: from the tool's run or its result.
  */
 export type ReasonStage = 'decided' | 'asked' | 'tool';
 
@@ -197,7 +197,10 @@ export function isDecidedReason(reason: string | null): boolean {
 }
 
 export interface RunErrorEntry extends ErrorEntry {
-  /** Whether the filter ends runs with it: what it decides from a request, its run and the configuration, another configuration may decide otherwise. */
+  /**
+   * Whether the filter ends runs with it: what it decides from a request, its run and the configuration, another
+   * configuration may decide otherwise.
+   */
   readonly byFilter: boolean;
   /** Whether a budget was used up: iterations, time, tokens or money. */
   readonly isBudget: boolean;
@@ -414,7 +417,10 @@ export const httpErrors = {
 
 export type HttpErrorCode = keyof typeof httpErrors;
 
-/** Security events: a forged record, which does not belong to the run it names, is put aside, and the honest run goes on. */
+/**
+ * Security events: a forged record, which does not belong to the run it names, is put aside, and the honest run goes
+ * on.
+ */
 export const securityFaults = [
   'grant_invalid',
   'continuation_invalid',
@@ -430,10 +436,16 @@ export function isSecurityFault(code: string): code is SecurityFault {
   return securityFaults.some((fault) => fault === code);
 }
 
-/** A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and message. */
+/**
+ * A fault: the record is retried with back-off if `retryable`, else it goes to the dead letters with its code and
+ * message.
+ */
 export class Fault extends Error {
   override readonly name = 'Fault';
-  /** Until when it is worth retrying, however often, milliseconds since the epoch; null: as often as the bus retries anything. */
+  /**
+   * Until when it is worth retrying, however often, milliseconds since the epoch; null: as often as the bus retries
+   * anything.
+   */
   readonly until: number | null;
   /** What went wrong in a few words that callers may read: nothing of where a system is. Null where there are none. */
   readonly brief: string | null;

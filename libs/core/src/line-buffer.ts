@@ -1,6 +1,9 @@
 const newLine = 0x0a;
 
-/** Puts a stream's pieces together to lines. In place of the SDK's own, whose cost grows with the square of a line's length. */
+/**
+ * Puts a stream's pieces together to lines. In place of the SDK's own, whose cost grows with the square of a line's
+ * length.
+ */
 export class LineBuffer {
   private pieces: Buffer[] = [];
   private bytes = 0;

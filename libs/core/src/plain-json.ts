@@ -24,8 +24,9 @@ export function isDeeperThan(value: JsonValue, levels: number): boolean {
 }
 
 /**
- * UTF-8 bytes of a value’s JSON text, without writing it. Throws JsonTooLargeError as soon as there are more than `atMost`, so that a
- * value of a gigabyte costs no more than one of the limit, and NotJsonError for what is no JSON or deeper than 128 levels (L-04).
+ * UTF-8 bytes of a value’s JSON text, without writing it. Throws JsonTooLargeError as soon as there are more than
+ * `atMost`, so that a value of a gigabyte costs no more than one of the limit, and NotJsonError for what is no JSON
+ * or deeper than 128 levels (L-04).
  */
 export function jsonBytes(value: unknown, atMost: number): number {
   return measure(value, atMost, 0);
@@ -99,9 +100,9 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The same value as plain JSON: each member read once, so that getters and proxies can say nothing else later; members that are undefined
- * left out, as JSON text would. Throws NotJsonError (numbers that are not finite, bigint, functions, dates and other instances, cycles, too
- * deep) and JsonTooLargeError (L-04).
+ * The same value as plain JSON: each member read once, so that getters and proxies can say nothing else later;
+ * members that are undefined left out, as JSON text would. Throws NotJsonError (numbers that are not finite, bigint,
+ * functions, dates and other instances, cycles, too deep) and JsonTooLargeError (L-04).
  */
 export function plainJson(value: unknown, atMost: number): JsonValue {
   return copy(value, { left: atMost }, 0);
@@ -138,7 +139,10 @@ type Members = Readonly<Record<string, unknown>>;
 
 const member = { enumerable: true, configurable: true, writable: true } as const;
 
-/** The names of a plain object’s members, of whatever realm; instances of classes are no JSON, whatever their toJSON would say. */
+/**
+ * The names of a plain object’s members, of whatever realm; instances of classes are no JSON, whatever their toJSON
+ * would say.
+ */
 function keysOf(value: object): readonly string[] {
   const prototype = Object.getPrototypeOf(value) as object | null;
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {

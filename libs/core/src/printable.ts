@@ -1,4 +1,7 @@
-/** Control characters but ends of lines and tabs, and marks of direction: they steer a terminal, or show a reader another text. */
+/**
+ * Control characters but ends of lines and tabs, and marks of direction: they steer a terminal, or show a reader
+ * another text.
+ */
 const steering = /(?![\n\t])\p{Cc}|\p{Bidi_Control}/gu;
 
 /** A stranger’s text without them: what the sender of a record wrote, or a server. */

@@ -4,8 +4,9 @@ type Open =
   | { readonly isList: true; at: number };
 
 /**
- * The path of the first name that stands twice in one object of a JSON text, as `history[0].thought`; null where each stands once. JSON.parse
- * keeps the last one and says nothing. The text must be JSON: this looks at strings and brackets alone, in one pass and without recursion.
+ * The path of the first name that stands twice in one object of a JSON text, as `history[0].thought`; null where each
+ * stands once. JSON.parse keeps the last one and says nothing. The text must be JSON: this looks at strings and
+ * brackets alone, in one pass and without recursion.
  */
 export function repeatedName(text: string): string | null {
   const open: Open[] = [];

@@ -1,4 +1,7 @@
-/** Values made from objects, each kept as long as its object, up to a total weight: beyond it all are forgotten and made again. */
+/**
+ * Values made from objects, each kept as long as its object, up to a total weight: beyond it all are forgotten and
+ * made again.
+ */
 export class WeakMemory<Of extends object, Made> {
   private made = new WeakMap<Of, Made>();
   private weight = 0;

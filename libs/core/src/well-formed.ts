@@ -1,13 +1,14 @@
 import { deepestJson } from './plain-json.js';
 
-/*
- * A JavaScript text may hold half a surrogate pair; UTF-8, which every record, signature and hash is written in, has no such thing. So each
- * text is made well-formed where it enters: a half becomes U+FFFD. What is signed is then what is read back.
+/**
+ * A JavaScript text may hold half a surrogate pair; UTF-8, which every record, signature and hash is written in, has
+ * no such thing. So each text is made well-formed where it enters: a half becomes U+FFFD. What is signed is then what
+ * is read back.
  */
 
 /**
- * The value with every text in it well-formed, names of members included. Returns the value itself if nothing had to change. Bytes, and
- * what is nested deeper than JSON may be (128 levels), stay as they are.
+ * The value with every text in it well-formed, names of members included. Returns the value itself if nothing had to
+ * change. Bytes, and what is nested deeper than JSON may be (128 levels), stay as they are.
  */
 export function wellFormed<T>(value: T): T {
   return inside(value, 0) as T;
@@ -38,7 +39,10 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 /** Every escape of a JSON text, one after another, so that a backslash that is itself escaped begins none. */
 const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u([dD][89a-fA-F][\da-fA-F]{2})|[^])/g;
 
-/** A JSON text whose value is well-formed, as `wellFormed` would make it; every other character stays. It need not be valid JSON. */
+/**
+ * A JSON text whose value is well-formed, as `wellFormed` would make it; every other character stays. It need not be
+ * valid JSON.
+ */
 export function wellFormedJson(text: string): string {
   const whole = text.toWellFormed();
   if (!surrogateEscape.test(whole)) return whole;

@@ -24,7 +24,10 @@ function cpuMs(work: () => void, times = 5): number {
   return Math.min(...taken);
 }
 
-/** Limits are ten times what docs/benchmarks.md has and more: they catch work that grows with the square, not a slow machine. */
+/**
+ * Limits are ten times what docs/benchmarks.md has and more: they catch work that grows with the square, not a slow
+ * machine.
+ */
 describe('groups and states', () => {
   it('take little memory for each tool (G-158)', () => {
     setFlagsFromString('--expose-gc');

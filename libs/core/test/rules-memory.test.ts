@@ -78,7 +78,8 @@ describe('what is read of a configuration', () => {
     const rules = compileRules(counted);
     expect(reads).toBeGreaterThanOrEqual(200);
     reads = 0;
-    // Ten groups by themselves and every pair of them, in twenty states: most of these requests come for the first time.
+    // Ten groups by themselves and every pair of them, in twenty states: most of these requests come for the first
+    // time.
     for (let i = 0; i < 1_000; i++) {
       const groups = [`g${String(i % 10)}`, `g${String(Math.floor(i / 10) % 10)}`];
       expect(rules.decide(groups, `state-${String(i % 20)}`).eligible.length).toBeGreaterThan(0);

@@ -8,8 +8,9 @@ import type { Attestation, AttestationBody } from './report.js';
 import type { QuoteSource } from './quote.js';
 
 /**
- * A signed report on the calls of a span, out of the audit’s chains of agent.steps. The same log, keys and span give the same report, once a
- * checkpoint stands behind the span. Throws a sentence where a chain is not as the audit wrote it.
+ * A signed report on the calls of a span, out of the audit’s chains of agent.steps. The same log, keys and span give
+ * the same report, once a checkpoint stands behind the span. Throws a sentence where a chain is not as the audit
+ * wrote it.
  */
 export async function attest(
   log: Pick<Bus, 'read'>,

@@ -17,7 +17,10 @@ type Listed = Omit<AttestedEntry, 'proof'>;
 /** Entries of one report, in all chains. */
 const mostEntries = 50_000;
 
-/** Reads one chain of the audit from its first entry, and keeps what a report on the span needs: also the entries right before and behind it. */
+/**
+ * Reads one chain of the audit from its first entry, and keeps what a report on the span needs: also the entries
+ * right before and behind it.
+ */
 export class SpanOfChain {
   private readonly leaves: string[] = [];
   private readonly listed: Listed[] = [];

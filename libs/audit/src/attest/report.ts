@@ -48,7 +48,10 @@ export interface Attestation extends AttestationBody {
   readonly quote: Quote | null;
 }
 
-/** Evidence of where a report was made. Its report data is the report’s hash, 32 bytes, and 32 bytes of zero behind it. */
+/**
+ * Evidence of where a report was made. Its report data is the report’s hash, 32 bytes, and 32 bytes of zero behind
+ * it.
+ */
 export interface Quote {
   readonly kind: string;
   /** Of `software` a signature of the audit, of hardware its quote in base64. */
@@ -109,7 +112,10 @@ function callOf({ details, requestId, sessionId, configVersion, sourceHash }: Au
   };
 }
 
-/** A bare hash of short arguments could be guessed. The hash of the record that the entry is of is known to readers of the log alone. */
+/**
+ * A bare hash of short arguments could be guessed. The hash of the record that the entry is of is known to readers of
+ * the log alone.
+ */
 function blinded(hash: JsonValue | undefined, sourceHash: string): string | null {
   return typeof hash === 'string' ? createHmac('sha256', sourceHash).update(hash).digest('hex') : null;
 }

@@ -32,7 +32,10 @@ export function inclusionProof(levels: readonly (readonly string[])[], index: nu
   });
 }
 
-/** The root that a leaf at this place and these hashes lead to (RFC 9162, 2.1.3.2); null if there are too few or too many of them. */
+/**
+ * The root that a leaf at this place and these hashes lead to (RFC 9162, 2.1.3.2); null if there are too few or too
+ * many of them.
+ */
 export function rootFrom(leaf: string, index: number, size: number, proof: readonly string[]): string | null {
   let [at, last, hash, used] = [index, size - 1, leaf, 0];
   if (index < 0 || index >= size) return null;

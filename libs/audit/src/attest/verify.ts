@@ -11,7 +11,10 @@ export interface AttestationCheck {
   readonly calls: number;
 }
 
-/** Verifies a report with public keys alone: who signed it, what it says of each call, and that no entry of its span is missing. */
+/**
+ * Verifies a report with public keys alone: who signed it, what it says of each call, and that no entry of its span
+ * is missing.
+ */
 export async function verifyAttestation(report: Attestation, keys: Verifier): Promise<AttestationCheck> {
   const problems: string[] = [];
   const hash = bodyHash(report);
@@ -50,7 +53,10 @@ async function chainProblems(given: AttestedChain, report: Attestation, keys: Ve
   return [...problems, ...gaps(given, report)];
 }
 
-/** The span is whole if its entries have no gap, and reach from one before it, or the first of all, to one behind it, or the last. */
+/**
+ * The span is whole if its entries have no gap, and reach from one before it, or the first of all, to one behind it,
+ * or the last.
+ */
 function gaps({ chain, tree, entries }: AttestedChain, { from, to }: Attestation): readonly string[] {
   const problems: string[] = [];
   const [first, end] = [entries[0], entries.at(-1)];

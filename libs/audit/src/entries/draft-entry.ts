@@ -28,7 +28,10 @@ export type ToolLookup = (configVersion: string, key: string) => AuditedTool | u
 /** What is known about a record beyond what it says. */
 export interface Facts {
   readonly tools: ToolLookup;
-  /** Whether filter or executor signed what they sign of it; true where there is no signature. What is false here is forged. */
+  /**
+   * Whether filter or executor signed what they sign of it; true where there is no signature. What is false here is
+   * forged.
+   */
   readonly authentic: boolean;
 }
 
@@ -73,8 +76,9 @@ export function caller(principal: Principal | null): JsonObject {
 }
 
 /**
- * A call’s arguments without what the tool’s schema calls secret, and the SHA-256 of them as the model wrote them. Of a tool that is not
- * known, and of a text that is no JSON, nothing but the hash is kept: the secret parts of it are unknown.
+ * A call’s arguments without what the tool’s schema calls secret, and the SHA-256 of them as the model wrote them. Of
+ * a tool that is not known, and of a text that is no JSON, nothing but the hash is kept: the secret parts of it are
+ * unknown.
  */
 export function argumentsOf(written: string, tool: AuditedTool | undefined): JsonObject {
   const hash = { arguments_hash: sha256(written) };

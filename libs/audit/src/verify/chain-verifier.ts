@@ -19,8 +19,8 @@ const mostRivals = 16;
 const remembered = 1_024;
 
 /**
- * Follows one chain, record by record, and says which of them are not the ones that were written. Who of several that claim a place
- * was there first is known when the next one comes, since that names the hash it follows on.
+ * Follows one chain, record by record, and says which of them are not the ones that were written. Who of several that
+ * claim a place was there first is known when the next one comes, since that names the hash it follows on.
  */
 export class ChainVerifier {
   entries = 0;
@@ -67,7 +67,10 @@ export class ChainVerifier {
     return false;
   }
 
-  /** Whether the entry of a sequence has this hash, which was signed; undefined if it is changed anyway or too long ago to say. */
+  /**
+   * Whether the entry of a sequence has this hash, which was signed; undefined if it is changed anyway or too long
+   * ago to say.
+   */
   signed(sequence: number, hash: string): boolean | undefined {
     if (sequence === this.sequence) {
       const tip = this.tips.find(({ hashes }) => hashes.includes(hash));

@@ -44,7 +44,10 @@ export interface Difference {
 export interface Finding {
   readonly kind: FindingKind;
   readonly chain: string;
-  /** The entries of the chain that it is about: one, or the first and the last of several; null where no entry is meant. */
+  /**
+   * The entries of the chain that it is about: one, or the first and the last of several; null where no entry is
+   * meant.
+   */
   readonly entries: { readonly first: number; readonly last: number } | null;
   /** The record it was found at; null where none is left. */
   readonly place: AuditPlace | null;
@@ -68,7 +71,10 @@ export interface ChainReport {
   /** Entries up to this sequence are sealed by a checkpoint that was found genuine; 0 if none are. */
   readonly sealed: number;
   readonly checkpoints: number;
-  /** Records of its source that have no entry yet, and since when the oldest is there, milliseconds since the epoch; 0 and null if that was not compared. */
+  /**
+   * Records of its source that have no entry yet, and since when the oldest is there, milliseconds since the epoch; 0
+   * and null if that was not compared.
+   */
   readonly waiting: number;
   readonly waitingSince: number | null;
 }

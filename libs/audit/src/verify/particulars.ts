@@ -40,8 +40,8 @@ interface Gathered {
 }
 
 /**
- * The findings with the runs that they are about, and with what was and what is. Reads the audit once more, and then the records that
- * the entries in question tell of.
+ * The findings with the runs that they are about, and with what was and what is. Reads the audit once more, and then
+ * the records that the entries in question tell of.
  */
 export async function withParticulars(
   log: Pick<Bus, 'read'>,

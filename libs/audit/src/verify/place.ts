@@ -2,7 +2,10 @@ import type { Incoming } from '@sluice/bus';
 import { hashOf } from '../chain.js';
 import { chainOf } from '../sources.js';
 
-/** Whether a record of agent.audit belongs to the chain that it names: one whose chain was changed still stands under the key of its own. */
+/**
+ * Whether a record of agent.audit belongs to the chain that it names: one whose chain was changed still stands under
+ * the key of its own.
+ */
 export function isOfItsChain({ record, key }: Pick<Incoming<'agent.audit'>, 'record' | 'key'>): boolean {
   return key === '' || key === chainNamedBy(record) || hashOf(record) === record.hash;
 }

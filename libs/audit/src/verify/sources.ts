@@ -30,7 +30,10 @@ export class SourceComparison {
     return this.ahead.size;
   }
 
-  /** Since when the oldest of these stands on the log, milliseconds since the epoch; null if there is none whose time is known. */
+  /**
+   * Since when the oldest of these stands on the log, milliseconds since the epoch; null if there is none whose time
+   * is known.
+   */
   get waitingSince(): number | null {
     for (const { timestamp } of this.ahead.values()) if (timestamp !== null) return timestamp;
     return null;

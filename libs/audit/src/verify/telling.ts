@@ -2,7 +2,10 @@ import type { AuditRecord } from '@sluice/contracts';
 import { entry } from './findings.js';
 import type { AuditPlace, Findings } from './findings.js';
 
-/** One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back, did not write for the audit. */
+/**
+ * One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back,
+ * did not write for the audit.
+ */
 export class EntryOrder {
   private told = -1;
 

@@ -55,9 +55,9 @@ interface Followed {
 }
 
 /**
- * Reads agent.audit from its start, and the records it tells of as far as they are still there, and names everything that is not as
- * the audit wrote it. Memory is bounded by the number of chains, not of records. Where there are findings, it reads a second time, for
- * the runs that they are about and for what was and what is.
+ * Reads agent.audit from its start, and the records it tells of as far as they are still there, and names everything
+ * that is not as the audit wrote it. Memory is bounded by the number of chains, not of records. Where there are
+ * findings, it reads a second time, for the runs that they are about and for what was and what is.
  */
 export async function verifyAudit(log: Pick<Bus, 'read'>, options: VerifyOptions): Promise<AuditReport> {
   const verification = new Verification(options);

@@ -9,11 +9,13 @@ import type { Question } from './question.js';
 type Cedar = Extract<AuthorizationSettings, { readonly kind: 'cedar' }>;
 
 /**
- * Cedar policies as they were compiled. Permission and delegation are two questions, so that a policy that forgets one of them
- * denies. A policy that fails while it is evaluated is an outage, because a `forbid` that fails would forbid nothing.
+ * Cedar policies as they were compiled. Permission and delegation are two questions, so that a policy that forgets
+ * one of them denies. A policy that fails while it is evaluated is an outage, because a `forbid` that fails would
+ * forbid nothing.
  */
 export function cedarAuthorizer({ policies, schema, groups }: Cedar): AuthorizationPort {
-  // Cedar keeps what it parsed under a name for ever; the same texts have the same name, whichever configuration they are in.
+  // Cedar keeps what it parsed under a name for ever; the same texts have the same name, whichever configuration they
+  // are in.
   const name = `sluice-${createHash('sha256')
     .update(JSON.stringify([policies, schema]))
     .digest('hex')}`;

@@ -5,7 +5,9 @@ import { engine } from './engine.js';
 import { delegationQuestion, permissionQuestion, principalTypes } from './question.js';
 import type { Question } from './question.js';
 
-/** What is wrong with the texts: syntax, policies against the schema, and the schema against what Cedar will be asked. */
+/**
+ * What is wrong with the texts: syntax, policies against the schema, and the schema against what Cedar will be asked.
+ */
 export function cedarProblems(policies: string, schema: string): readonly CedarProblem[] {
   const { checkParseSchema, checkParsePolicySet, validate, isAuthorized } = engine();
   const parsedSchema = checkParseSchema(schema);

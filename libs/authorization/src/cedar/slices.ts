@@ -2,7 +2,10 @@ import type { PolicyJson, TypeAndId } from '@cedar-policy/cedar-wasm/nodejs';
 import { engine } from './engine.js';
 import type { Question } from './question.js';
 
-/** Policies in all slices together, at most: Cedar keeps what it parsed for ever. Questions beyond are put to all policies. */
+/**
+ * Policies in all slices together, at most: Cedar keeps what it parsed for ever. Questions beyond are put to all
+ * policies.
+ */
 const mostKept = 50_000;
 
 /** A policy, and what its scope names; null where it names nothing, or something that only the hierarchy can tell. */
@@ -14,8 +17,9 @@ interface Scoped {
 }
 
 /**
- * The policies of a text by the action and the resource that their scopes name. Cedar goes through every policy of a set for each question, and copies
- * the set before; a policy whose scope names another action or another resource neither decides nor fails, so a question needs none of these.
+ * The policies of a text by the action and the resource that their scopes name. Cedar goes through every policy of a
+ * set for each question, and copies the set before; a policy whose scope names another action or another resource
+ * neither decides nor fails, so a question needs none of these.
  */
 export class PolicySlices {
   private readonly policies: readonly Scoped[];
@@ -23,7 +27,10 @@ export class PolicySlices {
   private readonly named: ReadonlySet<string>;
   private kept: number;
 
-  /** `name` is that of the whole set, which is parsed already. Throws the engine’s own error where the text cannot be taken apart. */
+  /**
+   * `name` is that of the whole set, which is parsed already. Throws the engine’s own error where the text cannot be
+   * taken apart.
+   */
   constructor(
     private readonly name: string,
     text: string,

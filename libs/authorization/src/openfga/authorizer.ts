@@ -14,8 +14,9 @@ interface Check {
 const longestAnswer = 65_536;
 
 /**
- * A store of OpenFGA. Permission and delegation are two checks, so that a model that forgets one of them denies. Principals are named with
- * their tenant, so that users of two tenants with one name are two. An answer is not kept: what is written there holds at once.
+ * A store of OpenFGA. Permission and delegation are two checks, so that a model that forgets one of them denies.
+ * Principals are named with their tenant, so that users of two tenants with one name are two. An answer is not kept:
+ * what is written there holds at once.
  */
 export function openFgaAuthorizer(
   { url, store, model, keyEnv, timeoutMs }: OpenFga,

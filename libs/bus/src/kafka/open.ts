@@ -2,9 +2,9 @@ import type { KafkaBus } from './bus.js';
 import type { KafkaBusOptions } from './options.js';
 
 /**
- * Resolves when broker and registry are there, the topics exist and the schemas have their numbers; until then it tries
- * again and the log says what is missing. Throws Fault('storage') at once for what waiting does not mend (credentials, an
- * incompatible schema), and RangeError for options that contradict each other.
+ * Resolves when broker and registry are there, the topics exist and the schemas have their numbers; until then it
+ * tries again and the log says what is missing. Throws Fault('storage') at once for what waiting does not mend
+ * (credentials, an incompatible schema), and RangeError for options that contradict each other.
  *
  * The client of Kafka, 200 modules, is loaded here, so that commands on an embedded log start without it.
  */

@@ -9,7 +9,10 @@ export type TlsOptions = Pick<
   'ca' | 'cert' | 'key' | 'passphrase' | 'servername' | 'rejectUnauthorized'
 >;
 
-/** Who this process is to the broker. `oauthbearer` fetches its tokens with the client credentials grant, again before each expires. */
+/**
+ * Who this process is to the broker. `oauthbearer` fetches its tokens with the client credentials grant, again before
+ * each expires.
+ */
 export type SaslOptions =
   | {
       readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
@@ -41,7 +44,10 @@ export interface TopicOptions {
   readonly replication: number;
   /** Milliseconds, -1 for ever; what is not named has the value of `defaultRetentionMs`. */
   readonly retentionMs?: Partial<Readonly<Record<Topic, number>>>;
-  /** Of the whole topic; null and what is not named has no limit. A broker counts by partition, so each gets its share. */
+  /**
+   * Of the whole topic; null and what is not named has no limit. A broker counts by partition, so each gets its
+   * share.
+   */
   readonly retentionBytes?: Partial<Readonly<Record<Topic, number | null>>>;
   /** Of one record batch; dead letters may be twice as large. Default, and least: 1,048,588. */
   readonly maxMessageBytes?: number;
@@ -59,7 +65,10 @@ export interface KafkaBusOptions {
   readonly topics: TopicOptions;
   /** After so long without a heartbeat the group takes a consumer for dead, milliseconds. Default 6,000. */
   readonly sessionTimeoutMs?: number;
-  /** After so long an open transaction is aborted, milliseconds; less than the session timeout. Default: eight tenths of it. */
+  /**
+   * After so long an open transaction is aborted, milliseconds; less than the session timeout. Default: eight tenths
+   * of it.
+   */
   readonly transactionTimeoutMs?: number;
   /** Names this process; no two that run at the same time may have the same. */
   readonly instance: string;

@@ -12,7 +12,10 @@ export interface RetryUntilThereOptions {
   readonly signal: AbortSignal;
 }
 
-/** Tries until it works, saying so once in a while. Throws a Fault that cannot pass at once, and the last one if `signal` aborts. */
+/**
+ * Tries until it works, saying so once in a while. Throws a Fault that cannot pass at once, and the last one if
+ * `signal` aborts.
+ */
 export async function retryUntilThere<T>(work: () => Promise<T>, { log, signal }: RetryUntilThereOptions): Promise<T> {
   let said = -Infinity;
   for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,10 @@
 import { maxCarriedBytes } from '../port.js';
 import type { Subscription } from '../port.js';
 
-/** Whether the text that a partition carries means anything, and so the records of a partition are handled one after another. */
+/**
+ * Whether the text that a partition carries means anything, and so the records of a partition are handled one after
+ * another.
+ */
 export function keepsPartitionOrder({ order }: Pick<Subscription, 'order'>): boolean {
   return order === 'partition';
 }

@@ -20,7 +20,10 @@ export function withoutCredentials(headers: Readonly<Record<string, string>>): R
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isCredential(name)));
 }
 
-/** The headers with the credential blanked, so that one still sees that there was one, and with whose it was. Null where there is nothing to blank. */
+/**
+ * The headers with the credential blanked, so that one still sees that there was one, and with whose it was. Null
+ * where there is nothing to blank.
+ */
 export function blanked(
   headers: Readonly<Record<string, string>>,
   sender: string | null,

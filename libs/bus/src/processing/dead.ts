@@ -26,7 +26,10 @@ export function deadOf(opened: Opened, { code, reason, lastFault }: Death, attem
   };
 }
 
-/** The record for agent.dead-letters: the original bytes and headers, without credentials; without both where the topic does not take as much. */
+/**
+ * The record for agent.dead-letters: the original bytes and headers, without credentials; without both where the
+ * topic does not take as much.
+ */
 export function deadLetter(
   codec: Codec,
   dead: Dead,

@@ -1,4 +1,6 @@
-/** Lets one waiter through for each time it was opened; opened without a waiter, it lets the next one through at once. */
+/**
+ * Lets one waiter through for each time it was opened; opened without a waiter, it lets the next one through at once.
+ */
 export class Gate {
   private _open = false;
   private waiter: (() => void) | undefined;

@@ -15,7 +15,10 @@ import type { Room } from './slots.js';
 import type { Opened } from './stored.js';
 import { TurnAtWork } from './turn-at-work.js';
 
-/** A record that is through: its outputs and its acknowledgement are to go on the log as one. Of the record itself only its place is kept. */
+/**
+ * A record that is through: its outputs and its acknowledgement are to go on the log as one. Of the record itself
+ * only its place is kept.
+ */
 export interface Finished {
   readonly topic: Topic;
   readonly offset: number;
@@ -44,15 +47,18 @@ export interface HandlingOptions {
   readonly log: BusLog;
   readonly retries: RetryLog;
   readonly emit: (messages: readonly Outgoing[]) => void;
-  /** Room for records at work: of those in work, the ones that do not wait for what is elsewhere. Without it all may be at work. */
+  /**
+   * Room for records at work: of those in work, the ones that do not wait for what is elsewhere. Without it all may
+   * be at work.
+   */
   readonly working?: Room | undefined;
   /** Aborted when nothing new is to be begun: no further attempt, no waiting. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Runs the handler on one record until it is finished or dead. Null if its handling was abandoned:
- * by `revocation` in the middle of an attempt, or by `stopping` between two. `carried` is what the record before in its partition left.
+ * Runs the handler on one record until it is finished or dead. Null if its handling was abandoned: by `revocation` in
+ * the middle of an attempt, or by `stopping` between two. `carried` is what the record before in its partition left.
  */
 export async function handleRecord(
   opened: Opened,

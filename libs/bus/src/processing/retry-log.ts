@@ -5,7 +5,10 @@ import type { Stored } from './stored.js';
 /** How often a fault that lasts is logged, milliseconds. */
 const everyMs = 30_000;
 
-/** Says which records are tried again and why: of each kind of fault the first one at once, and while more come one every half minute. */
+/**
+ * Says which records are tried again and why: of each kind of fault the first one at once, and while more come one
+ * every half minute.
+ */
 export class RetryLog {
   private readonly loggedAt = new Map<FaultCode, number>();
 

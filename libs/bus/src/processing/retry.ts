@@ -9,7 +9,9 @@ export const defaultRetry: RetryPolicy = { initialMs: 100, maxMs: 10_000, attemp
 /** What is to be done with a record whose handler threw. */
 export type Verdict = { readonly kind: 'retry'; readonly waitMs: number; readonly fault: Fault } | Death;
 
-/** Why a record is dead-lettered. `lastFault` is the one that the retries ended with, null if there were none to end. */
+/**
+ * Why a record is dead-lettered. `lastFault` is the one that the retries ended with, null if there were none to end.
+ */
 export interface Death {
   readonly kind: 'dead';
   readonly code: FaultCode;
@@ -34,7 +36,10 @@ export function dead(code: FaultCode, reason: string): Death {
   return { kind: 'dead', code, reason, lastFault: null };
 }
 
-/** The wait before the next attempt, null if there is none. Towards a fault's own end waits get shorter, so that none leaps over it. */
+/**
+ * The wait before the next attempt, null if there is none. Towards a fault's own end waits get shorter, so that none
+ * leaps over it.
+ */
 function waitBefore({ until }: Fault, attempt: number, retry: RetryPolicy, now: number): number | null {
   const waitMs = backOff(attempt, retry);
   if (until === null) return attempt < retry.attempts ? waitMs : null;

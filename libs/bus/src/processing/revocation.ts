@@ -1,4 +1,7 @@
-/** Whether one record’s handling was revoked. The signal is made on first use: few handlers use it, and a signal is expensive. */
+/**
+ * Whether one record’s handling was revoked. The signal is made on first use: few handlers use it, and a signal is
+ * expensive.
+ */
 export class Revocation {
   private controller: AbortController | undefined;
   private reason: Error | undefined;

@@ -6,8 +6,8 @@ import { credentialOf, sealedScheme, senderHeader } from './credential.js';
 
 /**
  * The session whose lane a record runs in: the one the decoded record names, else its key. The log's own key is not
- * asked first, because producers partition by different hashes and some give no key at all. A session is its user's: callers choose the name,
- * and what another tenant or user does under the same one must not hold it up.
+ * asked first, because producers partition by different hashes and some give no key at all. A session is its user's:
+ * callers choose the name, and what another tenant or user does under the same one must not hold it up.
  */
 export function sessionOf(message: Incoming): string {
   switch (message.topic) {
@@ -66,15 +66,18 @@ function beside(requestId: string): string {
   return `beside ${requestId}`;
 }
 
-/** The tenant for whose request a door has verified the caller. It decides about the order of work alone, and about no right. */
+/**
+ * The tenant for whose request a door has verified the caller. It decides about the order of work alone, and about no
+ * right.
+ */
 export const tenantHeader = 'sluice-tenant';
 
 /** Begins what stands for a tenant that is not known yet. */
 const unknown = 'unknown ';
 
 /**
- * The tenant in whose turn a record is handled: its run’s. Of a request nothing is verified yet: what a door says of it, else its credential, stands for
- * the tenant. Those that have neither share one turn.
+ * The tenant in whose turn a record is handled: its run’s. Of a request nothing is verified yet: what a door says of
+ * it, else its credential, stands for the tenant. Those that have neither share one turn.
  */
 export function tenantOf(message: Incoming): string {
   if (message.topic !== 'agent.requests') return recordTenant(message) ?? unknown;

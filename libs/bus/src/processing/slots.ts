@@ -7,7 +7,9 @@ interface Share {
   served: number;
 }
 
-/** A lower limit for as long after records of several tenants came: what is begun of one is in the way of the others. */
+/**
+ * A lower limit for as long after records of several tenants came: what is begun of one is in the way of the others.
+ */
 export interface Shared {
   readonly limit: number;
   readonly forMs: number;
@@ -24,8 +26,9 @@ export interface Room {
 }
 
 /**
- * Room for a number of records in work. What finds none waits in its tenant’s line. Whose records are fewest in work goes first, tenants with as many
- * in turn: a thousand records of one tenant delay another’s by those that are in work, not by those that wait.
+ * Room for a number of records in work. What finds none waits in its tenant’s line. Whose records are fewest in work
+ * goes first, tenants with as many in turn: a thousand records of one tenant delay another’s by those that are in
+ * work, not by those that wait.
  */
 export class Slots implements Room {
   private _taken = 0;
@@ -58,7 +61,10 @@ export class Slots implements Room {
     return this._waiting;
   }
 
-  /** Several tenants share it as long as records of more than one came of late: one’s record is at one service at a time. */
+  /**
+   * Several tenants share it as long as records of more than one came of late: one’s record is at one service at a
+   * time.
+   */
   get limit(): number {
     const { limit, forMs, now } = this.shared;
     return now() - this.sharedAt < forMs ? limit : this.most;
@@ -107,7 +113,10 @@ export class Slots implements Room {
     }
   }
 
-  /** For one of several services that share it. Each tenant has a line at each: what waits at one is not behind what waits at another. */
+  /**
+   * For one of several services that share it. Each tenant has a line at each: what waits at one is not behind what
+   * waits at another.
+   */
   ofService(): Room {
     const service = ++this.services;
     return {

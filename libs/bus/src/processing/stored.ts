@@ -19,12 +19,17 @@ export interface Stored {
   readonly unreadable?: string;
 }
 
-/** A stored record with what its bytes say, or why they say nothing. `session` names the lane it runs in, `tenant` in whose turn. */
+/**
+ * A stored record with what its bytes say, or why they say nothing. `session` names the lane it runs in, `tenant` in
+ * whose turn.
+ */
 export type Opened = { readonly stored: Stored; readonly session: string; readonly tenant: string } & (
   { readonly message: Incoming; readonly fault: null } | { readonly message: null; readonly fault: Fault }
 );
 
-/** A promise only where the codec has to ask for a schema. Throws what is retryable: the registry could not be asked. */
+/**
+ * A promise only where the codec has to ask for a schema. Throws what is retryable: the registry could not be asked.
+ */
 export function openStored(codec: Codec, stored: Stored): Opened | Promise<Opened> {
   if (stored.unreadable !== undefined) return unreadable(stored, new Fault('undecodable', stored.unreadable, false));
   try {

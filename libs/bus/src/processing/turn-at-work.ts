@@ -4,8 +4,9 @@ import type { Room } from './slots.js';
 const patienceMs = 250;
 
 /**
- * One attempt’s place among those at work, in its tenant’s turn. It gives the place up while it waits for what is elsewhere, and has its turn again then.
- * A handler that does not say that it waits loses the place after a while and goes on without one: else as many as there are places would stop all others.
+ * One attempt’s place among those at work, in its tenant’s turn. It gives the place up while it waits for what is
+ * elsewhere, and has its turn again then. A handler that does not say that it waits loses the place after a while and
+ * goes on without one: else as many as there are places would stop all others.
  */
 export class TurnAtWork {
   private isTaken = false;

@@ -21,7 +21,10 @@ export function topicIds(database: DatabaseSync): TopicIds {
 /** Puts records at the end of the log and returns their offsets; to be called in a transaction. */
 export type Append = (records: readonly Encoded[]) => readonly number[];
 
-/** Offsets and sequence numbers are read and written back once a transaction: other processes append too. `appending` hears of each. */
+/**
+ * Offsets and sequence numbers are read and written back once a transaction: other processes append too. `appending`
+ * hears of each.
+ */
 export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, appending: () => void): Append {
   const readSeq = database.prepare('SELECT next_seq FROM log');
   const writeSeq = database.prepare('UPDATE log SET next_seq = ?');

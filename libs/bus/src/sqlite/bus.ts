@@ -58,9 +58,15 @@ export interface SqliteBusOptions extends Holder {
 export interface SqliteBus extends Bus {
   /** Puts bytes on the log as they are, for producers that bring their own encoding; returns the offset. */
   appendRaw(topic: Topic, key: string, value: Uint8Array, headers?: Readonly<Record<string, string>>): Promise<number>;
-  /** Deletes the topic's oldest records, up to the first that the log took at `olderThan` (milliseconds since the epoch) or later; returns how many. */
+  /**
+   * Deletes the topic's oldest records, up to the first that the log took at `olderThan` (milliseconds since the
+   * epoch) or later; returns how many.
+   */
   trim(topic: Topic, olderThan: number): Promise<number>;
-  /** Deletes the topic’s oldest records that need not be kept, but none that a group has not finished; returns how many. */
+  /**
+   * Deletes the topic’s oldest records that need not be kept, but none that a group has not finished; returns how
+   * many.
+   */
   retain(topic: Topic, kept: Kept): Promise<number>;
   /** The other process that consumes as the group now, null if there is none. */
   holderOf(group: string): Promise<LiveHolder | null>;

@@ -187,7 +187,10 @@ export class SqliteConsumer implements Consumer {
     return laneOf(session, stored, this.options.subscription);
   }
 
-  /** Reading goes on meanwhile: the records of other tenants may be further down the log. Only its place is kept until then. */
+  /**
+   * Reading goes on meanwhile: the records of other tenants may be further down the log. Only its place is kept until
+   * then.
+   */
   private async begin(granted: Promise<boolean>, place: Place, lane: string, tenant: string): Promise<void> {
     this.beginning++;
     const isGranted = await granted;

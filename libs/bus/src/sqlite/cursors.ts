@@ -14,7 +14,10 @@ export class Cursors {
     this.offsets = new Map(topics.map((topic) => [topic, progress.of(topic).prefix]));
   }
 
-  /** What comes next in the log and is not finished, over all topics in append order, from at most `limit` records; moves on. */
+  /**
+   * What comes next in the log and is not finished, over all topics in append order, from at most `limit` records;
+   * moves on.
+   */
   next(limit: number): readonly Place[] {
     const { fetch, progress } = this;
     for (const [topic, offset] of this.offsets) this.offsets.set(topic, progress.of(topic).unfinishedFrom(offset));

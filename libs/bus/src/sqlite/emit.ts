@@ -6,7 +6,9 @@ import type { GroupAppend } from './group-append.js';
 /** Payload bytes that may wait for the disk; what comes beyond them is dropped, as best effort may be. */
 const maxPending = 8 * 1024 * 1024;
 
-/** Best effort, outside the handlers' transactions: what cannot be written is lost, and the handler never hears of it. */
+/**
+ * Best effort, outside the handlers' transactions: what cannot be written is lost, and the handler never hears of it.
+ */
 export function emitter(codec: Codec, append: GroupAppend, log: BusLog): (messages: readonly Outgoing[]) => void {
   let dropping = false;
   const lost = (error: unknown): void => log('warn', 'Progress was lost.', { error: String(error) });

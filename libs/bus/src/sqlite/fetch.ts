@@ -20,7 +20,10 @@ export interface Fetch {
   endOf(topic: Topic): number;
   /** The first offset whose record the log took at `time` or later; the topic's end if there is none. */
   offsetAt(topic: Topic, time: number): number;
-  /** The first `limit` records at or after the cursors (an offset a topic) and below sequence number `before`, in append order. */
+  /**
+   * The first `limit` records at or after the cursors (an offset a topic) and below sequence number `before`, in
+   * append order.
+   */
   places(cursors: ReadonlyMap<Topic, number>, before: number, limit: number): readonly Place[];
   /** Undefined if it was trimmed away. */
   record(place: Place): Stored | undefined;

@@ -9,7 +9,10 @@ import type { Lease } from './lease.js';
 import type { Progress } from './progress.js';
 import type { Store } from './store.js';
 
-/** Payload bytes of one transaction, unless a single record's outputs have more: the event loop stands still meanwhile. */
+/**
+ * Payload bytes of one transaction, unless a single record's outputs have more: the event loop stands still
+ * meanwhile.
+ */
 const batchBytes = 512 * 1024;
 const storageRetry = { initialMs: 100, maxMs: 10_000 };
 

@@ -14,7 +14,10 @@ export interface Progress {
   saved(): void;
 }
 
-/** How far a group has come in a topic, as the log has it; from the first record that is still there if it never committed. */
+/**
+ * How far a group has come in a topic, as the log has it; from the first record that is still there if it never
+ * committed.
+ */
 export function positionOf(database: DatabaseSync, topic: number, group: string): Position {
   const row = database.prepare('SELECT prefix FROM positions WHERE consumer_group = ? AND topic = ?').get(group, topic);
   const first = database.prepare('SELECT min(offset) AS first FROM records WHERE topic = ?').get(topic)?.['first'];

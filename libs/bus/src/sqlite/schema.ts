@@ -51,7 +51,8 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE positions ADD COLUMN carried TEXT NOT NULL DEFAULT '';
   `,
-  // Credentials of records that were handled before credentials were blanked. Without the first line their bytes would stay in the file.
+  // Credentials of records that were handled before credentials were blanked. Without the first line their bytes
+  // would stay in the file.
   `
   PRAGMA secure_delete = ON;
   UPDATE records SET headers = json_set(headers, '$.authorization', '')

@@ -1,6 +1,8 @@
 const pollMs = 20;
 
-/** Tells listeners that there may be new records: at once for this bus's own, by polling for those of other processes. */
+/**
+ * Tells listeners that there may be new records: at once for this bus's own, by polling for those of other processes.
+ */
 export class Wakeups {
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
@@ -33,7 +35,8 @@ export class Wakeups {
     try {
       version = this.version();
     } catch {
-      // A listener reads next, meets the same error and reports it; `undefined` makes the poll after it wake them again.
+      // A listener reads next, meets the same error and reports it; `undefined` makes the poll after it wake them
+      // again.
       version = undefined;
     }
     if (version !== undefined && version === this._version) return;

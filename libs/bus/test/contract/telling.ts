@@ -49,8 +49,8 @@ export function telling(harness: BusHarness): void {
         const lag = async (): Promise<number> =>
           (await bus.groupLag('t-3', ['agent.requests'])).reduce((sum, { records }) => sum + records, 0);
         await bus.publish(numbers(10, 't-3-').map((session) => request(session, 'go')));
-        // On Kafka a transaction's records count once its markers are written, which comes a moment behind the answer that it is committed; the
-        // markers count too, at most one a partition.
+        // On Kafka a transaction's records count once its markers are written, which comes a moment behind the answer
+        // that it is committed; the markers count too, at most one a partition.
         await eventually('all ten records', async () => (await lag()) >= 10);
         const consumer = await bus.subscribe({
           group: 't-3',

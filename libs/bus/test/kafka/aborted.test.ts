@@ -10,7 +10,10 @@ const topics = ['agent.requests'] as const;
 describe('records of transactions that were aborted', () => {
   beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
-  /** Three writers of one partition: two begin, one after the other, and are aborted in the other order; the third one commits. */
+  /**
+   * Three writers of one partition: two begin, one after the other, and are aborted in the other order; the third one
+   * commits.
+   */
   async function interleaved({ prefix, ...options }: KafkaBusOptions): Promise<void> {
     const topic = `${prefix}agent.requests`;
     const say = (transaction: Transaction | Producer, question: string) =>

@@ -115,7 +115,8 @@ describe('what a commit carries', () => {
         const gate = deferred();
         const handled = new Map<string, number>();
         const count = 30_000;
-        // Every tenth record does not end for now: all of them would leave more holes than bitmap or run lengths have room for.
+        // Every tenth record does not end for now: all of them would leave more holes than bitmap or run lengths have
+        // room for.
         const questions = numbers(count);
         for (let from = 0; from < count; from += 3_000) {
           await bus.publish(

@@ -128,7 +128,8 @@ describe('what others put on the log compressed', () => {
       [3, records],
       [6, records],
     ] as const) {
-      // The head of a batch, as a broker sends it: ten records from offset 7 on, the last of which is its twentieth offset.
+      // The head of a batch, as a broker sends it: ten records from offset 7 on, the last of which is its twentieth
+      // offset.
       const batch = Buffer.concat([Buffer.alloc(61), compressed]);
       batch.writeBigInt64BE(7n, 0);
       batch.writeInt32BE(batch.length - 12, 8);

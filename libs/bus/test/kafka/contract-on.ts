@@ -4,7 +4,10 @@ import { busContract } from '../contract.js';
 import { aProcess, optionsHere } from './on-broker.js';
 import type { Process } from './on-broker.js';
 
-/** The contract of a log on Kafka, whose topics have `partitions` partitions each. One file a count, so that they run side by side. */
+/**
+ * The contract of a log on Kafka, whose topics have `partitions` partitions each. One file a count, so that they run
+ * side by side.
+ */
 export function contractWith(partitions: number): void {
   describe(`with partitions: ${partitions}`, () => {
     beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);

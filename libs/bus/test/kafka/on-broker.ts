@@ -40,8 +40,8 @@ export interface Process {
   /** kafkajs’s consumers. */
   readonly members: readonly Consumer[];
   /**
-   * What a long pause of the process looks like to the group: its members are gone, and neither the bus nor its handlers
-   * know. Their producers live on.
+   * What a long pause of the process looks like to the group: its members are gone, and neither the bus nor its
+   * handlers know. Their producers live on.
    */
   forgotten(): Promise<void>;
 }
@@ -133,8 +133,9 @@ export async function removeMembers(options: KafkaBusOptions, group: string): Pr
 }
 
 /**
- * Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a failure; and it tells
- * of a leader before that has a log to write to, which a plain producer would write again for, with what had arrived. So their ends are asked for.
+ * Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a
+ * failure; and it tells of a leader before that has a log to write to, which a plain producer would write again for,
+ * with what had arrived. So their ends are asked for.
  */
 export async function makeTopics(options: KafkaBusOptions, ...topics: readonly ITopicConfig[]): Promise<void> {
   await withAdmin(options, async (admin) => {

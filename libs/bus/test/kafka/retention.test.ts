@@ -13,7 +13,10 @@ async function settingsOf(admin: Admin, name: string): Promise<ReadonlyMap<strin
   return new Map(resources[0]?.configEntries.map((entry) => [entry.configName, entry.configValue]));
 }
 
-/** A topic’s settings once these are so: the controller has taken them, and the broker that is asked hears of it a moment later. */
+/**
+ * A topic’s settings once these are so: the controller has taken them, and the broker that is asked hears of it a
+ * moment later.
+ */
 async function settledOf(admin: Admin, name: string, wanted: Readonly<Record<string, number>>) {
   let settings: ReadonlyMap<string, string> = new Map();
   await eventually(`${JSON.stringify(wanted)} of ${name}`, async () => {

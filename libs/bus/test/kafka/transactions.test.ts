@@ -351,7 +351,8 @@ describe('the transactions of a consumer', () => {
       log.fates = ['answered', 'answered', 'answered', fate];
       finish(one, 0);
       finish(two, 0);
-      // While the producer begins anew the other one does what was lost, or goes on behind it, and this consumer has the partition again.
+      // While the producer begins anew the other one does what was lost, or goes on behind it, and this consumer has
+      // the partition again.
       log.meanwhile.set(5, () => {
         doneByAnother(log, 1, fate === 'lost' ? 1 : 2);
         one.drop();

@@ -29,7 +29,8 @@ describe('lanes', () => {
     for (let index = -1; index < 200_000; index++) lanes.enter('a', index);
     const before = process.cpuUsage();
     for (let index = 0; index < 200_000; index++) if (lanes.next('a') !== index) throw new Error('Out of order.');
-    // Of the processor: a machine with much else to do makes nothing slower by this measure. Two seconds are a hundred times what it takes.
+    // Of the processor: a machine with much else to do makes nothing slower by this measure. Two seconds are a
+    // hundred times what it takes.
     expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
     expect(lanes.next('a')).toBeUndefined();
   });

@@ -6,7 +6,10 @@ import type { Verdict } from '../../src/processing/retry.js';
 const away = (until?: number) =>
   new Fault('model_unreachable', 'No answer.', true, until === undefined ? {} : { until });
 
-/** The waits between attempts that fail at once, each with the time at which it begins, up to the verdict that ends them. */
+/**
+ * The waits between attempts that fail at once, each with the time at which it begins, up to the verdict that ends
+ * them.
+ */
 function waits(fault: Fault): { readonly begun: readonly number[]; readonly end: Verdict } {
   const begun: number[] = [];
   for (let now = 0, attempt = 1; ; attempt++) {

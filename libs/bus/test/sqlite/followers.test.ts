@@ -38,7 +38,8 @@ describe('those who follow the log', () => {
         await bus.publish([request('s', String(n))]);
         await eventually('all have it', () => followers.every(({ length }) => length === n + 1));
       }
-      // One of the end for all, and one a follower, for each record; every topic asked for would be over ten times as many.
+      // One of the end for all, and one a follower, for each record; every topic asked for would be over ten times as
+      // many.
       expect(reads.mock.calls.length).toBeLessThanOrEqual(5 * (followers.length + 1) * 2);
       for (const end of ends) await end();
     }));
@@ -57,7 +58,8 @@ describe('those who follow the log', () => {
       await eventually('both have all', () => seenHere.length === 100 && seenThere.length === 100);
       expect(seenThere).toEqual(seenHere);
       expect(new Set(seenHere)).toEqual(new Set(written));
-      // Nobody follows there any more, so nothing tells that process of what comes; who begins to read has it all the same.
+      // Nobody follows there any more, so nothing tells that process of what comes; who begins to read has it all the
+      // same.
       await ends[1]?.();
       await here.publish([request('s', 'last')]);
       const now: string[] = [];

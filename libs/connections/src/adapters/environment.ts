@@ -2,7 +2,10 @@ import type { ConnectionAnswer, ConnectionSettings } from '@sluice/core';
 
 type Settings = Extract<ConnectionSettings, { readonly adapter: 'environment' }>;
 
-/** A variable, or the file that the variable with `_FILE` behind its name names. Looked at each time, so that another file counts at once. */
+/**
+ * A variable, or the file that the variable with `_FILE` behind its name names. Looked at each time, so that another
+ * file counts at once.
+ */
 export function fromEnvironment(
   { variable }: Settings,
   secret: (variable: string) => string | undefined,

@@ -15,8 +15,8 @@ const longestAnswer = 65_536;
 const longestLife = 86_400;
 
 /**
- * Asks an operator's broker for a credential: who wants it for what, as references. It answers as OAuth token endpoints do, with
- * `access_token` and `expires_in`; 403 and 404 are its no. Never rejects.
+ * Asks an operator's broker for a credential: who wants it for what, as references. It answers as OAuth token
+ * endpoints do, with `access_token` and `expires_in`; 403 and 404 are its no. Never rejects.
  */
 export async function fromHttp(
   settings: Settings,

@@ -14,7 +14,10 @@ export interface Access {
 /** All topics that the audit reads, and its own. */
 const audited: readonly Topic[] = [...auditedTopics, topics.audit];
 
-/** What a role reads and writes because it is for all topics of a kind. What it does with a single one stands in that topic’s row. */
+/**
+ * What a role reads and writes because it is for all topics of a kind. What it does with a single one stands in that
+ * topic’s row.
+ */
 const broadly: Partial<Record<Role, { readonly reads?: readonly Topic[]; readonly writes?: readonly Topic[] }>> = {
   audit: { reads: audited },
   auditor: { reads: audited },
@@ -23,7 +26,10 @@ const broadly: Partial<Record<Role, { readonly reads?: readonly Topic[]; readonl
   redriver: { reads: runTopics, writes: runTopics },
 };
 
-/** By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and dead letters. */
+/**
+ * By who it is. Filter, agent and executor end the runs of records they cannot process, so they write responses and
+ * dead letters.
+ */
 export const access = Object.fromEntries(
   (Object.keys(roles) as Role[]).map((role): [Role, Access] => {
     const { reads = [], writes = [] } = broadly[role] ?? {};

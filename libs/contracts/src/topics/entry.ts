@@ -30,7 +30,10 @@ export interface EntryKind {
 /** Who reads or writes a topic; the text says what for, where that is not plain. */
 export type Who = Readonly<Partial<Record<Role, string>>>;
 
-/** All that is said of a topic. Access rights, retention, the lists of topics, the audit, `sluice tail` and tables of the docs follow it. */
+/**
+ * All that is said of a topic. Access rights, retention, the lists of topics, the audit, `sluice tail` and tables of
+ * the docs follow it.
+ */
 export interface TopicEntry<R extends RecordName> {
   /** What its records are, after their name, where that needs a word. */
   readonly about?: string;
@@ -40,15 +43,23 @@ export interface TopicEntry<R extends RecordName> {
   readonly handledBy: Handler | null;
   /** Whether its records come with a credential, which that service verifies. */
   readonly hasCredential?: true;
-  /** `run`: it has something that stays of a run. `story`: what tells it, from its first Toolset to its end. Null: neither. */
+  /**
+   * `run`: it has something that stays of a run. `story`: what tells it, from its first Toolset to its end. Null:
+   * neither.
+   */
   readonly part: 'run' | 'story' | null;
-  /** Where in a run it stands, for records of the same millisecond; 0 for beside it. Lists hold this number: never change one. */
+  /**
+   * Where in a run it stands, for records of the same millisecond; 0 for beside it. Lists hold this number: never
+   * change one.
+   */
   readonly stage: number;
   /** `setting`: as long as SLUICE_RETENTION_HOURS says. */
   readonly kept: 'setting' | 'hour' | 'for ever';
   /** The audit’s entries for it, by kind; null where it has none. */
   readonly entries: Readonly<Record<string, EntryKind>> | null;
-  /** Whether filter, executor, agent or who configures signs its records; else what holds them, for docs/security.md. */
+  /**
+   * Whether filter, executor, agent or who configures signs its records; else what holds them, for docs/security.md.
+   */
   readonly held: 'signed' | { readonly by: string };
   /** For docs/operations.md: who needs its records, and what is gone with them. */
   readonly need: string;

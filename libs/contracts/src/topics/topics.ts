@@ -46,7 +46,10 @@ const having = <T extends Topic>(holds: (entry: TopicEntry<RecordName>) => boole
 
 /** The topics that tell a run’s story, from its first Toolset to its end. */
 export const storyTopics = having<StoryTopic>(({ part }) => part === 'story');
-/** The topics that have all that stays of a run: text and progress are on the log for a short time, and say nothing that these do not. */
+/**
+ * The topics that have all that stays of a run: text and progress are on the log for a short time, and say nothing
+ * that these do not.
+ */
 export const runTopics = having<RunTopic>(({ part }) => part !== null);
 /** The topics whose records the audit has an entry for. */
 export const auditedTopics = having<AuditedTopic>(({ entries }) => entries !== null);

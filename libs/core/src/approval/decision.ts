@@ -45,9 +45,9 @@ export interface Decider {
 }
 
 /**
- * Why the decision does not count under the policy in force, or null if it does, should it be the first one. `at` is when the log
- * took it, milliseconds since the epoch: the time that the record states is not trusted. `asked` is null where nothing was asked, `decider`
- * where the decision does not prove whose it is.
+ * Why the decision does not count under the policy in force, or null if it does, should it be the first one. `at` is
+ * when the log took it, milliseconds since the epoch: the time that the record states is not trusted. `asked` is null
+ * where nothing was asked, `decider` where the decision does not prove whose it is.
  */
 export function judgeDecision(
   asked: AskedApproval | null,

@@ -14,7 +14,10 @@ export function needsApproval(
   return policy.approvalEffects.includes(tool.spec?.effect ?? 'external_side_effect');
 }
 
-/** Whether calls of the tool can change something and run without an approval, though the file does not say that this is meant. */
+/**
+ * Whether calls of the tool can change something and run without an approval, though the file does not say that this
+ * is meant.
+ */
 export function runsWithoutApproval(
   tool: Pick<ConfiguredTool, 'spec'>,
   policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,

@@ -19,7 +19,10 @@ function hasClaim({ claims }: RuleFacts, name: string, values: readonly string[]
   return Object.hasOwn(claims, name) && (claims[name]?.some((value) => values.includes(value)) ?? false);
 }
 
-/** Whether what the run did leaves the rule’s tools a call. An approval stands for so long from the end of the call that it let through. */
+/**
+ * Whether what the run did leaves the rule’s tools a call. An approval stands for so long from the end of the call
+ * that it let through.
+ */
 export function isHistoryOpen(
   { after, notAfter, atMost, whileApproved }: HistoryCondition,
   tools: readonly string[],

@@ -37,7 +37,10 @@ export const knownLanguages: readonly string[] = [
   ...scripts.map(([language]) => language),
 ];
 
-/** The language of a question as its two letters; `und` where nothing decides. By its script, else by its common words. */
+/**
+ * The language of a question as its two letters; `und` where nothing decides. By its script, else by its common
+ * words.
+ */
 export function languageOf(question: string): string {
   const text = question.slice(0, looked);
   const letters = text.match(/\p{L}/gu)?.length ?? 0;

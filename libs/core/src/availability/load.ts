@@ -9,8 +9,9 @@ export function measureName(measure: LoadCondition['measure']): string {
 }
 
 /**
- * Whether the load closes the rule’s tools. Between the two thresholds what was before stays. A value that could not be had closes
- * them; one that was not measured at all, since the configuration of that time had no such rule, does not.
+ * Whether the load closes the rule’s tools. Between the two thresholds what was before stays. A value that could not
+ * be had closes them; one that was not measured at all, since the configuration of that time had no such rule, does
+ * not.
  */
 export function isLoadClosing(
   load: LoadCondition,

@@ -1,7 +1,10 @@
 import { measureName } from './load.js';
 import type { AvailabilityRule } from './types.js';
 
-/** What has to be measured for the rules, by the name on the records; the value is the query for Prometheus, null for Sluice’s own measures. */
+/**
+ * What has to be measured for the rules, by the name on the records; the value is the query for Prometheus, null for
+ * Sluice’s own measures.
+ */
 export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<string, string | null> {
   const measures = new Map<string, string | null>();
   for (const { load } of rules) {

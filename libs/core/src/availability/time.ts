@@ -12,7 +12,9 @@ type WallClock = (at: number) => number;
 
 const clocks = new Map<string, WallClock>();
 
-/** Whether the window is open at the instant: by the wall clock there, so that a change to summer time moves nothing. */
+/**
+ * Whether the window is open at the instant: by the wall clock there, so that a change to summer time moves nothing.
+ */
 export function isWithinTime({ zone, days, from, until, holidays }: TimeCondition, at: number): boolean {
   const wall = wallClock(zone)(at);
   const minutes = Math.floor(wall / minute);
@@ -23,7 +25,10 @@ export function isWithinTime({ zone, days, from, until, holidays }: TimeConditio
   return (now >= from && begins(today)) || (now < until && begins(today - 1));
 }
 
-/** As `isWithinTime`, with the last minute remembered: windows begin and end with a minute, and many decisions fall into one. */
+/**
+ * As `isWithinTime`, with the last minute remembered: windows begin and end with a minute, and many decisions fall
+ * into one.
+ */
 export function openInMinute(window: TimeCondition): (at: number) => boolean {
   let last = NaN;
   let isOpen = false;

@@ -48,7 +48,10 @@ export interface TimeCondition {
 export const loadMeasures = ['calls_in_flight', 'call_seconds_p95', 'run_budget_left'] as const;
 export type LoadMeasure = (typeof loadMeasures)[number];
 
-/** A measured value that closes the tools on one side of a threshold, and opens them again on the other side of another. */
+/**
+ * A measured value that closes the tools on one side of a threshold, and opens them again on the other side of
+ * another.
+ */
 export interface LoadCondition {
   /** One of `loadMeasures`, or a Prometheus query. */
   readonly measure: LoadMeasure | { readonly prometheus: string };
@@ -76,7 +79,10 @@ export interface RunHistory {
   readonly approved: Readonly<Record<string, number>>;
 }
 
-/** What rules are judged by, beside groups and state. Everything is on the records, so that a decision can be made again. */
+/**
+ * What rules are judged by, beside groups and state. Everything is on the records, so that a decision can be made
+ * again.
+ */
 export interface RuleFacts extends Omit<RunHistory, 'calls'> {
   /** Milliseconds since the epoch. */
   readonly at: number;

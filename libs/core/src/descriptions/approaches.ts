@@ -7,8 +7,9 @@ export const approaches = ['configured', 'full', 'deferred, full schema', 'defer
 export type Approach = (typeof approaches)[number];
 
 /**
- * The configuration with its tools described in another way. What it defers itself stays deferred; where it defers nothing, all but the tools
- * that are always full are. Null where it has nothing to compare: no groups to load, or no tool that reads files.
+ * The configuration with its tools described in another way. What it defers itself stays deferred; where it defers
+ * nothing, all but the tools that are always full are. Null where it has nothing to compare: no groups to load, or no
+ * tool that reads files.
  */
 export function describedBy(approach: Approach, configuration: Configuration): Configuration | null {
   const { descriptions, tools } = configuration;

@@ -14,7 +14,10 @@ const typeNames: Readonly<Record<string, string>> = {
 /** Levels of arguments within arguments that are written out. */
 const deepest = 4;
 
-/** The arguments of a schema, a line each: `name` (type, optional): what it is, with the values and limits that it has. */
+/**
+ * The arguments of a schema, a line each: `name` (type, optional): what it is, with the values and limits that it
+ * has.
+ */
 export function argumentLines(schema: JsonObject, root = schema, depth = 0): readonly string[] {
   const { properties, required } = schema;
   if (!isJsonObject(properties)) return [];

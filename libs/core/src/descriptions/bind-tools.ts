@@ -19,7 +19,10 @@ export interface BindingFacts {
 
 /** The tools of a turn in the form that its model is sent them. */
 export interface BoundTools {
-  /** Those in full come first, each part in the order of the configuration, so that changes keep a long common beginning. */
+  /**
+   * Those in full come first, each part in the order of the configuration, so that changes keep a long common
+   * beginning.
+   */
   readonly tools: readonly ModelTool[];
   /** Ids of those that are sent with their short description. */
   readonly deferred: readonly string[];
@@ -37,9 +40,9 @@ export const readingNote = 'Before using an unfamiliar tool, read its documentat
 const openSchema: JsonObject = Object.freeze({ type: 'object', properties: Object.freeze({}) });
 
 /**
- * Decides in which form each tool of a turn is sent to the model: the agent, `sluice explain`, `sluice tokens` and the benchmark all use
- * this function. It shortens texts and holds back groups until they are asked for; it decides no right, and what it holds back still runs.
- * `shown` has the ids that tool discovery chose, null for all.
+ * Decides in which form each tool of a turn is sent to the model: the agent, `sluice explain`, `sluice tokens` and
+ * the benchmark all use this function. It shortens texts and holds back groups until they are asked for; it decides
+ * no right, and what it holds back still runs. `shown` has the ids that tool discovery chose, null for all.
  */
 export function bindTools(
   offered: readonly ModelTool[],
@@ -75,7 +78,10 @@ export function fullTools({
   }));
 }
 
-/** The tools of a turn without those of groups that are still to be loaded: what discovery chooses among, in their full texts. */
+/**
+ * The tools of a turn without those of groups that are still to be loaded: what discovery chooses among, in their
+ * full texts.
+ */
 export function loadedTools(offered: readonly ModelTool[], facts: BindingFacts): readonly ModelTool[] {
   const open = unloadedGroups(offered, facts);
   if (open.size === 0) return withoutLoader(offered, facts);
@@ -83,7 +89,10 @@ export function loadedTools(offered: readonly ModelTool[], facts: BindingFacts):
   return offered.filter(({ id }) => !waiting.has(id));
 }
 
-/** Tools that discovery must not leave out, since the form of the others rests on them: the reader of files, the loader of groups. */
+/**
+ * Tools that discovery must not leave out, since the form of the others rests on them: the reader of files, the
+ * loader of groups.
+ */
 export function neededTools(offered: readonly ModelTool[], facts: BindingFacts): readonly string[] {
   const { byId, configuration } = facts.evaluator;
   if (configuration.descriptions === undefined) return [];

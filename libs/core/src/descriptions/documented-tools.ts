@@ -2,14 +2,20 @@ import type { ConfiguredTool } from '../settings/types.js';
 import type { Evaluator } from '../rules/evaluate.js';
 import { undefinedState } from '../rules/defaults.js';
 
-/** Whose tools are documented: the groups of a run, the tools that its request keeps to, and whether it answers a call itself. */
+/**
+ * Whose tools are documented: the groups of a run, the tools that its request keeps to, and whether it answers a call
+ * itself.
+ */
 export interface DocumentedRun {
   readonly groups: readonly string[];
   readonly toolIds: readonly string[] | null;
   readonly nested: boolean;
 }
 
-/** The tools that a run may come to use in some state, by policy and groups: rights do not change during a run, as states do. */
+/**
+ * The tools that a run may come to use in some state, by policy and groups: rights do not change during a run, as
+ * states do.
+ */
 export function documentedTools(
   evaluator: Pick<Evaluator, 'configuration' | 'policy' | 'rules'>,
   { groups, toolIds, nested }: DocumentedRun,

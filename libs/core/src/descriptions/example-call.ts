@@ -24,7 +24,9 @@ export function exampleIn(description: string): WithExample {
   }
 }
 
-/** Arguments that fit a schema, for a tool that shows none: those it requires, with the first value that each allows. */
+/**
+ * Arguments that fit a schema, for a tool that shows none: those it requires, with the first value that each allows.
+ */
 export function sampleOf(schema: JsonObject): JsonObject {
   const sample = valueOf(schema, schema, 0);
   return isJsonObject(sample) ? sample : {};

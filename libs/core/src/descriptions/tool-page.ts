@@ -8,7 +8,10 @@ import { firstSentence } from './first-sentence.js';
 /** The name of the page that lists the others. */
 export const indexPage = 'README.md';
 
-/** The packs that Sluice’s documents know, in their order; packs of MCP servers come behind them, and what has no pack last. */
+/**
+ * The packs that Sluice’s documents know, in their order; packs of MCP servers come behind them, and what has no pack
+ * last.
+ */
 const packs = ['workspace', 'todo', 'document', 'search', 'citation', 'cache', 'graph', 'completion'];
 const noPack = 'other';
 
@@ -26,8 +29,8 @@ export function docsPath(tool: Pick<ConfiguredTool, 'key' | 'id'>): string {
 }
 
 /**
- * All there is to know of a tool, as Markdown: category, purpose, arguments, result and an example, and what else decides about a call.
- * `name` is what the reader calls it by.
+ * All there is to know of a tool, as Markdown: category, purpose, arguments, result and an example, and what else
+ * decides about a call. `name` is what the reader calls it by.
  */
 export function toolPage(tool: ConfiguredTool, name = docsName(tool)): string {
   const { spec, category = noPack, title, key, mcp } = tool;

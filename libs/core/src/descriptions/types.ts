@@ -1,4 +1,7 @@
-/** How much of a tool’s text a model is sent: all of it, or its short description, with the page of the tool to be read at need. */
+/**
+ * How much of a tool’s text a model is sent: all of it, or its short description, with the page of the tool to be
+ * read at need.
+ */
 export const descriptionModes = ['full', 'deferred'] as const;
 export type DescriptionMode = (typeof descriptionModes)[number];
 
@@ -13,11 +16,17 @@ export interface DescriptionSettings {
   readonly deferredAbove: number;
   /** Whether the first call of a deferred tool is refused while its page has not been read. */
   readonly readBeforeUse: boolean;
-  /** Groups whose tools come when the model asks for the group, each with the line that it reads instead; null where none is written. */
+  /**
+   * Groups whose tools come when the model asks for the group, each with the line that it reads instead; null where
+   * none is written.
+   */
   readonly deferredGroups: Readonly<Record<string, string | null>>;
 }
 
-/** Tools that are always described in full unless the configuration lists others: those that an agent uses all the time. By type. */
+/**
+ * Tools that are always described in full unless the configuration lists others: those that an agent uses all the
+ * time. By type.
+ */
 export const alwaysFullTypes: readonly string[] = [
   'read_file',
   'write_file',

@@ -3,7 +3,10 @@ import type { JsonObject, JsonValue } from '../json.js';
 import { wellFormed } from '../well-formed.js';
 import type { Principal } from './principal.js';
 
-/** Longest id taken from a claim, in UTF-16 units, and most names of one list: what is in a principal travels in every record. */
+/**
+ * Longest id taken from a claim, in UTF-16 units, and most names of one list: what is in a principal travels in every
+ * record.
+ */
 const longestId = 256;
 const mostNames = 256;
 
@@ -37,8 +40,8 @@ export function readPrincipal(
 }
 
 /**
- * A claim by its name, or by a path of names with dots between, such as `realm_access.roles`. Names may hold dots themselves, as claims
- * that are addresses do: the name as a whole comes first, then the longest beginning.
+ * A claim by its name, or by a path of names with dots between, such as `realm_access.roles`. Names may hold dots
+ * themselves, as claims that are addresses do: the name as a whole comes first, then the longest beginning.
  */
 export function claimAt(claims: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(claims, name)) return claims[name];

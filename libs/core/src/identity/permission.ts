@@ -22,8 +22,9 @@ export type RequestVerdict =
 export const insufficientPermissions = 'Insufficient permissions for requested tool groups';
 
 /**
- * Whether the principal may make this request: it names no other identity, and its groups, after the default, are permitted; `*` needs
- * `*`, and `[]` always passes. Without authentication there is no identity that a request could contradict.
+ * Whether the principal may make this request: it names no other identity, and its groups, after the default, are
+ * permitted; `*` needs `*`, and `[]` always passes. Without authentication there is no identity that a request could
+ * contradict.
  */
 export function mayRequest(
   request: { readonly userId: string | null },
@@ -42,7 +43,10 @@ export function mayRequest(
   return { ok: false, message: insufficientPermissions, refusedGroups, escalation };
 }
 
-/** The groups, after the default, that are neither among the permitted ones nor within one of them; a permitted `*` permits all. */
+/**
+ * The groups, after the default, that are neither among the permitted ones nor within one of them; a permitted `*`
+ * permits all.
+ */
 export function notPermitted(
   groups: readonly string[],
   permitted: readonly string[],
@@ -60,7 +64,10 @@ function isActor(userId: string, { actorId }: Principal): boolean {
 const groupsShown = 5;
 const longestGroup = 100;
 
-/** The sentence with the refused groups, and of the permitted ones the nearest, else which there are. Only the caller’s own groups are named. */
+/**
+ * The sentence with the refused groups, and of the permitted ones the nearest, else which there are. Only the
+ * caller’s own groups are named.
+ */
 export function refusedGroupsSentence(
   refused: readonly string[],
   permitted: readonly string[],

@@ -1,4 +1,7 @@
-/** The groups of these roles. A role that the configuration does not map gives nothing; without a map, names are groups. */
+/**
+ * The groups of these roles. A role that the configuration does not map gives nothing; without a map, names are
+ * groups.
+ */
 export function groupsOf(
   names: readonly string[],
   roles: Readonly<Record<string, readonly string[]>> | undefined,

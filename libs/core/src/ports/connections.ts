@@ -1,6 +1,9 @@
 import type { ConnectionSettings } from '../settings/types.js';
 
-/** For whom a connection is used: references only. All null where there is no caller, when an MCP server is asked what it offers. */
+/**
+ * For whom a connection is used: references only. All null where there is no caller, when an MCP server is asked what
+ * it offers.
+ */
 export interface ConnectionUse {
   readonly tenantId: string | null;
   readonly actorId: string | null;
@@ -22,8 +25,8 @@ export type ConnectionAnswer =
 /** Turns a connection into a credential at call time. */
 export interface ConnectionBroker {
   /**
-   * `refused` is a credential that the outside did not accept: the same one is not given again while there may be another.
-   * Rejects only with the signal's reason.
+   * `refused` is a credential that the outside did not accept: the same one is not given again while there may be
+   * another. Rejects only with the signal's reason.
    */
   credential(
     settings: ConnectionSettings,

@@ -8,14 +8,15 @@ export interface StoredDocument {
 }
 
 /**
- * What tools keep between calls, where every replica finds it. Keys and texts are well-formed and texts hold no NUL, as JSON text does.
- * All faults are thrown as Fault('ledger_unreachable', retryable).
+ * What tools keep between calls, where every replica finds it. Keys and texts are well-formed and texts hold no NUL,
+ * as JSON text does. All faults are thrown as Fault('ledger_unreachable', retryable).
  */
 export interface Documents {
   find(key: string): Promise<StoredDocument | undefined>;
   /**
-   * Writes the text as this version if the version before it is in force (none before 1); false if it is not. The same text as the same
-   * version again is true and changes nothing but when it may go: a caller that does not know whether it arrived asks again.
+   * Writes the text as this version if the version before it is in force (none before 1); false if it is not. The
+   * same text as the same version again is true and changes nothing but when it may go: a caller that does not know
+   * whether it arrived asks again.
    */
   put(key: string, version: number, text: string, expiresAt: number | null): Promise<boolean>;
   /** Deletes what may go by `now`; until then it is there. */

@@ -11,8 +11,9 @@ export type Authentication =
 /** Who sent a record. */
 export interface Authenticator {
   /**
-   * Verifies the record’s `authorization` header. `at` is when the log took the record, milliseconds since the epoch: by that
-   * time the credential must have been valid. Throws Fault('identity_unreachable', retryable) where the keys cannot be had.
+   * Verifies the record’s `authorization` header. `at` is when the log took the record, milliseconds since the epoch:
+   * by that time the credential must have been valid. Throws Fault('identity_unreachable', retryable) where the keys
+   * cannot be had.
    */
   authenticate(settings: IdentitySettings, authorization: string | undefined, at: number): Promise<Authentication>;
 }

@@ -21,12 +21,18 @@ export interface ClaimRequest {
 export interface Ledger {
   /** Returns the claim in force: the asker's own if it was first or asks again, else the first one's. */
   claim(request: ClaimRequest): Promise<Claim>;
-  /** Writes the outcome beside the owner's claim, once: returns the claim with the value now in force. Throws if the claim is another's or gone. */
+  /**
+   * Writes the outcome beside the owner's claim, once: returns the claim with the value now in force. Throws if the
+   * claim is another's or gone.
+   */
   settle(key: string, owner: string, value: string): Promise<Claim>;
   /** Takes back the owner's claim if it has no outcome: for work that is known not to have begun. */
   release(key: string, owner: string): Promise<boolean>;
   find(key: string): Promise<Claim | undefined>;
-  /** Deletes what has expired by `now`, and may leave to the next sweep what is written at this moment; returns how many. */
+  /**
+   * Deletes what has expired by `now`, and may leave to the next sweep what is written at this moment; returns how
+   * many.
+   */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }

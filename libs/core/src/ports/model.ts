@@ -40,17 +40,29 @@ export interface ModelRequest {
   readonly earlier?: readonly EarlierRun[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
-  /** Tools that it is sent without being shown them: its provider's own search finds them. Absent where there are none. */
+  /**
+   * Tools that it is sent without being shown them: its provider's own search finds them. Absent where there are
+   * none.
+   */
   readonly searched?: SearchedTools;
   /** What it may or must do with them; where there are none, it means nothing. */
   readonly toolChoice: ToolChoice;
-  /** The tools that a plan’s steps may use, where a plan is asked for; its tool’s description says them too. Absent where none is. */
+  /**
+   * The tools that a plan’s steps may use, where a plan is asked for; its tool’s description says them too. Absent
+   * where none is.
+   */
   readonly planning?: readonly ModelTool[];
   /** True where the last call is to be made again, with other arguments or in a simpler form. Absent for false. */
   readonly again?: boolean;
-  /** Where a review of a step’s result is asked for: of how good it is, or of whether a plan goes on with it; and its confidence so far. */
+  /**
+   * Where a review of a step’s result is asked for: of how good it is, or of whether a plan goes on with it; and its
+   * confidence so far.
+   */
   readonly review?: { readonly kind: 'judge' | 'override'; readonly confidence: number };
-  /** Ids of the tools whose calls of one turn run side by side; the instructions say so too. Absent where each waits for the one before it. */
+  /**
+   * Ids of the tools whose calls of one turn run side by side; the instructions say so too. Absent where each waits
+   * for the one before it.
+   */
   readonly sideBySide?: readonly string[];
 }
 
@@ -60,8 +72,8 @@ export interface ModelCall {
   readonly tool: string;
   readonly arguments: string;
   /**
-   * What the provider wants back with the call in the turns after, as JSON text that only the model port reads: signatures of thoughts, ids
-   * of items, and the model that they are of. Absent where it wants nothing.
+   * What the provider wants back with the call in the turns after, as JSON text that only the model port reads:
+   * signatures of thoughts, ids of items, and the model that they are of. Absent where it wants nothing.
    */
   readonly providerData?: string;
 }
@@ -69,7 +81,10 @@ export interface ModelCall {
 /** Bytes of a call’s provider data that are kept, and of all that a run’s history carries. */
 export const largestProviderData = { call: 65_536, history: 131_072 } as const;
 
-/** Stands in the place of arguments that the turn's limit of tokens cut off. It is no JSON, so that no such call is made. */
+/**
+ * Stands in the place of arguments that the turn's limit of tokens cut off. It is no JSON, so that no such call is
+ * made.
+ */
 export const halfWritten = '[cut off by the limit of tokens]';
 
 /** One turn: calls to make, or an answer. `calls` is empty exactly if `answer` is not null. */
@@ -86,8 +101,8 @@ export interface ModelTurn {
   /** Of the input, what the provider put into its cache; absent where it put nothing there. */
   readonly cacheWriteTokens?: number;
   /**
-   * What the provider sent beside this, such as its reasoning or its sources. For observability alone: no
-   * record and no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
+   * What the provider sent beside this, such as its reasoning or its sources. For observability alone: no record and
+   * no line holds a payload, and nothing is decided or counted by one. Absent where there was nothing beside.
    */
   readonly raw?: readonly RawPart[];
 }
@@ -131,8 +146,8 @@ export interface Model {
 }
 
 /**
- * Vectors of texts, of which the closer ones mean the more alike; each has length 1. Throws as a Model does, and the signal’s reason when
- * aborted.
+ * Vectors of texts, of which the closer ones mean the more alike; each has length 1. Throws as a Model does, and the
+ * signal’s reason when aborted.
  */
 export interface Embedder {
   /** What logs call it: `provider/name`. */

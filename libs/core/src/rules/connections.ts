@@ -13,7 +13,10 @@ export function effectiveConnections(grant: Names, request: Names): readonly str
   return [...new Set(request.includes(wildcard) ? grant : request.filter((id) => grant.includes(id)))];
 }
 
-/** The configured connections that a request may use: those that are effective and open to the tenant, in configuration order. */
+/**
+ * The configured connections that a request may use: those that are effective and open to the tenant, in
+ * configuration order.
+ */
 export function allowedConnections(
   configured: readonly ConnectionSettings[] | undefined,
   principal: { readonly tenantId: string; readonly connections: readonly string[] } | null,

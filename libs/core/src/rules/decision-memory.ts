@@ -15,8 +15,8 @@ export interface MemoryUse {
 }
 
 /**
- * What was decided for a set of groups and a state, both given as numbers. A tree with one level a group: a look-up is one
- * step a group, and no key has to be built. When it is full it is emptied: a decision is cheap to make again.
+ * What was decided for a set of groups and a state, both given as numbers. A tree with one level a group: a look-up
+ * is one step a group, and no key has to be built. When it is full it is emptied: a decision is cheap to make again.
  */
 export class DecisionMemory<T> {
   private root: Branch<T> = newBranch();

@@ -14,8 +14,8 @@ const defaultGroups: readonly string[] = Object.freeze([defaultGroup]);
 const fewNames = 16;
 
 /**
- * The groups a request asks for: absent or null means `["default"]`, `[]` stays empty, repeats count once, the order is kept.
- * The list is frozen and is never the one that was given.
+ * The groups a request asks for: absent or null means `["default"]`, `[]` stays empty, repeats count once, the order
+ * is kept. The list is frozen and is never the one that was given.
  */
 export function normaliseGroups(group: readonly string[] | null | undefined): readonly string[] {
   if (group === null || group === undefined) return defaultGroups;

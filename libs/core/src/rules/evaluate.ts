@@ -28,15 +28,24 @@ export interface Facts {
   readonly nested?: boolean;
   /** True in a run that works by a plan: only such a one is offered what takes plans. Absent for false. */
   readonly planned?: boolean;
-  /** What the rules of the configuration are judged by. Absent where nothing of a run is known: then they close nothing. */
+  /**
+   * What the rules of the configuration are judged by. Absent where nothing of a run is known: then they close
+   * nothing.
+   */
   readonly rules?: RuleFacts;
 }
 
-/** The tools of a configuration by their fate. All lists are in its order; they are shared by decisions and must not be changed. */
+/**
+ * The tools of a configuration by their fate. All lists are in its order; they are shared by decisions and must not
+ * be changed.
+ */
 interface Lists {
   /** Keys of the eligible tools that the policy allows as well. */
   readonly permitted: readonly string[];
-  /** The permitted tools that the run asked for and that can run, have calls left and a connection that may be used: exactly what the model is shown and the executor admits. */
+  /**
+   * The permitted tools that the run asked for and that can run, have calls left and a connection that may be used:
+   * exactly what the model is shown and the executor admits.
+   */
   readonly offered: readonly ConfiguredTool[];
   /** Each tool that is not offered, once. */
   readonly hidden: readonly HiddenTool[];
@@ -64,7 +73,10 @@ export interface Evaluator {
 /** Different sets of closed rules whose lists are kept side by side. */
 const closedKept = 16;
 
-/** Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most; each takes about 50 bytes. */
+/**
+ * Tools in all the lists of an evaluator that are kept for the next decision of the same groups and state, at most;
+ * each takes about 50 bytes.
+ */
 const toolsKept = 262_144;
 
 /** A bit for each reason, by its place in the list. */
@@ -86,8 +98,8 @@ function reasonsIn(bits: number): readonly HiddenReason[] {
 }
 
 /**
- * The one evaluator: what is listed and explained is one evaluation, and a call is admitted by the same rules, policy and budgets, asked
- * about its one tool.
+ * The one evaluator: what is listed and explained is one evaluation, and a call is admitted by the same rules, policy
+ * and budgets, asked about its one tool.
  */
 export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;

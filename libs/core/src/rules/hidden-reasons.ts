@@ -22,8 +22,9 @@ export type HiddenReason = keyof typeof hiddenReasonTexts;
 export const hiddenReasons = Object.keys(hiddenReasonTexts) as readonly HiddenReason[];
 
 /**
- * What a call of a tool that is hidden for this reason alone is refused with. Admission (`tool/admission.ts`) and the connection stage decide; a test
- * makes such a call for each. `grant_invalid` is the answer where nothing but the turn's offer leaves the tool out.
+ * What a call of a tool that is hidden for this reason alone is refused with. Admission (`tool/admission.ts`) and the
+ * connection stage decide; a test makes such a call for each. `grant_invalid` is the answer where nothing but the
+ * turn's offer leaves the tool out.
  */
 export const refusalOfHidden: Readonly<Record<HiddenReason, ToolErrorReason>> = {
   group: 'not_eligible_group',

@@ -45,9 +45,10 @@ export interface ListedState {
 }
 
 /**
- * The groups that a caller with these permitted groups may ask for, with the tools that the policy allows, that can run and that no
- * rule closes in every state and after every call (tool-groups.md 12, question 2). Whatever the caller may not ask for is not named, neither as a group nor as a tag. Where
- * nothing is known of a request, rules close nothing.
+ * The groups that a caller with these permitted groups may ask for, with the tools that the policy allows, that can
+ * run and that no rule closes in every state and after every call (tool-groups.md 12, question 2). Whatever the
+ * caller may not ask for is not named, neither as a group nor as a tag. Where nothing is known of a request, rules
+ * close nothing.
  */
 export function listGroups(
   evaluator: Evaluator,
@@ -134,7 +135,10 @@ function maySee(permitted: readonly string[], tree: GroupTree): (group: string) 
   return permitted.includes(wildcard) ? () => true : (group) => isWithin(group, permitted, tree);
 }
 
-/** Which tools no rule closes in this state, or in every state where it is null: the evaluator’s own judgement of what is known. */
+/**
+ * Which tools no rule closes in this state, or in every state where it is null: the evaluator’s own judgement of what
+ * is known.
+ */
 function openIn(state: string | null, evaluator: Evaluator, { facts, unknown }: KnownFacts): (id: string) => boolean {
   const { availability } = withoutFacts(evaluator, whole(unknown, state === null));
   const closed = availability.closed(facts, noCalls, state ?? undefinedState);

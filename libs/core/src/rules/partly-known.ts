@@ -17,8 +17,8 @@ const asked: Readonly<Record<keyof ContextCondition, RuleFactName>> = {
 const made = new WeakMap<Evaluator, Map<string, Evaluator>>();
 
 /**
- * The evaluator for where these facts are not known: it closes what no such fact could open. The conditions on them are left out, and
- * everything else is judged as ever.
+ * The evaluator for where these facts are not known: it closes what no such fact could open. The conditions on them
+ * are left out, and everything else is judged as ever.
  */
 export function withoutFacts(evaluator: Evaluator, unknown: Unknown): Evaluator {
   const { configuration } = evaluator;
@@ -44,7 +44,10 @@ export function asksFor(
   return rules.some((rule) => unknownTo(rule, facts).length > 0);
 }
 
-/** What the rules about a tool ask for and is not known here, so that a run may yet be offered it or not; in the order of the names. */
+/**
+ * What the rules about a tool ask for and is not known here, so that a run may yet be offered it or not; in the order
+ * of the names.
+ */
 export function dependsOn(
   { configuration: { rules = [] } }: Pick<Evaluator, 'configuration'>,
   toolId: string,
@@ -58,7 +61,10 @@ export function dependsOn(
   return ruleFactNames.filter((name) => open.has(name));
 }
 
-/** A `when` may hold as soon as what is known of it does; an `unless` that asks for something unknown may fail to hold. */
+/**
+ * A `when` may hold as soon as what is known of it does; an `unless` that asks for something unknown may fail to
+ * hold.
+ */
 function knownPart({ name, tools, ...conditions }: AvailabilityRule, unknown: Unknown): AvailabilityRule {
   const { when, unless, time, load, history } = conditions;
   const isKnown = (facts: Unknown): boolean => !facts.some((fact) => unknown.includes(fact));

@@ -17,8 +17,9 @@ export interface RequestWarning {
 const mostWarnings = 10;
 
 /**
- * The groups of a request that the configuration does not know, and its state where no tool of the caller names it. Nothing is suggested
- * that the caller may not ask for, and a state of tools beyond its groups is as unknown as one that there is not.
+ * The groups of a request that the configuration does not know, and its state where no tool of the caller names it.
+ * Nothing is suggested that the caller may not ask for, and a state of tools beyond its groups is as unknown as one
+ * that there is not.
  */
 export function requestWarnings(
   evaluator: Evaluator,

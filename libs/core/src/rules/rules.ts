@@ -39,7 +39,10 @@ export interface Rules {
 
 type Partition = Pick<RuleDecision, 'eligible' | 'filteredByGroup' | 'filteredByState'>;
 
-/** At most this many decisions are remembered, and fewer if their lists would hold more names than `namesRemembered` in all. */
+/**
+ * At most this many decisions are remembered, and fewer if their lists would hold more names than `namesRemembered`
+ * in all.
+ */
 const decisionsRemembered = 4_096;
 const namesRemembered = 4_194_304;
 

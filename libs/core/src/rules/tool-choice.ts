@@ -5,7 +5,10 @@ import type { ConfiguredTool } from '../settings/types.js';
 export type ToolChoice =
   { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly id: string };
 
-/** The choice of a turn as its records have it: null for auto, else `none`, `required` or a tool’s id, which is never one of these words. */
+/**
+ * The choice of a turn as its records have it: null for auto, else `none`, `required` or a tool’s id, which is never
+ * one of these words.
+ */
 export function toolChoiceOf(recorded: string | null): ToolChoice {
   switch (recorded) {
     case null:
@@ -18,14 +21,18 @@ export function toolChoiceOf(recorded: string | null): ToolChoice {
   }
 }
 
-/** What a request’s tool_choice comes to in an iteration, as the records have it; or why the request cannot be served, as a sentence. */
+/**
+ * What a request’s tool_choice comes to in an iteration, as the records have it; or why the request cannot be served,
+ * as a sentence.
+ */
 export type ChoiceVerdict =
   { readonly ok: true; readonly choice: string | null } | { readonly ok: false; readonly message: string };
 
 /**
- * `none` holds for the whole run. `required` and a named tool hold for its first iteration alone, else a run could never come to its
- * answer. `asked` is as in the request: absent, null or empty means auto; a tool is named by its id or its key. What is not offered is
- * refused in the same words whether there is such a tool or not, so that no caller learns of hidden ones.
+ * `none` holds for the whole run. `required` and a named tool hold for its first iteration alone, else a run could
+ * never come to its answer. `asked` is as in the request: absent, null or empty means auto; a tool is named by its id
+ * or its key. What is not offered is refused in the same words whether there is such a tool or not, so that no caller
+ * learns of hidden ones.
  */
 export function chooseTools(
   asked: string | null,
@@ -40,7 +47,10 @@ export function chooseTools(
   return tool === undefined ? notOffered(asked, offered) : { ok: true, choice: tool.id };
 }
 
-/** Whether a turn with these calls is one that the choice asks for. A call under `none` is not judged here: the executor refuses it. */
+/**
+ * Whether a turn with these calls is one that the choice asks for. A call under `none` is not judged here: the
+ * executor refuses it.
+ */
 export function isAsChosen(choice: ToolChoice, calls: readonly { readonly tool: string }[]): boolean {
   switch (choice.type) {
     case 'auto':

@@ -7,8 +7,8 @@ export type ToolPolicyDecision = 'allow' | 'deny' | 'require_approval';
 /** A policy made ready for decisions: the one place that says what the data in it mean. */
 export interface ToolPolicy {
   /**
-   * Denied is what the policy does not name, and what needs an approval while there is no approver. What is used up in a run
-   * is not decided here: see budgetUsed. A tool without a specification counts as the worst.
+   * Denied is what the policy does not name, and what needs an approval while there is no approver. What is used up
+   * in a run is not decided here: see budgetUsed. A tool without a specification counts as the worst.
    */
   decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent' | 'plan'>): ToolPolicyDecision;
 }

@@ -22,7 +22,10 @@ export function appendKeys(list: string[], keys: readonly string[], word: number
   for (let rest = word; rest !== 0; rest &= rest - 1) list.push(keys[place + 31 - Math.clz32(rest & -rest)] as string);
 }
 
-/** The tools that carry each name. A set of bits is made when its name is first asked for: many names are never requested. */
+/**
+ * The tools that carry each name. A set of bits is made when its name is first asked for: many names are never
+ * requested.
+ */
 export class ToolsByName {
   private readonly numbers = new Map<string, number>();
   private readonly _members: number[][] = [];

@@ -9,7 +9,9 @@ export interface RunEnd {
   readonly message: string;
 }
 
-/** The call whose agent begins with this end of a turn, one before the first iteration; null for any other turn’s end. */
+/**
+ * The call whose agent begins with this end of a turn, one before the first iteration; null for any other turn’s end.
+ */
 export function agentBegunBy<P>(turn: {
   readonly iteration: number;
   readonly run: { readonly parent: P | null };
@@ -18,8 +20,8 @@ export function agentBegunBy<P>(turn: {
 }
 
 /**
- * Why a run that answers a call may not ask the model again, or null if it may (K-65). What the last turn used beyond a budget is counted,
- * not taken back. Without a price the rest of the money is unknown, so nothing is.
+ * Why a run that answers a call may not ask the model again, or null if it may (K-65). What the last turn used beyond
+ * a budget is counted, not taken back. Without a price the rest of the money is unknown, so nothing is.
  */
 export function budgetEnd(
   run: PricedTokens & { readonly parent: ParentCall | null },
@@ -48,7 +50,10 @@ export interface RunBudget {
   readonly maxOutputTokens?: number;
 }
 
-/** What is left of the tokens and the money of a run, null where nothing limits them. Without a price no money is left. */
+/**
+ * What is left of the tokens and the money of a run, null where nothing limits them. Without a price no money is
+ * left.
+ */
 export function runBudgetLeft(
   run: PricedTokens,
   price: ModelPrice | undefined,
@@ -64,8 +69,9 @@ export function runBudgetLeft(
 export const bytesPerToken = 4;
 
 /**
- * Why the run may not ask the model again, or null if it may: what the turn may cost is set aside first, the longest answer and about what the
- * model reads of the history. Without a price the rest of the money is unknown, so nothing is.
+ * Why the run may not ask the model again, or null if it may: what the turn may cost is set aside first, the longest
+ * answer and about what the model reads of the history. Without a price the rest of the money is unknown, so nothing
+ * is.
  */
 export function runBudgetEnd(
   run: PricedTokens,

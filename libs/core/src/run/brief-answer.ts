@@ -7,8 +7,8 @@ const lookBack = 0.3;
 const endings = [/\n\s*\n/g, /\n/g, /[.!?…](?=\s)/g, /\s/g];
 
 /**
- * An agent’s answer within so many UTF-8 bytes of JSON text (K-66): as it is, or up to a sensible place near the cap, with a sentence that
- * says how much was left out. The summary that agents are asked to begin with is what stays.
+ * An agent’s answer within so many UTF-8 bytes of JSON text (K-66): as it is, or up to a sensible place near the cap,
+ * with a sentence that says how much was left out. The summary that agents are asked to begin with is what stays.
  */
 export function briefAnswer(answer: string, atMost: number): string {
   const text = answer.toWellFormed();

@@ -26,13 +26,19 @@ export function keptOf({ requestId, question, answer, endedAt }: RememberedRun):
   };
 }
 
-/** The runs with another one that ended: one that ended again, since its record was handled again, takes its own place. */
+/**
+ * The runs with another one that ended: one that ended again, since its record was handled again, takes its own
+ * place.
+ */
 export function withRun(kept: readonly RememberedRun[], ended: RememberedRun): readonly RememberedRun[] {
   const others = kept.filter(({ requestId }) => requestId !== ended.requestId);
   return [...others, keptOf(ended)].toSorted((one, other) => one.endedAt - other.endedAt).slice(-keptRuns);
 }
 
-/** Of the runs that are kept, those that the model of the next run is shown, the oldest first; the newest have room before older ones. */
+/**
+ * Of the runs that are kept, those that the model of the next run is shown, the oldest first; the newest have room
+ * before older ones.
+ */
 export function recalled(
   kept: readonly RememberedRun[],
   { kind, runs, tokens }: MemorySettings,

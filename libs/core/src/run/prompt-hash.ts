@@ -4,9 +4,10 @@ import type { ModelRequest } from '../ports/model.js';
 type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
 
 /**
- * Names what a model was asked, by its name (`provider/name`): equal for equal questions, whatever the order of keys in the tools' schemas, and another where anything that
- * is sent differs. The tools count with their full schemas; no tools and an empty list are the same, and so are
- * no choice and auto, which is what every prompt had before there was a choice.
+ * Names what a model was asked, by its name (`provider/name`): equal for equal questions, whatever the order of keys
+ * in the tools' schemas, and another where anything that is sent differs. The tools count with their full schemas; no
+ * tools and an empty list are the same, and so are no choice and auto, which is what every prompt had before there
+ * was a choice.
  */
 export function promptHash(
   { instructions, question, history, tools = [], searched, toolChoice, earlier = [] }: Asked & Partial<ModelRequest>,

@@ -56,8 +56,8 @@ export function beginRun(
 }
 
 /**
- * The run as another attempt of it begins: with the time that a new run would have from `now` on, and what was done so far.
- * How long it lay among the dead letters is no time it spent in its state.
+ * The run as another attempt of it begins: with the time that a new run would have from `now` on, and what was done
+ * so far. How long it lay among the dead letters is no time it spent in its state.
  */
 export function anotherAttempt(
   run: RunState,
@@ -70,7 +70,10 @@ export function anotherAttempt(
   return { ...run, startedAt: now, stateEnteredAt: now, deadline, redrive };
 }
 
-/** Why the run may not begin another iteration, or null if it may. `price` is what its tokens cost; undefined if unknown. */
+/**
+ * Why the run may not begin another iteration, or null if it may. `price` is what its tokens cost; undefined if
+ * unknown.
+ */
 export function runEnd(
   run: RunState,
   history: readonly Step[],

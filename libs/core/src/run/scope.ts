@@ -1,18 +1,18 @@
 import { localPrincipal } from '../identity/principal.js';
 import type { Principal } from '../identity/principal.js';
 
-/*
- * Callers choose the ids of requests and sessions, so two tenants may choose the same one. These names keep them apart wherever a run or a
- * session is looked up by name: claims in the ledger, lanes of a consumer, what is gathered from the log. They are names inside; records keep
- * the ids that the caller gave.
+/**
+ * Callers choose the ids of requests and sessions, so two tenants may choose the same one. These names keep them
+ * apart wherever a run or a session is looked up by name: claims in the ledger, lanes of a consumer, what is gathered
+ * from the log. They are names inside; records keep the ids that the caller gave.
  */
 
 /** The tenant of a run; null where no credential was verified. */
 export type Tenant = string | null;
 
 /**
- * Names a run of a tenant, and no other run. Without an identity in the configuration there is one tenant, whose runs are named by their
- * request_id alone.
+ * Names a run of a tenant, and no other run. Without an identity in the configuration there is one tenant, whose runs
+ * are named by their request_id alone.
  */
 export function runName(requestId: string, tenant: Tenant): string {
   return tenant === localPrincipal.tenantId ? plain(requestId) : scoped([tenant, requestId]);

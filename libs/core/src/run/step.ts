@@ -1,2 +1,5 @@
-/** Members are described in schemas/. In a history a step has no `resultHash` and no `cachedAt`: they are for the audit. */
+/**
+ * Members are described in schemas/. In a history a step has no `resultHash` and no `cachedAt`: they are for the
+ * audit.
+ */
 export type { AgentRun, AgentStep as Step, ParentCall } from '@sluice/records';

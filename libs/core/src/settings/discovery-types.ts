@@ -1,16 +1,23 @@
 /** What is said of a strategy of tool discovery once; configuration, command line and docs follow it. */
 interface StrategyEntry {
-  /** `none` changes nothing. `choose` picks among the tools before the model is asked. `search` leaves them out until the model searches. */
+  /**
+   * `none` changes nothing. `choose` picks among the tools before the model is asked. `search` leaves them out until
+   * the model searches.
+   */
   readonly kind: 'none' | 'choose' | 'search';
-  /** What answers the model’s searches: nothing, the search tool where the settings ask for it, always the search tool, or a service. */
+  /**
+   * What answers the model’s searches: nothing, the search tool where the settings ask for it, always the search
+   * tool, or a service.
+   */
   readonly search: 'never' | 'optional' | 'always' | 'service';
   /** Whether `sluice discovery try` can show it, without a model and a service. */
   readonly triable: boolean;
 }
 
 /**
- * The strategies of tool discovery; the first is the default, and what an unknown one counts as. A strategy that chooses has its scores in
- * `libs/discovery/src/choose.ts`, where the compiler asks for them; the table of docs/discovery.md is held to this list by a test.
+ * The strategies of tool discovery; the first is the default, and what an unknown one counts as. A strategy that
+ * chooses has its scores in `libs/discovery/src/choose.ts`, where the compiler asks for them; the table of
+ * docs/discovery.md is held to this list by a test.
  */
 const strategyEntries = {
   passthrough: { kind: 'none', search: 'never', triable: false },
@@ -75,7 +82,10 @@ export interface EmbeddingSettings {
   readonly timeoutMs: number;
 }
 
-/** When a provider’s own search of tools stands in for the search tool: where its model is known to have one, or wherever its wire format does. */
+/**
+ * When a provider’s own search of tools stands in for the search tool: where its model is known to have one, or
+ * wherever its wire format does.
+ */
 export const nativeSearchModes = ['never', 'auto', 'always'] as const;
 /** How such a search takes a query: as words, or as a regular expression. */
 export const nativeSearchKinds = ['bm25', 'regex'] as const;
@@ -100,7 +110,10 @@ export interface DiscoverySettings {
   readonly api: SelectorSettings;
   /** Absent where there is none: `hybrid` then goes by words alone. */
   readonly embeddings?: EmbeddingSettings;
-  /** Whether tools that the tenant’s models called often of late come before those that only share words; absent for false. */
+  /**
+   * Whether tools that the tenant’s models called often of late come before those that only share words; absent for
+   * false.
+   */
   readonly recent?: boolean;
   /** Absent where the search tool is always Sluice’s own. */
   readonly nativeSearch?: NativeSearchSettings;

@@ -21,7 +21,10 @@ export interface OfferedTool {
   readonly title?: string;
   /** Absent where the server gives none that clients can be given. */
   readonly icons?: readonly ToolIcon[];
-  /** Why the arguments that it asks for as headers (SEP-2243) cannot be sent so, a sentence each; absent where they can, or no headers are read. */
+  /**
+   * Why the arguments that it asks for as headers (SEP-2243) cannot be sent so, a sentence each; absent where they
+   * can, or no headers are read.
+   */
   readonly headerProblems?: readonly string[];
 }
 
@@ -45,7 +48,10 @@ export function isIcon(src: string): boolean {
   return src.length <= longestIcon && shownIcon.test(src);
 }
 
-/** What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays the same. */
+/**
+ * What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays
+ * the same.
+ */
 export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
   return digest(canonicalJson({ description, inputSchema, outputSchema }));
 }

@@ -14,7 +14,10 @@ export interface UpstreamSettings {
   readonly paths: readonly string[];
   /** The variable that holds Sluice’s own key; null where the client’s credential goes on as it came. */
   readonly apiKeyEnv: string | null;
-  /** Bedrock: the region for which requests are signed with the process’s AWS_… variables; null where they are not signed. */
+  /**
+   * Bedrock: the region for which requests are signed with the process’s AWS_… variables; null where they are not
+   * signed.
+   */
   readonly region: string | null;
   /** How long it may take to begin an answer, and to send the next bytes of one. */
   readonly firstByteMs: number;

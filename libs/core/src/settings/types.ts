@@ -27,18 +27,26 @@ export type ToolNetwork = 'open' | readonly string[];
 export interface ConfiguredTool {
   /** The configuration key: the name in logs, metrics and history. */
   readonly key: string;
-  /** `core__<key>`, or `mcp__<server>__<tool>` for an mcp-tool: the name in policy, in audit and on every model's wire. */
+  /**
+   * `core__<key>`, or `mcp__<server>__<tool>` for an mcp-tool: the name in policy, in audit and on every model's
+   * wire.
+   */
   readonly id: string;
   readonly type: string;
   readonly title: string;
   readonly description: string;
-  /** When to use it, in one sentence: what a model is sent where the description is deferred. Absent where nothing is known of the tool. */
+  /**
+   * When to use it, in one sentence: what a model is sent where the description is deferred. Absent where nothing is
+   * known of the tool.
+   */
   readonly shortDescription?: string;
   /** The pack that it is documented in: its type’s, or its MCP server; absent where nothing is known of the tool. */
   readonly category?: string;
   /** `deferred` where the agent’s model is sent the short description alone; absent for all others. */
   readonly descriptionMode?: 'deferred';
-  /** True: a provider's own search finds it, where there is one; false: it is always shown. Absent: discovery decides. */
+  /**
+   * True: a provider's own search finds it, where there is one; false: it is always shown. Absent: discovery decides.
+   */
   readonly deferLoading?: boolean;
   /** Tags, after the default; never holds `*`. Empty: reachable through a requested `*` alone. */
   readonly groups: readonly string[];
@@ -54,7 +62,10 @@ export interface ConfiguredTool {
   readonly timeoutMs: number;
   /** The picture that MCP clients show, an https or data address; absent where there is none. */
   readonly icon?: string;
-  /** The pictures that an upstream server gives the tool; absent where there are none, or where `icon` stands in their place. */
+  /**
+   * The pictures that an upstream server gives the tool; absent where there are none, or where `icon` stands in their
+   * place.
+   */
   readonly icons?: readonly ToolIcon[];
   /** Arguments of sample calls, for MCP clients; absent where there are none. */
   readonly examples?: readonly JsonObject[];
@@ -154,7 +165,10 @@ export interface Operators {
   readonly tenants: readonly string[];
 }
 
-/** At most one of `jwksUrl` and `keyFile` is there; without either the issuer's OIDC discovery says where the keys are. */
+/**
+ * At most one of `jwksUrl` and `keyFile` is there; without either the issuer's OIDC discovery says where the keys
+ * are.
+ */
 export interface JwtSettings {
   readonly provider: 'jwt';
   readonly jwksUrl: string | null;
@@ -173,7 +187,10 @@ export interface JwtSettings {
 
 /** Where the groups and connections of a verified caller come from. */
 export interface PermissionSettings {
-  /** The groups of each role. What the source names is then roles, and a role that is not here gives nothing; absent: it names groups. */
+  /**
+   * The groups of each role. What the source names is then roles, and a role that is not here gives nothing; absent:
+   * it names groups.
+   */
   readonly roles?: Readonly<Record<string, readonly string[]>>;
   /** Absent: the claims. */
   readonly source?: PermissionSourceSettings;
@@ -216,13 +233,18 @@ export interface McpPlace {
   readonly tool: string;
   /** Absent for a tool. Others are for MCP clients alone: no model is offered them. */
   readonly kind?: PassedOnKind;
-  /** Hash over the description and the schemas that the server offered when the tool was allowed; null while it offered none. */
+  /**
+   * Hash over the description and the schemas that the server offered when the tool was allowed; null while it
+   * offered none.
+   */
   readonly pin: string | null;
   /** The name under which MCP clients are served it; models know it by its id. */
   readonly served: string;
   /** What the server promises of its structured results; null if nothing. */
   readonly outputSchema: JsonObject | null;
-  /** JSON pointers into the input schema to what the server lets be null, which models are not shown; absent for none. */
+  /**
+   * JSON pointers into the input schema to what the server lets be null, which models are not shown; absent for none.
+   */
   readonly nulls?: readonly string[];
   /** The tool of the same server that says whether a call took effect, and its pin; absent where none is named. */
   readonly reconcile?: { readonly tool: string; readonly pin: string };
@@ -239,7 +261,10 @@ export interface Policy {
   readonly approvalEffects: readonly ToolEffect[];
   /** Why no call needs an approval, in the operator’s words; absent where that is not said. */
   readonly approvalWaived?: string;
-  /** Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left out. */
+  /**
+   * Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left
+   * out.
+   */
   readonly approvers: readonly string[];
   /** How long a call waits for its approval, in milliseconds. */
   readonly approvalMs: number;
@@ -255,8 +280,8 @@ export interface Budgets {
   readonly tokensPerRun?: number;
   readonly microUsdPerRun?: number;
   /**
-   * Whether all that the model is sent is set aside before a turn: question, instructions and definitions of tools, too. Absent without such a
-   * limit, and in configurations of earlier versions, which set aside the history alone.
+   * Whether all that the model is sent is set aside before a turn: question, instructions and definitions of tools,
+   * too. Absent without such a limit, and in configurations of earlier versions, which set aside the history alone.
    */
   readonly setsAsideAll?: true;
   /** By tool id; a tool for which nothing is written is not among them. */
@@ -288,7 +313,10 @@ export interface Delegation extends Omit<Permission, 'principals'> {
   readonly subjects: readonly string[];
 }
 
-/** Which authorizer decides, and by what; self-contained, with groups taken apart into principals for the built-in rules. */
+/**
+ * Which authorizer decides, and by what; self-contained, with groups taken apart into principals for the built-in
+ * rules.
+ */
 export type AuthorizationSettings =
   | {
       readonly kind: 'rules';
@@ -318,8 +346,8 @@ export interface Limits {
   readonly toolMs: number;
   readonly modelMs: number;
   /**
-   * Calls of one turn that are made, and with it that no call is made whose step might have no room on the turn’s record; absent in
-   * configurations of earlier versions, which bounded neither.
+   * Calls of one turn that are made, and with it that no call is made whose step might have no room on the turn’s
+   * record; absent in configurations of earlier versions, which bounded neither.
    */
   readonly callsPerTurn?: number;
   /** UTF-8 bytes of the encoded history, of a call's arguments, of a call's result. */
@@ -355,7 +383,10 @@ export interface ModelSettings {
   readonly price?: ModelPrice;
   /** Anthropic only: what of its API it is asked for before that is the default; absent for nothing. */
   readonly betas?: readonly string[];
-  /** What is sent as it stands; absent where the provider's own default holds. Which wire has which, the compiler knows. */
+  /**
+   * What is sent as it stands; absent where the provider's own default holds. Which wire has which, the compiler
+   * knows.
+   */
   readonly temperature?: number;
   readonly topP?: number;
   readonly stop?: readonly string[];
@@ -393,7 +424,10 @@ export interface McpServer {
   readonly messageBytes?: number;
   /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
   readonly callsPerMinute?: number;
-  /** What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that asks for nothing. */
+  /**
+   * What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that
+   * asks for nothing.
+   */
   readonly connection?: ConnectionSettings;
   /** The variable in which a server by command finds the credential. */
   readonly connectionEnv?: string;
@@ -406,7 +440,10 @@ export type ConnectionSettings = {
   readonly id: string;
   /** Whose requests may use it; `*` for all. */
   readonly tenants: readonly string[];
-  /** Where tools may send it, as schemes, hosts and ports; absent where none is written, and only an MCP server’s own address gets it. */
+  /**
+   * Where tools may send it, as schemes, hosts and ports; absent where none is written, and only an MCP server’s own
+   * address gets it.
+   */
   readonly hosts?: readonly string[];
 } & (
   | { readonly adapter: 'environment'; readonly variable: string }
@@ -447,7 +484,10 @@ export interface Neo4jSettings {
   readonly passwordEnv: string;
   /** The database of each tenant; a tenant that is not here has no graph. */
   readonly databases: Readonly<Record<string, string>>;
-  /** The authority that signed the server’s certificate, relative to the working directory; null for those of the system. */
+  /**
+   * The authority that signed the server’s certificate, relative to the working directory; null for those of the
+   * system.
+   */
   readonly caFile: string | null;
   readonly connectMs: number;
   readonly queryMs: number;

@@ -2,7 +2,10 @@ import { canonicalJson } from '../json.js';
 import type { Digest, JsonValue } from '../json.js';
 import type { Configuration } from './types.js';
 
-/** Whether a compiled configuration, as JSON text, is the one that the version names: what its content hashes to, in whatever order it stands there. */
+/**
+ * Whether a compiled configuration, as JSON text, is the one that the version names: what its content hashes to, in
+ * whatever order it stands there.
+ */
 export function isVersionOf(version: string, text: string, digest: Digest): boolean {
   try {
     const { version: own, ...content } = JSON.parse(text) as Configuration;

@@ -7,7 +7,9 @@ import type { RuleDecision } from '../rules/rules.js';
 import { isListed } from '../rules/tool-policy.js';
 import type { Verdict } from './pipeline.js';
 
-/** The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny. */
+/**
+ * The two configurations a call is judged under: the one that granted, and the one now in force, which may only deny.
+ */
 export interface Judges {
   readonly granting: Evaluator;
   readonly inForce: Evaluator;
@@ -29,13 +31,18 @@ export interface CallFacts {
   readonly connections: readonly string[];
   /** Whether the run answers a call itself. */
   readonly nested: boolean;
-  /** What the rules on availability are judged by, at the start of this call; absent where no configuration has rules. */
+  /**
+   * What the rules on availability are judged by, at the start of this call; absent where no configuration has rules.
+   */
   readonly rules?: RuleFacts;
   /** The page that must be read before the tool’s first call; absent where none must. */
   readonly unread?: string;
 }
 
-/** Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and whether it can run at all. */
+/**
+ * Why a tool is not eligible now, or that it is: the run’s end, the request’s choice, group, state, the offer, and
+ * whether it can run at all.
+ */
 export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   if (facts.completed) {
     const message = 'The run was ended by a call before this one, so this call was not made.';

@@ -3,9 +3,9 @@ import type { Verdict } from './pipeline.js';
 import type { BoundTool, ToolInvocationContext } from './types.js';
 
 /**
- * Asks every authorizer whether the call may go on: whether the tool may be run, or whether it may use the connection of its context.
- * All must allow it. A denial is `authz_denied`; an authorizer that fails is `unavailable`, and `onFault`
- * hears why, since the caller must not.
+ * Asks every authorizer whether the call may go on: whether the tool may be run, or whether it may use the connection
+ * of its context. All must allow it. A denial is `authz_denied`; an authorizer that fails is `unavailable`, and
+ * `onFault` hears why, since the caller must not.
  */
 export async function authorize(
   authorizers: readonly AuthorizationPort[],

@@ -2,7 +2,10 @@ import { requestFieldsOfTools } from '../generated/request-views.js';
 import type { RequestOfTool } from '../generated/request-views.js';
 import type { ToolInvocationContext } from './types.js';
 
-/** Every member a context may have beside those of the request: references, with which authorized code looks up the rest. */
+/**
+ * Every member a context may have beside those of the request: references, with which authorized code looks up the
+ * rest.
+ */
 const references = {
   runId: true,
   sessionId: true,
@@ -16,8 +19,8 @@ const references = {
 const members: ReadonlySet<string> = new Set([...Object.keys(references), ...requestFieldsOfTools]);
 
 /**
- * The same context, frozen, for the tool. Throws, without repeating a value, if it holds anything but references: a token or a header in it
- * would reach every tool and whatever that writes (C-14).
+ * The same context, frozen, for the tool. Throws, without repeating a value, if it holds anything but references: a
+ * token or a header in it would reach every tool and whatever that writes (C-14).
  */
 export function referencesOnly(context: ToolInvocationContext): ToolInvocationContext {
   for (const [name, value] of Object.entries(context) as [string, unknown][]) {

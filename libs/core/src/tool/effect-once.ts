@@ -28,11 +28,12 @@ const longestPollMs = 1_000;
 const mostFatal = 3;
 
 /**
- * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. An executor that meets a claim
- * without an outcome waits for it up to the tool's time limit, and makes the call if the claim is taken back meanwhile; then it runs
- * again only what is safe to repeat, asks the tool where it can say whether the call took effect, and otherwise answers `outcome_unknown`: a
- * thing is never silently done twice. What the tool says is written beside the claim, so that no later attempt asks again.
- * Neither the call nor the question goes on for ever where it ends the process each time.
+ * Runs a tool's effect at most once for a call key. The first claim wins and writes the outcome beside it. An
+ * executor that meets a claim without an outcome waits for it up to the tool's time limit, and makes the call if the
+ * claim is taken back meanwhile; then it runs again only what is safe to repeat, asks the tool where it can say
+ * whether the call took effect, and otherwise answers `outcome_unknown`: a thing is never silently done twice. What
+ * the tool says is written beside the claim, so that no later attempt asks again. Neither the call nor the question
+ * goes on for ever where it ends the process each time.
  */
 export async function effectOnce(
   tool: BoundTool,
@@ -80,8 +81,8 @@ async function claimed(
 }
 
 /**
- * The result of a call that is refused now, where an earlier attempt had begun it: to call it refused would not be true. Waits for its end
- * as effectOnce does. Null if none had begun.
+ * The result of a call that is refused now, where an earlier attempt had begun it: to call it refused would not be
+ * true. Waits for its end as effectOnce does. Null if none had begun.
  */
 export async function begunBefore(
   invocation: ToolInvocation,
@@ -94,7 +95,10 @@ export async function begunBefore(
   return { result: end === 'unknown' ? outcomeUnknown(invocation) : end, startedAtMs: claim.claimedAt };
 }
 
-/** Waits for the end of what another attempt began, up to the tool’s time limit. It is taken back where nothing had begun. */
+/**
+ * Waits for the end of what another attempt began, up to the tool’s time limit. It is taken back where nothing had
+ * begun.
+ */
 async function endOf(
   claim: Claim,
   { callKey, signal, timeoutMs, context: { toolCallId } }: ToolInvocation,
@@ -112,8 +116,9 @@ async function endOf(
 }
 
 /**
- * Does the work, of which earlier attempts may have ended their whole process. Each attempt takes a place and gives it back at its end; one
- * that ended with its process keeps it. When no place is left, the work is what ends the process, and is not done.
+ * Does the work, of which earlier attempts may have ended their whole process. Each attempt takes a place and gives
+ * it back at its end; one that ended with its process keeps it. When no place is left, the work is what ends the
+ * process, and is not done.
  */
 async function unlessFatal<T>(
   name: string,
@@ -135,7 +140,9 @@ async function unlessFatal<T>(
   return otherwise();
 }
 
-/** What is repeatable may have taken effect before its process ended; anything else comes here only where it did not. */
+/**
+ * What is repeatable may have taken effect before its process ended; anything else comes here only where it did not.
+ */
 function fatal({ effect, repeatable }: BoundTool, invocation: ToolInvocation): ToolExecResult {
   if (effect !== 'read_only' && repeatable) return outcomeUnknown(invocation);
   const message =

@@ -15,8 +15,8 @@ export class ToolFault extends Error {
 }
 
 /**
- * What an error says to an operator: its kind, its text, what caused it and the line where it was thrown. For the log alone, since no author meant it for a
- * model. Looking at what a tool threw may throw itself.
+ * What an error says to an operator: its kind, its text, what caused it and the line where it was thrown. For the log
+ * alone, since no author meant it for a model. Looking at what a tool threw may throw itself.
  */
 export function faultText(error: unknown): string {
   try {

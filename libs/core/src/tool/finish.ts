@@ -76,8 +76,8 @@ export type HandedBack =
   | { readonly ok: false; readonly reason: ToolErrorReason; readonly message: string };
 
 /**
- * The result of a call that was handed over: every stage before it was gone through then, so what is left is what any tool’s output goes
- * through.
+ * The result of a call that was handed over: every stage before it was gone through then, so what is left is what any
+ * tool’s output goes through.
  */
 export function takeBack(
   invocation: ToolInvocation,

@@ -3,8 +3,8 @@ import type { JsonValue } from '../json.js';
 import type { ToolExecResult } from './types.js';
 
 /**
- * One finished call, whatever asked for it and whatever runs it: its step is made from this.
- * What the provider sent for it as it came stays with the model's turn (ModelTurn.raw): nothing here can be influenced by it.
+ * One finished call, whatever asked for it and whatever runs it: its step is made from this. What the provider sent
+ * for it as it came stays with the model's turn (ModelTurn.raw): nothing here can be influenced by it.
  */
 export type ToolInvocationRecord = {
   readonly toolCallId: string;

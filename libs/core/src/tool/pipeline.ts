@@ -40,7 +40,10 @@ export type CallEnd<Parked> =
   | {
       readonly kind: 'done';
       readonly result: ToolExecResult;
-      /** When an earlier attempt began the call whose outcome this is, milliseconds since the epoch; null if this attempt made or refused it. */
+      /**
+       * When an earlier attempt began the call whose outcome this is, milliseconds since the epoch; null if this
+       * attempt made or refused it.
+       */
       readonly begunAtMs: number | null;
     }
   | { readonly kind: 'parked'; readonly parked: Parked };
@@ -69,7 +72,10 @@ export interface BegunBefore {
   readonly startedAtMs: number;
 }
 
-/** What the pipeline works with; none is optional, so that no stage can be forgotten. `Parked` says what a parked call waits for. */
+/**
+ * What the pipeline works with; none is optional, so that no stage can be forgotten. `Parked` says what a parked call
+ * waits for.
+ */
 export interface ToolPipeline<Parked = never> {
   readonly source: ToolSource;
   /** The one evaluator's answer for this tool now, under the granting configuration and the one in force. */
@@ -82,11 +88,14 @@ export interface ToolPipeline<Parked = never> {
   connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Whether a person approved this very call, where policy wants that; parks the call while the decision is open. */
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict | Park<Parked>>;
-  /** Counts the call against its limit per minute; the last thing that can refuse it without anything of it being fetched. */
+  /**
+   * Counts the call against its limit per minute; the last thing that can refuse it without anything of it being
+   * fetched.
+   */
   rate(tool: BoundTool, invocation: ToolInvocation): Promise<Verdict>;
   /**
-   * Of an agent, whose calls are runs of their own: parks the call once that run can begin, or says why it cannot. Null for every other
-   * tool. What the run answered is taken back by takeBack.
+   * Of an agent, whose calls are runs of their own: parks the call once that run can begin, or says why it cannot.
+   * Null for every other tool. What the run answered is taken back by takeBack.
    */
   handOver(
     tool: BoundTool,
@@ -95,9 +104,14 @@ export interface ToolPipeline<Parked = never> {
   ): Promise<(Verdict & { ok: false }) | Park<Parked> | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
   capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
-  /** Of a tool with `cacheMs`: what may answer the call in its place. Everything that can refuse a call comes before. */
+  /**
+   * Of a tool with `cacheMs`: what may answer the call in its place. Everything that can refuse a call comes before.
+   */
   cached(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<CachedOutput>;
-  /** A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not guessed. */
+  /**
+   * A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not
+   * guessed.
+   */
   hashResult(invocation: ToolInvocation, text: string): string;
   /** The result without the credentials that the call was given. */
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
@@ -109,7 +123,10 @@ export interface ToolPipeline<Parked = never> {
     /** Asks the tool whether the call took effect, where its end is not known. */
     ask: () => Promise<Reconciliation>,
   ): Promise<ToolExecResult>;
-  /** The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more; null if none did. */
+  /**
+   * The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more;
+   * null if none did.
+   */
   begun(invocation: ToolInvocation): Promise<BegunBefore | null>;
   onStart(invocation: ToolInvocation, args: JsonValue): void;
   onParked(invocation: ToolInvocation, parked: Parked): void;

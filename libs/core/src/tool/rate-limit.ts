@@ -17,10 +17,10 @@ export interface RateCounting {
 const minuteMs = 60_000;
 
 /**
- * Counts the call against the tool's limit per minute, of its tenant, over all instances. What is beyond it is `unavailable`, with the
- * time after which to try again, and claims nothing. A call that began before is not counted and not refused: its
- * outcome may be known already. One that was counted within the last minute is not counted again (a repeated record).
- * Throws what the limiter and the ledger throw: who cannot be counted does not pass.
+ * Counts the call against the tool's limit per minute, of its tenant, over all instances. What is beyond it is
+ * `unavailable`, with the time after which to try again, and claims nothing. A call that began before is not counted
+ * and not refused: its outcome may be known already. One that was counted within the last minute is not counted again
+ * (a repeated record). Throws what the limiter and the ledger throw: who cannot be counted does not pass.
  */
 export async function withinRate(
   tool: Pick<BoundTool, 'id' | 'effect'>,

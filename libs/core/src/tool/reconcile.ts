@@ -15,8 +15,9 @@ type Asked = Pick<
 const leastMs = 10_000;
 
 /**
- * Asks the tool whether a call took effect. It has the call’s time for that, or 10 s, and capabilities of its own; a tool that throws or does not
- * answer in time leaves it unknown. What it gives as the result goes through what any result does.
+ * Asks the tool whether a call took effect. It has the call’s time for that, or 10 s, and capabilities of its own; a
+ * tool that throws or does not answer in time leaves it unknown. What it gives as the result goes through what any
+ * result does.
  */
 export async function reconcile(
   tool: BoundTool,

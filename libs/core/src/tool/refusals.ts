@@ -88,8 +88,8 @@ export function textOf(error: Error): string {
 }
 
 /**
- * A call whose end was not seen. Reading again is the model's to try; of anything else the outcome is not known, also where the same call
- * may be repeated: a new call of the model's is another one, with another key.
+ * A call whose end was not seen. Reading again is the model's to try; of anything else the outcome is not known, also
+ * where the same call may be repeated: a new call of the model's is another one, with another key.
  */
 export function lost(tool: BoundTool, toolCallId: string, what: string, reason?: ToolErrorReason): ToolExecResult {
   if (tool.effect === 'read_only') {

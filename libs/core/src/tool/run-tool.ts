@@ -22,8 +22,8 @@ type Way<Parked> =
   | { readonly kind: 'ran'; readonly result: ToolExecResult };
 
 /**
- * Runs one tool call: the only way a tool runs. Never throws for what the tool or its caller did wrong; throws only for faults of the
- * system, such as a ledger out of reach.
+ * Runs one tool call: the only way a tool runs. Never throws for what the tool or its caller did wrong; throws only
+ * for faults of the system, such as a ledger out of reach.
  */
 export async function runTool<Parked>(
   invocation: ToolInvocation,

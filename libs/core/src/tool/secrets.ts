@@ -4,8 +4,8 @@ import type { ToolExecResult } from './types.js';
 const hidden = '[hidden]';
 
 /**
- * The credentials that a call was given, in the forms in which they may be written. Whatever leaves the call goes through here: a tool may
- * repeat its credential, out of carelessness or worse.
+ * The credentials that a call was given, in the forms in which they may be written. Whatever leaves the call goes
+ * through here: a tool may repeat its credential, out of carelessness or worse.
  */
 export class CallSecrets {
   private readonly forms = new Set<string>();

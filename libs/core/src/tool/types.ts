@@ -6,7 +6,10 @@ import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 export const toolEffects = ['read_only', 'state_change', 'external_side_effect'] as const;
 export type ToolEffect = (typeof toolEffects)[number];
 
-/** What of a result may leave the tool: the named top-level fields (of each element, for a list), or the value as it is. */
+/**
+ * What of a result may leave the tool: the named top-level fields (of each element, for a list), or the value as it
+ * is.
+ */
 export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };
 
 /** A tool as the rest of the system knows it; no code, no schema library. `name` is the tool's id. */
@@ -44,19 +47,25 @@ export interface BoundTool {
   readonly effect: ToolEffect;
   readonly requiresConnection: boolean;
   readonly capabilities: readonly string[];
-  /** True if running it again with the same arguments and idempotency key changes nothing more. Read-only tools always are. */
+  /**
+   * True if running it again with the same arguments and idempotency key changes nothing more. Read-only tools always
+   * are.
+   */
   readonly repeatable: boolean;
   /** How long what it gave may answer equal calls, in milliseconds; absent where each call runs it. */
   readonly cacheMs?: number;
   /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
   validateInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
-  /** May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is dropped). */
+  /**
+   * May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is
+   * dropped).
+   */
   exec(args: JsonValue, context: ToolInvocationContext, capabilities: ToolCapabilities): Promise<unknown>;
   /** Throws where the result is not of the declared shape. */
   validateOutput(rawOutput: unknown): JsonValue;
   /**
-   * Whether an earlier call of this key, whose end is not known, took effect; changes nothing. Absent where the tool cannot say. May throw: then
-   * it is not known.
+   * Whether an earlier call of this key, whose end is not known, took effect; changes nothing. Absent where the tool
+   * cannot say. May throw: then it is not known.
    */
   reconcile?(
     args: JsonValue,
@@ -84,7 +93,10 @@ export type ToolExecResult = {
   readonly toolCallId: string;
   /** Of what the tool gave, before redaction; absent where it gave nothing of its declared shape. */
   readonly resultHash?: string;
-  /** When the tool gave it, milliseconds since the epoch, where an earlier call's output answers this one; absent where the tool ran. */
+  /**
+   * When the tool gave it, milliseconds since the epoch, where an earlier call's output answers this one; absent
+   * where the tool ran.
+   */
   readonly cachedAtMs?: number;
 } & (
   | { readonly ok: true; readonly value: JsonValue }
@@ -115,7 +127,10 @@ export class ToolUserError extends Error {
   override readonly name = 'ToolUserError';
 }
 
-/** A failure of what the tool works with, which no other arguments mend; the model may read the text, which is a sentence. */
+/**
+ * A failure of what the tool works with, which no other arguments mend; the model may read the text, which is a
+ * sentence.
+ */
 export class ToolFailedError extends Error {
   override readonly name = 'ToolFailedError';
 }

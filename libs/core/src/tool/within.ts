@@ -7,7 +7,10 @@ export type Ended =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'cancelled' };
 
-/** Waits for the tool, its time limit, its cancellation, or the service abandoning the record; the last is thrown, since no end may be written for it. */
+/**
+ * Waits for the tool, its time limit, its cancellation, or the service abandoning the record; the last is thrown,
+ * since no end may be written for it.
+ */
 export async function within(
   work: () => Promise<unknown>,
   invocation: ToolInvocation,

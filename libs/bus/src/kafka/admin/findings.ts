@@ -25,7 +25,10 @@ const forEver = '-1';
 /** Best effort: nothing is decided by it, and nothing is proved. */
 const isProgress = (topic: Topic): boolean => topic === 'agent.progress';
 
-/** The settings that differ from what Sluice needs, each with a sentence. It skips settings that this process may not see. */
+/**
+ * The settings that differ from what Sluice needs, each with a sentence. It skips settings that this process may not
+ * see.
+ */
 export function findingsOf(
   there: ReadonlyMap<Topic, TopicThere>,
   names: Names,

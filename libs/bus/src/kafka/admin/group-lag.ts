@@ -5,7 +5,10 @@ import { Position } from '../../processing/position.js';
 import { decodeFinished } from '../commit/finished-set.js';
 import type { Names } from '../names.js';
 
-/** The group’s committed offsets against the ends of the log; records that finished beyond the committed offset do not count. */
+/**
+ * The group’s committed offsets against the ends of the log; records that finished beyond the committed offset do not
+ * count.
+ */
 export async function groupLag(
   admin: Admin,
   names: Names,

@@ -19,7 +19,10 @@ export interface ConfluentRegistry extends SchemaRegistry {
   check(): Promise<void>;
 }
 
-/** All methods throw Fault('storage') with a sentence that names the registry’s address; it is retryable unless it was refused. */
+/**
+ * All methods throw Fault('storage') with a sentence that names the registry’s address; it is retryable unless it was
+ * refused.
+ */
 export function confluentRegistry(options: RegistryOptions, names: Names, clientId: string): ConfluentRegistry {
   const { url, username, password = '', tls, compatibility } = options;
   const client = new RegistryClient({
@@ -78,8 +81,8 @@ export function confluentRegistry(options: RegistryOptions, names: Names, client
 }
 
 /**
- * Processes that start at once all set a new subject's rule: one gets the answer that it exists, another sees it before it is set. A
- * second look a little later finds it done; what stays is a rule that an operator chose.
+ * Processes that start at once all set a new subject's rule: one gets the answer that it exists, another sees it
+ * before it is set. A second look a little later finds it done; what stays is a rule that an operator chose.
  */
 function mayBeRace(error: unknown): boolean {
   const text = error instanceof Error ? error.message : '';

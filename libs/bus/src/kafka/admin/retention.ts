@@ -49,7 +49,10 @@ export async function retentionDifferences(
   });
 }
 
-/** Makes them as they are wanted. The old request replaces all settings of a topic, so the others are sent along as they are. */
+/**
+ * Makes them as they are wanted. The old request replaces all settings of a topic, so the others are sent along as
+ * they are.
+ */
 export async function applyRetention(
   admin: Admin,
   names: Names,
@@ -73,8 +76,8 @@ export async function applyRetention(
 }
 
 /**
- * A sentence if the broker forgets where a group has read before the topics let go of what it read: a service that was away so long
- * would read again what is still there.
+ * A sentence if the broker forgets where a group has read before the topics let go of what it read: a service that
+ * was away so long would read again what is still there.
  */
 export async function offsetsWarning(admin: Admin, names: Names): Promise<string | null> {
   const { brokers } = await askOfAll(() => admin.describeCluster());
@@ -104,7 +107,10 @@ function days(milliseconds: number): string {
   return `${Number.isInteger(count) ? count : count.toFixed(1)} ${count === 1 ? 'day' : 'days'}`;
 }
 
-/** The size that the topic was given once, where it has one: who wants none any more would lose records to it that are young enough. */
+/**
+ * The size that the topic was given once, where it has one: who wants none any more would lose records to it that are
+ * young enough.
+ */
 function ownLimit(entries: readonly Entry[]): string | undefined {
   const own = entries.find(({ configName, configSource }) => configName === size && configSource === topicsOwn);
   return own?.configValue === unlimited ? undefined : own?.configValue;

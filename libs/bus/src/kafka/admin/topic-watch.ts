@@ -23,7 +23,10 @@ export interface TopicWatchOptions {
   readonly log: BusLog;
 }
 
-/** Holds the topics’ settings against what Sluice needs, at the beginning and from then on: an operator may change them at any time. */
+/**
+ * Holds the topics’ settings against what Sluice needs, at the beginning and from then on: an operator may change
+ * them at any time.
+ */
 export class TopicWatch {
   private _findings: readonly TopicFinding[] = [];
   private _there: ReadonlyMap<Topic, TopicThere> = new Map();
@@ -59,7 +62,10 @@ export class TopicWatch {
     if (danger !== undefined) throw new Fault('storage', danger.sentence, true);
   }
 
-  /** Reads the settings now, or waits for a reading under way. It never rejects: the check of the broker says when that is away. */
+  /**
+   * Reads the settings now, or waits for a reading under way. It never rejects: the check of the broker says when
+   * that is away.
+   */
   look(): Promise<void> {
     return (this.looking ??= this._look().finally(() => (this.looking = undefined)));
   }

@@ -8,7 +8,10 @@ import type { TopicOptions } from '../options.js';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-/** What a broker takes by default, bytes. The bus refuses payloads of more than 1,000,000, so keys and headers have room. */
+/**
+ * What a broker takes by default, bytes. The bus refuses payloads of more than 1,000,000, so keys and headers have
+ * room.
+ */
 export const leastMessageBytes = 1_048_588;
 const createMs = 30_000;
 /** Smaller ones would make files without end. */
@@ -27,7 +30,8 @@ export async function createTopics(admin: Admin, names: Names, options: TopicOpt
   const there = new Set(await askOfAll(() => admin.listTopics()));
   const absent = allTopics.filter((topic) => !there.has(names.topic(topic)));
   if (absent.length > 0) {
-    // False if another process was faster with all of them; with some of them kafkajs throws, and the next attempt finds them.
+    // False if another process was faster with all of them; with some of them kafkajs throws, and the next attempt
+    // finds them.
     await admin.createTopics({
       topics: absent.map((topic) => topicConfig(topic, names, options)),
       waitForLeaders: true,
@@ -76,8 +80,8 @@ export function topicConfig(topic: Topic, names: Names, options: TopicOptions): 
 }
 
 /**
- * A broker lets go of whole segments, and of one that is written to only when all of it is old: a busy topic would be kept for longer by a
- * week or a gigabyte a partition. So a segment is a quarter of what is kept.
+ * A broker lets go of whole segments, and of one that is written to only when all of it is old: a busy topic would be
+ * kept for longer by a week or a gigabyte a partition. So a segment is a quarter of what is kept.
  */
 function retentionEntries(topic: Topic, partitions: number, options: TopicOptions): Record<string, number> {
   const ms = options.retentionMs?.[topic] ?? defaultRetentionMs(topic);

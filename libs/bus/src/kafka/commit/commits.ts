@@ -49,8 +49,9 @@ export interface CommitsOptions {
 }
 
 /**
- * The finished records of one partition, in the order in which they finished, until a transaction of the consumer takes them along. It is asked for as
- * soon as something is finished. A record that leaves nothing waits a moment for one that does: to pass over it once more costs nothing.
+ * The finished records of one partition, in the order in which they finished, until a transaction of the consumer
+ * takes them along. It is asked for as soon as something is finished. A record that leaves nothing waits a moment for
+ * one that does: to pass over it once more costs nothing.
  */
 export class Commits {
   private readonly queue: Done[] = [];
@@ -103,7 +104,10 @@ export class Commits {
     return this.queue.length > 0 || this.isWanted;
   }
 
-  /** A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction begins meanwhile. */
+  /**
+   * A record is being handled that is the only one, up to `past`, and will soon leave something: its transaction
+   * begins meanwhile.
+   */
   expect(past: number): void {
     if (!this.isDropped && this.queue.length === 0) this.options.transactions.expect(this, past);
   }
@@ -131,7 +135,10 @@ export class Commits {
     this.start();
   }
 
-  /** The position moved over what is no record: that is committed too, soon, else the group would seem to lag for ever. */
+  /**
+   * The position moved over what is no record: that is committed too, soon, else the group would seem to lag for
+   * ever.
+   */
   moved(): void {
     if (this.options.position.prefix !== this.committed) this.soon();
   }
@@ -164,7 +171,10 @@ export class Commits {
     this.options.lost(error);
   }
 
-  /** For a transaction: the oldest ones, up to `bytes`; one at least if it must. Undefined if there is nothing to do, or no room. */
+  /**
+   * For a transaction: the oldest ones, up to `bytes`; one at least if it must. Undefined if there is nothing to do,
+   * or no room.
+   */
   take(bytes: number, atLeastOne: boolean): readonly Done[] | undefined {
     if (!this.hasWork || this.isDropped) return undefined;
     let taken = 0;

@@ -16,9 +16,10 @@ export interface EarlyOffsetOptions {
 type Sent = 'there' | 'refused' | 'unknown';
 
 /**
- * Begins a transaction while the record that it is for is being handled. The offset that will stand when the record has finished goes ahead, which
- * takes as long as all that follows; nothing of it counts before the commit. If it takes longer, or the offset is another one, nothing is
- * lost but the request. Only for a producer whose transactions have epochs: otherwise a late request of an abandoned one could get into the next.
+ * Begins a transaction while the record that it is for is being handled. The offset that will stand when the record
+ * has finished goes ahead, which takes as long as all that follows; nothing of it counts before the commit. If it
+ * takes longer, or the offset is another one, nothing is lost but the request. Only for a producer whose transactions
+ * have epochs: otherwise a late request of an abandoned one could get into the next.
  */
 export class EarlyOffset {
   private open: { readonly commit: OffsetCommit; readonly sent: Promise<Sent> } | undefined;
@@ -46,8 +47,8 @@ export class EarlyOffset {
   }
 
   /**
-   * Whether all that is due is in the transaction already; if not, nothing else is that what is due does not replace. The producer is free for others
-   * once it has resolved; the outcome of its transaction is unknown if this rejects.
+   * Whether all that is due is in the transaction already; if not, nothing else is that what is due does not replace.
+   * The producer is free for others once it has resolved; the outcome of its transaction is unknown if this rejects.
    */
   async take(due: OffsetCommit): Promise<boolean> {
     await this.givingUp;
@@ -57,12 +58,16 @@ export class EarlyOffset {
     const sent = await open.sent;
     const isSame = isDeepStrictEqual(open.commit, due);
     const isInTheWay = sent === 'unknown' ? !isSame : sent === 'there' && !isReplaced(open.commit, due);
-    // A request with an unknown outcome may arrive yet, and behind the one that is due: only the next epoch keeps it out.
+    // A request with an unknown outcome may arrive yet, and behind the one that is due: only the next epoch keeps it
+    // out.
     if (isInTheWay) await this.options.producer.abort();
     return sent === 'there' && isSame;
   }
 
-  /** Begins and abandons nothing more; resolves when no request is under way. The transaction is left to the consumer that fences. */
+  /**
+   * Begins and abandons nothing more; resolves when no request is under way. The transaction is left to the consumer
+   * that fences.
+   */
   async drop(): Promise<void> {
     const sent = this.open?.sent;
     this.forget();

@@ -11,7 +11,10 @@ const bitmapMark = 'b';
 const runsMark = 'r';
 /** Before what the partition carries; no character of base64. */
 const carriedMark = '.';
-/** Before its writer. It ends what base64 decodes: so versions that know no writer read what stands before it, and nothing else. */
+/**
+ * Before its writer. It ends what base64 decodes: so versions that know no writer read what stands before it, and
+ * nothing else.
+ */
 const writerMark = '=';
 
 /** What precedes a writer; for a short time it was another character. */
@@ -78,8 +81,9 @@ export function decodeWriter(metadata: string | null): string | undefined {
 export const reservedForCarried = 1 + Math.ceil((maxCarriedBytes * 4) / 3);
 
 /**
- * Whether the metadata is within the limit whatever finishes first, if `unfinished` records are taken whose offsets lie
- * in the `span` offsets from the prefix on: each of them can be a run of its own, and no more than one. `reserved` bytes are for others.
+ * Whether the metadata is within the limit whatever finishes first, if `unfinished` records are taken whose offsets
+ * lie in the `span` offsets from the prefix on: each of them can be a run of its own, and no more than one.
+ * `reserved` bytes are for others.
  */
 export function isWithinLimit(span: number, unfinished: number, reserved = 0): boolean {
   const limit = payloadLimit - Math.ceil((reserved * 3) / 4);

@@ -2,8 +2,9 @@
 const gatherMs = 2;
 
 /**
- * Delays a transaction by up to 2 ms while it has fewer records than the one before. A transaction costs nearly the same whatever its size, but its
- * readers see it partition by partition, so a batch would break up into ever smaller transactions at each hop. A lone record is not delayed.
+ * Delays a transaction by up to 2 ms while it has fewer records than the one before. A transaction costs nearly the
+ * same whatever its size, but its readers see it partition by partition, so a batch would break up into ever smaller
+ * transactions at each hop. A lone record is not delayed.
  */
 export class Gathering {
   private before = 0;

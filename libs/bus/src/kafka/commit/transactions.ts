@@ -42,10 +42,11 @@ interface Part {
 }
 
 /**
- * Writes the outputs and offsets of finished records, of all the consumer’s partitions, in one transaction after another. A transaction costs three
- * requests or more, whatever its size; records that finish while one is under way go with the next. Offsets carry the member’s generation (KIP-447), so
- * the coordinator refuses those of a member that lost its partitions. A failed transaction is therefore sent again, by a re-initialised producer, for
- * the partitions that are still owned.
+ * Writes the outputs and offsets of finished records, of all the consumer’s partitions, in one transaction after
+ * another. A transaction costs three requests or more, whatever its size; records that finish while one is under way
+ * go with the next. Offsets carry the member’s generation (KIP-447), so the coordinator refuses those of a member
+ * that lost its partitions. A failed transaction is therefore sent again, by a re-initialised producer, for the
+ * partitions that are still owned.
  */
 export class Transactions implements SharedTransactions {
   private readonly asking = new Set<Commits>();
@@ -90,14 +91,20 @@ export class Transactions implements SharedTransactions {
     this.running ??= this.run();
   }
 
-  /** A record of the partition will soon leave something, and nothing else is under way: its transaction begins meanwhile. */
+  /**
+   * A record of the partition will soon leave something, and nothing else is under way: its transaction begins
+   * meanwhile.
+   */
   expect(commits: Commits, past: number): void {
     const { producer } = this.options;
     if (this.running !== undefined || this.isUnclear || this.member === undefined || !producer.hasEpochs) return;
     if (this.early.begin(this.commitOf(this.member, [commits.offsetAt(past, [])]))) this.expected = commits;
   }
 
-  /** Resolves when no transaction is under way; every partition was dropped before. What is open is left to the next owner. */
+  /**
+   * Resolves when no transaction is under way; every partition was dropped before. What is open is left to the next
+   * owner.
+   */
   async close(): Promise<void> {
     this.closed.abort();
     this.asking.clear();
@@ -205,7 +212,10 @@ export class Transactions implements SharedTransactions {
     }
   }
 
-  /** The state of the producer’s last transaction is unknown: initialise the producer again, which aborts what was open. Returns the error if that fails. */
+  /**
+   * The state of the producer’s last transaction is unknown: initialise the producer again, which aborts what was
+   * open. Returns the error if that fails.
+   */
   private async clear(): Promise<unknown> {
     try {
       await this.options.producer.connect();
@@ -217,8 +227,9 @@ export class Transactions implements SharedTransactions {
   }
 
   /**
-   * EndTxn got no answer. The committed offset of a partition that this consumer still owns tells whether the transaction committed (README, point 6).
-   * Also false if no owned partition is left, since then nothing would be sent again.
+   * EndTxn got no answer. The committed offset of a partition that this consumer still owns tells whether the
+   * transaction committed (README, point 6). Also false if no owned partition is left, since then nothing would be
+   * sent again.
    */
   private async isOnLog(parts: readonly Part[], { offsets }: OffsetCommit): Promise<boolean> {
     const sent = offsets.filter((offset) => parts.some((part) => part.records.length > 0 && isOf(offset, part)));
@@ -231,7 +242,8 @@ export class Transactions implements SharedTransactions {
         const error = this.isUnclear ? await this.clear() : undefined;
         if (error !== undefined) throw error;
         const isThere = await this.committedOffsetMatches(owned);
-        // If a partition was revoked and reassigned meanwhile, its writer id proves nothing: another consumer may have committed in between.
+        // If a partition was revoked and reassigned meanwhile, its writer id proves nothing: another consumer may
+        // have committed in between.
         if (kept.some(({ commits }) => commits.isDropped)) continue;
         if (isThere === undefined) throw new PartitionsGone();
         return isThere;
@@ -251,7 +263,10 @@ export class Transactions implements SharedTransactions {
     return undefined;
   }
 
-  /** Includes the offset that was sent early for a partition that has nothing to commit after all: it is set back to the committed one. */
+  /**
+   * Includes the offset that was sent early for a partition that has nothing to commit after all: it is set back to
+   * the committed one.
+   */
   private offsetsOf(parts: readonly Part[]): OffsetCommit['offsets'] {
     const ahead = this.expected;
     this.expected = undefined;
@@ -279,7 +294,10 @@ export class Transactions implements SharedTransactions {
     }
   }
 
-  /** Those that went with the transaction are on the log; the others are forgotten, or have been put on it by themselves. */
+  /**
+   * Those that went with the transaction are on the log; the others are forgotten, or have been put on it by
+   * themselves.
+   */
   private end(all: readonly Part[], committed: readonly Part[]): void {
     const { group, log } = this.options;
     for (const part of all) part.commits.ended(part.records.length, committed.includes(part));

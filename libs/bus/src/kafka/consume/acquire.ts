@@ -37,9 +37,10 @@ export interface Ownership {
 }
 
 /**
- * Acquires a partition (README, points 2 and 3): fences the previous owner’s writer, which ends its open transaction; reads the committed offset, which
- * can no longer change; and commits it again with the own writer id, so that the next owner knows whose transactions to end. The coordinator refuses
- * that commit if the partition was reassigned meanwhile.
+ * Acquires a partition (README, points 2 and 3): fences the previous owner’s writer, which ends its open transaction;
+ * reads the committed offset, which can no longer change; and commits it again with the own writer id, so that the
+ * next owner knows whose transactions to end. The coordinator refuses that commit if the partition was reassigned
+ * meanwhile.
  */
 export async function acquire(options: AcquireOptions): Promise<Ownership> {
   const { admin, offsets, fence, group, topic, partition, writer, truncation } = options;

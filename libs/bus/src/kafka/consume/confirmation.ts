@@ -13,9 +13,9 @@ export interface ConfirmationOptions {
 }
 
 /**
- * Whether a consumer owned its retained partitions without interruption. It did if the new generation directly follows the last one it was sure of.
- * Otherwise another consumer may have owned them in between and left its writer id at their committed offsets; until those are read, nothing may be
- * committed.
+ * Whether a consumer owned its retained partitions without interruption. It did if the new generation directly
+ * follows the last one it was sure of. Otherwise another consumer may have owned them in between and left its writer
+ * id at their committed offsets; until those are read, nothing may be committed.
  */
 export class Confirmation {
   /** The member of the present generation, and of the last one that was confirmed. */

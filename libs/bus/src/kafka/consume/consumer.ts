@@ -37,7 +37,10 @@ const inFlightBytes = 16 * 1024 * 1024;
 const atWork = 64;
 /** How long the broker may take to say where its partitions end, milliseconds. */
 const askMs = 5_000;
-/** How long what is finished may take to be on the log when the consumer stops, milliseconds; what is not is repeated by the next owner. */
+/**
+ * How long what is finished may take to be on the log when the consumer stops, milliseconds; what is not is repeated
+ * by the next owner.
+ */
 const settleMs = 5_000;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
@@ -70,9 +73,9 @@ export async function joinGroup(options: ConsumerOptions): Promise<GroupConsumer
 }
 
 /**
- * One group’s consumer in this process: each partition that the group gave it has an owner that does the work. A session
- * is in order within a partition: lanes are a partition’s own, because over topics and partitions the group may give a
- * session’s records to several processes anyway.
+ * One group’s consumer in this process: each partition that the group gave it has an owner that does the work. A
+ * session is in order within a partition: lanes are a partition’s own, because over topics and partitions the group
+ * may give a session’s records to several processes anyway.
  */
 export class GroupConsumer implements Consumer {
   readonly failed: Promise<Error>;
@@ -88,7 +91,10 @@ export class GroupConsumer implements Consumer {
   private readonly closing = new Set<Promise<void>>();
   private readonly membership: Membership;
   private readonly admin: Admin;
-  /** For what is written, apart from the consumer’s client: clients share the offsets they remember (README, point 13). */
+  /**
+   * For what is written, apart from the consumer’s client: clients share the offsets they remember (README, point
+   * 13).
+   */
   private readonly cluster: Cluster;
   /** The writer id: unique among all consumers that ever were. */
   private readonly writer = randomBytes((writerLength * 3) / 4).toString('base64url');
@@ -245,7 +251,10 @@ export class GroupConsumer implements Consumer {
     this.transactions.joined(member);
   }
 
-  /** An acquisition under way could commit late, in the same generation, and set the next one back: so one after the other. */
+  /**
+   * An acquisition under way could commit late, in the same generation, and set the next one back: so one after the
+   * other.
+   */
   private async reopen(key: string, member: Member): Promise<void> {
     const partition = this.partitions.get(key);
     if (partition === undefined) return;
@@ -352,7 +361,10 @@ export class GroupConsumer implements Consumer {
     this.working?.close();
   }
 
-  /** Abandons what is left and leaves the group, so that its partitions move at once instead of after the session time-out. */
+  /**
+   * Abandons what is left and leaves the group, so that its partitions move at once instead of after the session
+   * time-out.
+   */
   private async leave(): Promise<void> {
     const { log, subscription } = this.options;
     const why = 'The consumer gives this record up; it is repeated later.';

@@ -1,7 +1,7 @@
 /**
- * Payload bytes that a consumer's partitions have in work. Decoded and encoded again they take several times as much memory. Half the budget is first
- * come, first served; the rest is split evenly, so that a stuck session cannot starve other partitions. Every partition may hold one record, however
- * large.
+ * Payload bytes that a consumer's partitions have in work. Decoded and encoded again they take several times as much
+ * memory. Half the budget is first come, first served; the rest is split evenly, so that a stuck session cannot
+ * starve other partitions. Every partition may hold one record, however large.
  */
 export class HeldBytes {
   private bytes = 0;

@@ -9,18 +9,23 @@ import { reportingOutOfRange } from '../kafkajs/out-of-range.js';
 import type { OutOfRange } from '../kafkajs/out-of-range.js';
 import type { Member } from '../produce/requests.js';
 
-/** How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come back after at most so long. */
+/**
+ * How long a fetch waits for records, milliseconds. It answers at once when there are some; paused partitions come
+ * back after at most so long.
+ */
 const fetchWaitMs = 100;
 /**
- * What a fetch brings of one partition, bytes: what is read waits in memory. It is a little more than the largest batch that the bus writes
- * (produce-batches.ts), since a broker makes an exception for a larger one only for one partition of a fetch.
+ * What a fetch brings of one partition, bytes: what is read waits in memory. It is a little more than the largest
+ * batch that the bus writes (produce-batches.ts), since a broker makes an exception for a larger one only for one
+ * partition of a fetch.
  */
 const fetchBytes = 544 * 1024;
 /** How often it is looked whether kafkajs’s loop still lives, in a session timeout. */
 const looksInSession = 2;
 /**
- * After so many looks without a sign of life in between (three session timeouts), the loop has died without saying so.
- * Looks are counted, not time: a process that stood still itself, or got no processor, has heard nothing and yet knows nothing.
+ * After so many looks without a sign of life in between (three session timeouts), the loop has died without saying
+ * so. Looks are counted, not time: a process that stood still itself, or got no processor, has heard nothing and yet
+ * knows nothing.
  */
 const silentLooks = 3 * looksInSession;
 
@@ -40,7 +45,10 @@ export interface MembershipOptions {
   readonly stopping: AbortSignal;
   /** The group gave out its partitions: numbers by topic, and as whom it knows this process now. */
   readonly assigned: (assignment: Assignment, member: Member) => void;
-  /** Must not wait for anything: it holds up every partition of the broker, and the heartbeats (README, points 10, 11). */
+  /**
+   * Must not wait for anything: it holds up every partition of the broker, and the heartbeats (README, points 10,
+   * 11).
+   */
   readonly received: (payload: EachBatchPayload) => void;
   /** A batch that kafkajs keeps to itself, of control records and aborted ones. */
   readonly passed: (topic: string, partition: number, first: number, last: number) => void;
@@ -56,7 +64,10 @@ export interface Place {
   readonly partition: number;
 }
 
-/** This process in its group. kafkajs fetches and keeps the membership; where it stops for no good reason, it is started again. */
+/**
+ * This process in its group. kafkajs fetches and keeps the membership; where it stops for no good reason, it is
+ * started again.
+ */
 export class Membership {
   private readonly consumer: KafkaConsumer;
   private readonly signs = new Set<() => void>();
@@ -152,7 +163,8 @@ export class Membership {
       this.countedAt = this.heardAt;
     };
     consumer.on(events.FETCH_START, heard);
-    // Before the next fetch it may have to look for a broker for long: it lives as long as its requests end, in whatever way.
+    // Before the next fetch it may have to look for a broker for long: it lives as long as its requests end, in
+    // whatever way.
     consumer.on(events.REQUEST, heard);
     consumer.on(events.REQUEST_TIMEOUT, heard);
     const isMember = (): void => {

@@ -60,8 +60,8 @@ export interface PartitionOwnerOptions extends Omit<CommitsOptions, 'committed'>
 }
 
 /**
- * Owns an assigned partition from its acquisition to its loss. Records come in, wait in their session’s lane, are handled and
- * committed. When ownership ends, uncommitted work is dropped (README, points 5, 6, 7, 10).
+ * Owns an assigned partition from its acquisition to its loss. Records come in, wait in their session’s lane, are
+ * handled and committed. When ownership ends, uncommitted work is dropped (README, points 5, 6, 7, 10).
  */
 export class PartitionOwner {
   readonly commits: Commits;
@@ -175,7 +175,10 @@ export class PartitionOwner {
     held.release(this.heldBytes);
   }
 
-  /** Merges a gap into the preceding queued record: a separate range would use up offset-metadata space (README, point 9). */
+  /**
+   * Merges a gap into the preceding queued record: a separate range would use up offset-metadata space (README, point
+   * 9).
+   */
   private pass(past: number): void {
     if (past <= this._cursor) return;
     const before = this.read.last;
@@ -233,7 +236,10 @@ export class PartitionOwner {
     }
   }
 
-  /** The offset’s metadata must fit whichever record finishes first (README, point 9), and memory for what waits before and after. */
+  /**
+   * The offset’s metadata must fit whichever record finishes first (README, point 9), and memory for what waits
+   * before and after.
+   */
   private hasRoomFor({ past }: Taken): boolean {
     const isWritten = this.commits.waitingBytes <= maxFinishedBytes;
     return isWritten && this.fits(past, this.unfinished + 1) && this.mayHoldMore();
@@ -299,7 +305,9 @@ export class PartitionOwner {
     }
   }
 
-  /** Whether it is the only record that is claimed, and all before it is finished; unknown for partitions with state. */
+  /**
+   * Whether it is the only record that is claimed, and all before it is finished; unknown for partitions with state.
+   */
   private isAlone({ stored }: Work): boolean {
     const { prefix, end } = this.position;
     return this.unfinished === 1 && prefix === stored.offset && end === prefix && this.reserved === 0;

@@ -10,7 +10,10 @@ import type { PartitionOwnerOptions } from './partition-owner.js';
 const retry = { initialMs: 100, maxMs: 10_000 };
 /** After owning the partition this long, the back-off for the next loss starts over, milliseconds. */
 const steadyMs = 30_000;
-/** How long the broker may take to say where the log begins and ends, and how long it is let be before it is asked again, milliseconds. */
+/**
+ * How long the broker may take to say where the log begins and ends, and how long it is let be before it is asked
+ * again, milliseconds.
+ */
 const boundsMs = 2_000;
 const againMs = 100;
 
@@ -31,7 +34,10 @@ export interface PartitionOptions extends Omit<PartitionOwnerOptions, keyof Owne
   readonly explain: (error: unknown) => Fault;
 }
 
-/** An assigned partition: acquired, worked on and, after a failure, acquired again until the group assigns it to another consumer. */
+/**
+ * An assigned partition: acquired, worked on and, after a failure, acquired again until the group assigns it to
+ * another consumer.
+ */
 export class Partition {
   private readonly closed = new AbortController();
   private readonly working: Promise<void>;
@@ -88,7 +94,8 @@ export class Partition {
       const { beginning, end } = await within(boundsMs, late, this.options.bounds());
       if (owner !== this._owner) return;
       if (end < owner.cursor) {
-        // Records in work may have been cut off the log, and new ones would count as finished: acquire the partition again to find out.
+        // Records in work may have been cut off the log, and new ones would count as finished: acquire the partition
+        // again to find out.
         this.stopReading();
         this.lost(new Fault('storage', `Its log ends at ${end}, and was read up to ${owner.cursor}.`, true));
         return;
@@ -101,8 +108,8 @@ export class Partition {
   }
 
   /**
-   * The partition stays after a rebalance, and no other consumer owned it in between: its lanes are kept (README, point 5). kafkajs has forgotten how far it read and,
-   * after a crash, what was paused.
+   * The partition stays after a rebalance, and no other consumer owned it in between: its lanes are kept (README,
+   * point 5). kafkajs has forgotten how far it read and, after a crash, what was paused.
    */
   retained(): void {
     this.paused = true;
@@ -118,7 +125,10 @@ export class Partition {
     this.options.steering.pause();
   }
 
-  /** Gives the partition up; its next owner repeats uncommitted work. Resolves when no acquisition is under way any more. */
+  /**
+   * Gives the partition up; its next owner repeats uncommitted work. Resolves when no acquisition is under way any
+   * more.
+   */
   async close(why: string): Promise<void> {
     this.closed.abort();
     this.lost(this.closed.signal.reason);

@@ -19,9 +19,10 @@ interface Fetched {
 const abortMarker = 0;
 
 /**
- * kafkajs 2.2.4 gives out records of aborted transactions: it takes the broker's list of these for one in the order in which they began,
- * and it is in the order in which they ended; and it looks at one of the list for each record, though a fetch may begin in the midst of
- * several. So a record whose owner was killed would be handled beside the one that takes its place. Here they are found before kafkajs looks.
+ * kafkajs 2.2.4 gives out records of aborted transactions: it takes the broker's list of these for one in the order
+ * in which they began, and it is in the order in which they ended; and it looks at one of the list for each record,
+ * though a fetch may begin in the midst of several. So a record whose owner was killed would be handled beside the
+ * one that takes its place. Here they are found before kafkajs looks.
  */
 export const passOverAborted = once(() => {
   const { fetch } = Broker.prototype;

@@ -98,8 +98,9 @@ const readUncommitted = 0;
 const maker = 'private:Kafka:createCluster';
 
 /**
- * The cluster that a client makes for its consumers and producers, for code that sends requests by itself: a reader without a group, since
- * kafkajs’s join one, which takes seconds on a usual broker and leaves the group behind, and the producers (../produce).
+ * The cluster that a client makes for its consumers and producers, for code that sends requests by itself: a reader
+ * without a group, since kafkajs’s join one, which takes seconds on a usual broker and leaves the group behind, and
+ * the producers (../produce).
  */
 export function clusterOf(client: Kafka): Cluster {
   const { make } = makerOf(client);

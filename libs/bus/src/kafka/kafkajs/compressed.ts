@@ -22,9 +22,10 @@ function unknown(): Promise<never> {
 }
 
 /**
- * kafkajs 2.2.4 reads no compression but gzip, and an error of a codec ends the consumer: one record of a producer that compresses otherwise
- * would stop everybody’s runs, again after each start. Here all are read. A batch that cannot be comes as records without content that say
- * why (`unreadable`), each at its offset: they become dead letters, and the partition goes on.
+ * kafkajs 2.2.4 reads no compression but gzip, and an error of a codec ends the consumer: one record of a producer
+ * that compresses otherwise would stop everybody’s runs, again after each start. Here all are read. A batch that
+ * cannot be comes as records without content that say why (`unreadable`), each at its offset: they become dead
+ * letters, and the partition goes on.
  */
 export const readCompressed = once(() => {
   const known = CompressionCodecs as unknown as Record<number, () => { readonly compress: unknown }>;
@@ -79,7 +80,9 @@ interface Head {
   readonly past: number;
 }
 
-/** What stands before the records: kafkajs gives a codec a part of what the broker sent, and not what it is a part of. */
+/**
+ * What stands before the records: kafkajs gives a codec a part of what the broker sent, and not what it is a part of.
+ */
 function headOf(compressed: Buffer): Head | undefined {
   const { buffer, byteOffset } = compressed;
   if (byteOffset < headBytes) return undefined;

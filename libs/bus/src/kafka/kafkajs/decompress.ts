@@ -1,13 +1,19 @@
 import { promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
 
-/** What a batch may hold once it is decompressed, bytes. A broker takes a megabyte; JSON shrinks to a tenth, nonsense to a thousandth. */
+/**
+ * What a batch may hold once it is decompressed, bytes. A broker takes a megabyte; JSON shrinks to a tenth, nonsense
+ * to a thousandth.
+ */
 export const largestBatch = 64 * 1024 * 1024;
 
 const gunzipped = promisify(gunzip);
 const unzstd = promisify(zstdDecompress);
 
-/** What one batch’s records are without their compression. Rejects where they cannot be read, or would take more than `largestBatch`. */
+/**
+ * What one batch’s records are without their compression. Rejects where they cannot be read, or would take more than
+ * `largestBatch`.
+ */
 export type Decompress = (compressed: Buffer) => Promise<Buffer>;
 
 export const gzip: Decompress = (compressed) => gunzipped(compressed, { maxOutputLength: largestBatch });
@@ -21,7 +27,10 @@ export const lz4: Decompress = async (compressed) => {
   return decompressFrame(compressed);
 };
 
-/** Bare, as most clients write it, or in the framing that the Java client has from the library xerial: blocks with their lengths before them. */
+/**
+ * Bare, as most clients write it, or in the framing that the Java client has from the library xerial: blocks with
+ * their lengths before them.
+ */
 export const snappy: Decompress = async (compressed) => {
   const blocks = isXerial(compressed) ? xerialBlocks(compressed) : [compressed];
   requireSize(blocks.reduce((sum, block) => sum + snappyHolds(block), 0));
@@ -74,7 +83,8 @@ function lz4Holds(frame: Buffer): number {
   const largest = lz4Blocks[(block >> 4) & 7] ?? Infinity;
   const checksum = (flags & 0x10) === 0 ? 0 : 4;
   let held = 0;
-  // Magic, two bytes of flags, the checksum of the head; between them the size and the dictionary’s number, where there are any.
+  // Magic, two bytes of flags, the checksum of the head; between them the size and the dictionary’s number, where
+  // there are any.
   for (let at = 7 + ((flags & 0x08) === 0 ? 0 : 8) + ((flags & 0x01) === 0 ? 0 : 4); at + 4 <= frame.length;) {
     const size = frame.readUInt32LE(at);
     if (size === 0) break;

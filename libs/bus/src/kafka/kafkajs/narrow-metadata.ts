@@ -13,8 +13,9 @@ const none: readonly string[] = [];
 const leaderNotAvailable = 5;
 
 /**
- * A kafkajs 2.2.4 client that has no topic in mind yet asks for the brokers by asking for all topics of the cluster, and keeps them: on a
- * cluster of 1,200 topics they were a fifth of a service's heap. Here such a client asks for no topic.
+ * A kafkajs 2.2.4 client that has no topic in mind yet asks for the brokers by asking for all topics of the cluster,
+ * and keeps them: on a cluster of 1,200 topics they were a fifth of a service's heap. Here such a client asks for no
+ * topic.
  */
 export const askForNoTopics = once(() => {
   const { refreshMetadata } = BrokerPool.prototype;
@@ -40,8 +41,8 @@ function brokersAlone() {
 }
 
 /**
- * What an admin client asks of the whole cluster. Where brokers do not answer, or some partition of the cluster has no leader at the
- * moment, kafkajs keeps to itself why and fails on the answer that it does not have.
+ * What an admin client asks of the whole cluster. Where brokers do not answer, or some partition of the cluster has
+ * no leader at the moment, kafkajs keeps to itself why and fails on the answer that it does not have.
  */
 export function askOfAll<T>(ask: () => Promise<T>): Promise<T> {
   return untilItPasses(attempts.brief, async () => {

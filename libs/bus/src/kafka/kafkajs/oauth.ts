@@ -3,7 +3,10 @@ import type { SaslOptions } from '../options.js';
 
 const answerMs = 10_000;
 
-/** A token by the client credentials grant (RFC 6749, 4.4). kafkajs asks again for every connection and before a token expires. */
+/**
+ * A token by the client credentials grant (RFC 6749, 4.4). kafkajs asks again for every connection and before a token
+ * expires.
+ */
 export async function fetchToken(options: Extract<SaslOptions, { mechanism: 'oauthbearer' }>): Promise<string> {
   const { tokenUrl, clientId, clientSecret, scope } = options;
   const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });

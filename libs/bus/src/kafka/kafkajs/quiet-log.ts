@@ -2,7 +2,10 @@ import { logLevel } from 'kafkajs';
 import type { logCreator } from 'kafkajs';
 import type { BusLog } from '../../port.js';
 
-/** The same line again is left out for so long, milliseconds: kafkajs says the same of every connection and every attempt. */
+/**
+ * The same line again is left out for so long, milliseconds: kafkajs says the same of every connection and every
+ * attempt.
+ */
 const silenceMs = 30_000;
 const maxRemembered = 200;
 
@@ -12,7 +15,8 @@ const routine: readonly RegExp[] = [
   /another concurrent operation on the same transaction/,
   /group is rebalancing/i,
   /Topic with this name already exists/,
-  // Who only reads, or decides on approvals, has no right to see the topics' settings. A service that has none says so itself.
+  // Who only reads, or decides on approvals, has no right to see the topics' settings. A service that has none says
+  // so itself.
   /Response DescribeConfigs\(.*Not authorized/,
 ];
 

@@ -5,8 +5,8 @@ import { isConcurrentTransactions, isRetriable, isStaleGeneration } from '../kaf
 export const coordinates = { group: 0, transaction: 1 } as const;
 
 /**
- * The broker that coordinates a group or a transactional id. kafkajs asks who it is before every request, four of the nine requests of a
- * transaction; here the answer is believed until a request to that broker fails.
+ * The broker that coordinates a group or a transactional id. kafkajs asks who it is before every request, four of the
+ * nine requests of a transaction; here the answer is believed until a request to that broker fails.
  */
 export class Coordinator {
   private node: Promise<number> | undefined;

@@ -2,8 +2,8 @@
 const polynomial = 0x82f63b78;
 
 /**
- * Eight tables of 256, one behind the other: the k-th says what a byte comes to with k bytes of zero behind it. So eight bytes are taken at a
- * time, each from a table of its own, which is four times as fast as byte by byte.
+ * Eight tables of 256, one behind the other: the k-th says what a byte comes to with k bytes of zero behind it. So
+ * eight bytes are taken at a time, each from a table of its own, which is four times as fast as byte by byte.
  */
 const tables = new Int32Array(8 * 256);
 for (let byte = 0; byte < 256; byte++) {

@@ -14,7 +14,10 @@ import { sizeOf } from '../../processing/outputs.js';
 /** Progress that waits for the broker, at most, bytes; what comes beyond it is lost, as best effort may be. */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
-/** What comes so soon after another goes with it, milliseconds: a call’s begin and its end are mostly one request, beside the transaction. */
+/**
+ * What comes so soon after another goes with it, milliseconds: a call’s begin and its end are mostly one request,
+ * beside the transaction.
+ */
 const lingerMs = 5;
 
 /** Progress, best effort: sent soon, in batches, to the leader only; what cannot be sent is counted and forgotten. */

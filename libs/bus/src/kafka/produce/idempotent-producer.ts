@@ -4,7 +4,10 @@ import type { ProducerIdentity } from './record-batch.js';
 import { Sender } from './sender.js';
 import { attempts, untilItPasses } from './until-it-passes.js';
 
-/** Writes records once each, without a transaction. If a send fails, it is not known what was written: drop the producer. */
+/**
+ * Writes records once each, without a transaction. If a send fails, it is not known what was written: drop the
+ * producer.
+ */
 export class IdempotentProducer {
   private readonly sender: Sender;
   private identity: ProducerIdentity | undefined;

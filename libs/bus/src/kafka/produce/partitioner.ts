@@ -4,8 +4,9 @@ const seed = 0x9747b28c;
 const multiplier = 0x5bd1e995;
 
 /**
- * The partition that every Kafka client chooses for a key by default (murmur2), so that a session stays where upstream producers put it. kafkajs
- * comes to the same by arithmetic on objects of 64 bits, which was a twentieth of what the services allocated.
+ * The partition that every Kafka client chooses for a key by default (murmur2), so that a session stays where
+ * upstream producers put it. kafkajs comes to the same by arithmetic on objects of 64 bits, which was a twentieth of
+ * what the services allocated.
  */
 export function partitionOf(key: string | Buffer, partitions: number): number {
   return (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;

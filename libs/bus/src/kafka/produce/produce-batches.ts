@@ -3,7 +3,10 @@ import type { Encoded } from '../../processing/outputs.js';
 import type { Names } from '../names.js';
 import type { TopicLimits } from './topic-limits.js';
 
-/** Of one partition in one send, bytes, unless it is a single record: they are one batch, and a broker refuses batches above 1,048,588. */
+/**
+ * Of one partition in one send, bytes, unless it is a single record: they are one batch, and a broker refuses batches
+ * above 1,048,588.
+ */
 const sendBytes = 512 * 1024;
 
 /** Records for one topic, by its name on the broker. */

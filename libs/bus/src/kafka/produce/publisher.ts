@@ -50,7 +50,9 @@ export class Publisher {
     return this._trouble;
   }
 
-  /** Resolves when all records are on the log. Rejects with Fault('storage'): then none is, or the broker never said. */
+  /**
+   * Resolves when all records are on the log. Rejects with Fault('storage'): then none is, or the broker never said.
+   */
   add(records: readonly Encoded[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);

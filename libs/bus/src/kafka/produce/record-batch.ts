@@ -25,8 +25,8 @@ const crcAt = 17;
 const checkedFrom = 21;
 
 /**
- * A record batch of Kafka’s message format 2, uncompressed. Its size is known before it is written, so each record is copied once;
- * kafkajs writes it through buffers within buffers that grow as they are filled.
+ * A record batch of Kafka’s message format 2, uncompressed. Its size is known before it is written, so each record is
+ * copied once; kafkajs writes it through buffers within buffers that grow as they are filled.
  */
 export function encodeBatch(
   records: readonly Encoded[],

@@ -42,7 +42,10 @@ export interface PartitionAnswer {
   readonly errorCode: number;
 }
 
-/** The version says who adds a partition to the transaction: up to 11 the producer did before, from 12 on the broker does with its first batch. */
+/**
+ * The version says who adds a partition to the transaction: up to 11 the producer did before, from 12 on the broker
+ * does with its first batch.
+ */
 export function produce(
   version: 7 | 12,
   transactionalId: string | null,
@@ -104,7 +107,10 @@ export interface OffsetCommit {
   readonly offsets: readonly PartitionOffset[];
 }
 
-/** The version says who adds the offsets to the transaction: up to 4 the producer did before, from 5 on the coordinator does with them. */
+/**
+ * The version says who adds the offsets to the transaction: up to 4 the producer did before, from 5 on the
+ * coordinator does with them.
+ */
 export function txnOffsetCommit(
   version: 3 | 5,
   transactionalId: string,
@@ -183,7 +189,10 @@ function firstOf(codes: readonly number[]): number {
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-/** Version 5: each end raises the producer’s epoch, so that nothing of this transaction can arrive in the next one. Returns who it is then. */
+/**
+ * Version 5: each end raises the producer’s epoch, so that nothing of this transaction can arrive in the next one.
+ * Returns who it is then.
+ */
 export function endTxn(
   transactionalId: string,
   { producerId, epoch }: ProducerIdentity,

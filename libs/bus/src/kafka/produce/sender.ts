@@ -12,7 +12,10 @@ import { sendTo } from './send-to.js';
 import { TooLarge, tooLargeCodes } from './topic-limits.js';
 import { attempts, untilItPasses } from './until-it-passes.js';
 
-/** How long a broker waits for its replicas, milliseconds: less than a request waits for its answer, so that the next one does not stand behind it. */
+/**
+ * How long a broker waits for its replicas, milliseconds: less than a request waits for its answer, so that the next
+ * one does not stand behind it.
+ */
 const acknowledgedMs = 4_000;
 /** Sequence numbers go round here. */
 const sequences = 2 ** 31;
@@ -27,13 +30,17 @@ export interface SendOptions {
   readonly identity: ProducerIdentity;
   /** Of Produce. */
   readonly version: 7 | 12;
-  /** Called before the batches are sent, each time, with their partitions. `leaders` is how many brokers get some of them. */
+  /**
+   * Called before the batches are sent, each time, with their partitions. `leaders` is how many brokers get some of
+   * them.
+   */
   readonly announce?: (batches: readonly PartitionBatch[], leaders: number) => Promise<void>;
 }
 
 /**
- * Writes each record once. What a broker has not acknowledged is sent to it again, or to the partition’s new leader, as the same
- * batch under the same sequence number, so that one which it had taken is not taken twice. Sends must not overlap.
+ * Writes each record once. What a broker has not acknowledged is sent to it again, or to the partition’s new leader,
+ * as the same batch under the same sequence number, so that one which it had taken is not taken twice. Sends must not
+ * overlap.
  */
 export class Sender {
   /** By topic and partition: the sequence number of the next record. */

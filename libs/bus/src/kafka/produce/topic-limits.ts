@@ -22,8 +22,8 @@ export class TooLarge extends Error {
 export const tooLargeCodes: ReadonlySet<number> = new Set([10, 18]);
 
 /**
- * How large the records of each topic may be. Its setting says so where this process may ask for it; what a broker refuses says so too, so that
- * no record is sent for ever that no broker takes.
+ * How large the records of each topic may be. Its setting says so where this process may ask for it; what a broker
+ * refuses says so too, so that no record is sent for ever that no broker takes.
  */
 export class TopicLimits implements Limits {
   private set: ReadonlyMap<Topic, number> = new Map();

@@ -16,12 +16,13 @@ export interface TransactionalProducerOptions {
 }
 
 /**
- * One producer of transactions, one after another: offsets and records join the transaction that is open, and `commit` or `abort` ends it. If anything
- * but `sendOffsets` fails, it is not known how far the transaction came: `connect` again, which ends it.
+ * One producer of transactions, one after another: offsets and records join the transaction that is open, and
+ * `commit` or `abort` ends it. If anything but `sendOffsets` fails, it is not known how far the transaction came:
+ * `connect` again, which ends it.
  *
- * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request that names it, and gives the
- * producer a new epoch with each end: three requests instead of five, and what a transaction left on its way cannot arrive in the next one. Others
- * are added to it beforehand.
+ * A broker with transactions of version 2 (Kafka 4.0, KIP-890) adds an offset or a partition with the first request
+ * that names it, and gives the producer a new epoch with each end: three requests instead of five, and what a
+ * transaction left on its way cannot arrive in the next one. Others are added to it beforehand.
  */
 export class TransactionalProducer {
   private readonly cluster: Cluster;
@@ -41,7 +42,10 @@ export class TransactionalProducer {
     this.sender = new Sender({ cluster, transactionalId });
   }
 
-  /** Connects, ends what was left open under the transactional id, by this producer or by another one, and lets no other write any more. */
+  /**
+   * Connects, ends what was left open under the transactional id, by this producer or by another one, and lets no
+   * other write any more.
+   */
   async connect(): Promise<void> {
     const { transactionalId, transactionTimeoutMs: transactionTimeout } = this.options;
     await this.cluster.connect();
@@ -56,7 +60,10 @@ export class TransactionalProducer {
     this.announced.clear();
   }
 
-  /** May be asked again as it is if it fails with what may pass: the offsets go with the transaction once. Refused if the member is one no more. */
+  /**
+   * May be asked again as it is if it fails with what may pass: the offsets go with the transaction once. Refused if
+   * the member is one no more.
+   */
   async sendOffsets(commit: OffsetCommit): Promise<void> {
     const { groupId } = commit;
     const version = this._hasEpochs ? 5 : 3;
@@ -93,8 +100,8 @@ export class TransactionalProducer {
   }
 
   /**
-   * With epochs a coordinator that moved is met here first. Asked again, it knows the end by its epoch, and does it once; without them, one that comes
-   * late would end the next transaction.
+   * With epochs a coordinator that moved is met here first. Asked again, it knows the end by its epoch, and does it
+   * once; without them, one that comes late would end the next transaction.
    */
   private async end(committed: boolean): Promise<void> {
     const { transactionalId } = this.options;
@@ -113,8 +120,8 @@ export class TransactionalProducer {
   }
 
   /**
-   * Brokers with version 2 add partitions by themselves. But where several do so at the same time, the coordinator takes one and lets the others
-   * wait for 20 ms: then they are added beforehand, all at once.
+   * Brokers with version 2 add partitions by themselves. But where several do so at the same time, the coordinator
+   * takes one and lets the others wait for 20 ms: then they are added beforehand, all at once.
    */
   private async announce(batches: readonly PartitionBatch[], leaders: number): Promise<void> {
     if (this._hasEpochs && leaders === 1) return;

@@ -1,6 +1,6 @@
 /**
- * Writes the fields of a request to Kafka. `flexible` is the newer form (KIP-482): lengths are compact numbers, one more than they say, and each
- * structure ends with fields of its own by number, of which these requests write none.
+ * Writes the fields of a request to Kafka. `flexible` is the newer form (KIP-482): lengths are compact numbers, one
+ * more than they say, and each structure ends with fields of its own by number, of which these requests write none.
  */
 export class RequestWriter {
   private readonly parts: Buffer[] = [];

@@ -22,7 +22,10 @@ export interface Cursor {
   readonly partition: number;
   /** Records before it are skipped. */
   first: number;
-  /** Where the log ended when the reading began: a commit that was answered before is seen, even if its markers are still being written. */
+  /**
+   * Where the log ended when the reading began: a commit that was answered before is seen, even if its markers are
+   * still being written.
+   */
   end: number;
   /** The next offset to be fetched. */
   next: number;
@@ -162,12 +165,16 @@ function take(cursor: Cursor, batch: Batch, clock: Clock): void {
   cursor.shortSince = undefined;
 }
 
-/** A leader that is behind has come round by then, milliseconds; a log that still ends before its reader was truncated, or made again. */
+/**
+ * A leader that is behind has come round by then, milliseconds; a log that still ends before its reader was
+ * truncated, or made again.
+ */
 const cutAfterMs = 5_000;
 
 /**
- * Moves the cursor that has nothing at its offset, if that is the error. Whose records retention has taken away goes on at what is left. Where the
- * log ends before it, a follower begins again after a while, since it would never see what comes until there is as much as before.
+ * Moves the cursor that has nothing at its offset, if that is the error. Whose records retention has taken away goes
+ * on at what is left. Where the log ends before it, a follower begins again after a while, since it would never see
+ * what comes until there is as much as before.
  */
 export async function moveIntoRange(
   cluster: Cluster,

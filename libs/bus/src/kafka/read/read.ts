@@ -28,7 +28,9 @@ export interface ReaderOptions {
   readonly explain: (error: unknown) => Fault;
 }
 
-/** Reads without a group: committed records only, those of a partition in their order, over partitions by their times. */
+/**
+ * Reads without a group: committed records only, those of a partition in their order, over partitions by their times.
+ */
 export class Reader {
   private shared: Cluster | undefined;
   private readonly followers = new Set<Cluster>();

@@ -4,7 +4,10 @@ import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { Stored } from '../../processing/stored.js';
 import { unreadable } from '../kafkajs/compressed.js';
 
-/** What kafkajs read, as the bus keeps records. No key is the empty key, and no value is the empty value, which nothing can be decoded from. */
+/**
+ * What kafkajs read, as the bus keeps records. No key is the empty key, and no value is the empty value, which
+ * nothing can be decoded from.
+ */
 export function storedOf(topic: Topic, partition: number, message: KafkaMessage, clock: Clock): Stored {
   const headers = message.headers === undefined ? {} : headersOf(message.headers);
   const why = unreadable(headers);

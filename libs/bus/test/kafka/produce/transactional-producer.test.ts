@@ -74,7 +74,9 @@ const offsetOf = (prefix: string, offset: number, metadata: string): OffsetCommi
   offsets: [{ topic: `${prefix}t`, partition: 0, offset, metadata }],
 });
 
-/** Offset and record of the n-th transaction, up to its end. The markers of the one before may still be on their way. */
+/**
+ * Offset and record of the n-th transaction, up to its end. The markers of the one before may still be on their way.
+ */
 async function fill({ producer }: Made, prefix: string, n: number): Promise<void> {
   const offset = offsetOf(prefix, n, `m${n}`);
   for (;;) {
