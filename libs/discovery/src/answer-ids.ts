@@ -14,7 +14,10 @@ export interface KeptAnswer {
   readonly session: string;
 }
 
-/** Which answer a client’s id stands for, in the ledger’s database, for all instances. What cannot be read or written is as if it were not there. */
+/**
+ * Which answer a client’s id stands for, in the ledger’s database, for all instances. What cannot be read or written
+ * is as if it were not there.
+ */
 export class AnswerIds {
   constructor(
     private readonly documents: Documents,

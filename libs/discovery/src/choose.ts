@@ -18,9 +18,10 @@ export interface Choice {
 }
 
 /**
- * Chooses a request’s tools. `relevance` adds up fixed weights, repeats of words included. `ranked` puts tools in the order of BM25F over
- * name, description and parameters, `hybrid` joins that with the closeness of meanings; both prefer, as `relevance` does, what the session has found and what was used before. Tools that are
- * always kept, or were found by a search of the session, are kept beyond the count. The same input gives the same output.
+ * Chooses a request’s tools. `relevance` adds up fixed weights, repeats of words included. `ranked` puts tools in the
+ * order of BM25F over name, description and parameters, `hybrid` joins that with the closeness of meanings; both
+ * prefer, as `relevance` does, what the session has found and what was used before. Tools that are always kept, or
+ * were found by a search of the session, are kept beyond the count. The same input gives the same output.
  */
 export function chooseTools(
   strategy: ChoosingStrategy,
@@ -47,7 +48,10 @@ const usedBefore = 100;
 
 /** What is known of the tools beside their texts. */
 export interface Known {
-  /** How close each tool’s meaning is to the question, in the order of the tools; `hybrid` goes by words alone without it. */
+  /**
+   * How close each tool’s meaning is to the question, in the order of the tools; `hybrid` goes by words alone without
+   * it.
+   */
   readonly closeness?: readonly number[] | null;
   /** How much the tenant’s models called each of late, from 0 to 1; absent where that does not count. */
   readonly habits?: readonly number[];

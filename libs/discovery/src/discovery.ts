@@ -77,7 +77,10 @@ export class Discovery {
     }
   }
 
-  /** A request whose body could not be read, so that it passes as it came: there is nothing to choose, and a record of that. */
+  /**
+   * A request whose body could not be read, so that it passes as it came: there is nothing to choose, and a record of
+   * that.
+   */
   unread(
     pipes: Pipes | undefined,
     said: Pick<DiscoveryRequest, 'requestId' | 'sessionId' | 'configVersion' | 'tenantId' | 'wire' | 'model'>,
@@ -205,7 +208,10 @@ export class Discovery {
   }
 }
 
-/** Where the provider’s search is, if the settings want it to stand in for the search tool. A service that selects is asked in any case. */
+/**
+ * Where the provider’s search is, if the settings want it to stand in for the search tool. A service that selects is
+ * asked in any case.
+ */
 function nativeSearchAt(settings: DiscoveryPipe, request: DiscoveryRequest): NativeSearchAt | null {
   if (settings.nativeSearch === undefined || !settings.enableSearchFallback || settings.strategy === 'api') return null;
   return request.nativeSearch ?? 'unsupported_wire';

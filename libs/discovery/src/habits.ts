@@ -15,8 +15,8 @@ const attempts = 5;
 export type Habits = ReadonlyMap<string, number>;
 
 /**
- * Which tools the models of each tenant really called, in the ledger’s database, for all instances. Names alone are kept, and only where the configuration
- * asks for it. Rejects with the faults of the documents.
+ * Which tools the models of each tenant really called, in the ledger’s database, for all instances. Names alone are
+ * kept, and only where the configuration asks for it. Rejects with the faults of the documents.
  */
 export class HabitStore {
   constructor(

@@ -37,8 +37,8 @@ export interface RoundsParts {
 }
 
 /**
- * Rounds that clients see as one answer, in the ledger’s database, for all instances: the rounds for their owner, and under each key a mark without a word of
- * them. What cannot be read or written is as if it were not there.
+ * Rounds that clients see as one answer, in the ledger’s database, for all instances: the rounds for their owner, and
+ * under each key a mark without a word of them. What cannot be read or written is as if it were not there.
  */
 export class HiddenRounds {
   private readonly remembered = new Map<string, Remembered | { readonly missedAt: number }>();
@@ -96,7 +96,10 @@ export class HiddenRounds {
     return marked;
   }
 
-  /** The rounds, kept for longer once half of their time has passed: sealed again, since the key that sealed them may be on its way out. */
+  /**
+   * The rounds, kept for longer once half of their time has passed: sealed again, since the key that sealed them may
+   * be on its way out.
+   */
   private async rounds(owner: SessionOwner, id: string): Promise<string | null> {
     const { clock, documents, seal, warn } = this.parts;
     const name = roundsName(owner, id);

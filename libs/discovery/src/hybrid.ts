@@ -2,7 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Embedder } from '@sluice/core';
 import type { OfferedTool } from './tool.js';
 
-/** How much the closeness of meanings counts beside words; it was chosen on questions that the table of docs/discovery.md does not measure. */
+/**
+ * How much the closeness of meanings counts beside words; it was chosen on questions that the table of
+ * docs/discovery.md does not measure.
+ */
 export const meaningWeight = 0.9;
 
 /** Vectors that are remembered: requests repeat their tools. */
@@ -71,8 +74,9 @@ export class Meanings {
   constructor(private readonly now: () => number) {}
 
   /**
-   * How close each tool is to the question, for a request, which waits only for what may come in time: a list of tools that the model would take
-   * longer for is prepared for the requests after it. Never rejects. A failure in the meantime is reported by the request that follows it.
+   * How close each tool is to the question, for a request, which waits only for what may come in time: a list of
+   * tools that the model would take longer for is prepared for the requests after it. Never rejects. A failure in the
+   * meantime is reported by the request that follows it.
    */
   async atOnce(
     embedderOf: () => Promise<Embedder>,
@@ -115,8 +119,8 @@ export class Meanings {
   }
 
   /**
-   * How close each tool is to the question, in the order of the tools; null where that is not known within the time. What has no vector yet gets one
-   * meanwhile, for the next request.
+   * How close each tool is to the question, in the order of the tools; null where that is not known within the time.
+   * What has no vector yet gets one meanwhile, for the next request.
    */
   async closeness(
     embedderOf: () => Promise<Embedder>,

@@ -14,7 +14,10 @@ const fieldNames = Object.keys(fields) as readonly Field[];
 /** How soon another occurrence of a word counts for nothing (k1 of BM25). */
 const saturation = 1.2;
 
-/** Words of a text, reduced to their stems; names are split at separators and at changes of case, and kept whole besides. */
+/**
+ * Words of a text, reduced to their stems; names are split at separators and at changes of case, and kept whole
+ * besides.
+ */
 export function stemsOf(text: string): readonly string[] {
   const stems: string[] = [];
   for (const word of text.match(/[\p{L}\p{N}_.:-]+/gu) ?? []) stems.push(...stemsOfWord(word));
@@ -56,7 +59,10 @@ interface Posting {
   readonly frequency: number;
 }
 
-/** An index over the tools of a request, by which they are ranked for any query. Ranking takes time by the words of the query, not by the tools’ texts. */
+/**
+ * An index over the tools of a request, by which they are ranked for any query. Ranking takes time by the words of
+ * the query, not by the tools’ texts.
+ */
 export class ToolIndex {
   private readonly postings = new Map<string, Posting[]>();
 

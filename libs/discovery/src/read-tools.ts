@@ -2,8 +2,9 @@ import { isJsonObject } from '@sluice/core';
 import type { OfferedTool } from './tool.js';
 
 /**
- * The tools of a file: a list of them, or an object that holds one under `tools`. Each may be as Chat Completions, Responses, Messages,
- * generateContent, Converse or an MCP server write a tool. Throws an error that names the place where something is none.
+ * The tools of a file: a list of them, or an object that holds one under `tools`. Each may be as Chat Completions,
+ * Responses, Messages, generateContent, Converse or an MCP server write a tool. Throws an error that names the place
+ * where something is none.
  */
 export function readTools(value: unknown): readonly OfferedTool[] {
   const list = isJsonObject(value) ? (value['tools'] ?? [value]) : value;

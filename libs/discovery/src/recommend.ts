@@ -32,9 +32,10 @@ const besideWeight = 0.5;
 const broadWeight = 0.2;
 
 /**
- * The groups that suit a question, best first, of those that the caller may ask for: a right to ask for none follows from it. A group scores as its
- * best tool does, by the ranking of discovery over all tools that the caller may use, and somewhat more for words that only its other tools hold.
- * Where scores are equal, the group with fewer tools comes first.
+ * The groups that suit a question, best first, of those that the caller may ask for: a right to ask for none follows
+ * from it. A group scores as its best tool does, by the ranking of discovery over all tools that the caller may use,
+ * and somewhat more for words that only its other tools hold. Where scores are equal, the group with fewer tools
+ * comes first.
  */
 export function recommendGroups(
   evaluator: Evaluator,
@@ -107,7 +108,10 @@ interface Indexed {
   readonly index: ToolIndex;
 }
 
-/** Callers with the same rights ask about the same tools: indexes for so many different rights are kept with their configuration. */
+/**
+ * Callers with the same rights ask about the same tools: indexes for so many different rights are kept with their
+ * configuration.
+ */
 const rightsKept = 8;
 const kept = new WeakMap<Evaluator, Map<string, Indexed>>();
 

@@ -106,8 +106,8 @@ export function keepCount(total: number, { minTools, maxTools, targetRatio }: Ke
 }
 
 /**
- * Which tools are kept: those with the highest scores, earlier ones first where scores are equal, and beyond the count those that are kept
- * by force. Indexes in the order of the tools.
+ * Which tools are kept: those with the highest scores, earlier ones first where scores are equal, and beyond the
+ * count those that are kept by force. Indexes in the order of the tools.
  */
 export function keepBest(
   tools: readonly OfferedTool[],

@@ -8,8 +8,8 @@ export const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_mod
 export type NativeSearchAt = (typeof nativeSearchAts)[number];
 
 /**
- * How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api` did not answer as it should,
- * `too_long` where the query has more characters than are searched for.
+ * How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api`
+ * did not answer as it should, `too_long` where the query has more characters than are searched for.
  */
 export const searchAnswers = ['regex', 'keywords', 'blank', 'ranked', 'api', 'provider', 'all', 'too_long'] as const;
 
@@ -26,7 +26,9 @@ export interface SearchReport {
 export interface ShadowReport {
   readonly strategy: DiscoveryStrategy;
   readonly kept: readonly string[];
-  /** Of the tools that the model called, those that would not have been there; null until it is known what was called. */
+  /**
+   * Of the tools that the model called, those that would not have been there; null until it is known what was called.
+   */
   readonly missed: readonly string[];
 }
 
@@ -50,7 +52,10 @@ export interface DiscoveryReport {
   readonly totalTools: number;
   readonly keptTools: number;
   readonly deferredTools: number;
-  /** Whether the provider’s own search stood in for the search tool, as the settings wish; null where they do not, or nothing was left out. */
+  /**
+   * Whether the provider’s own search stood in for the search tool, as the settings wish; null where they do not, or
+   * nothing was left out.
+   */
   readonly nativeSearch: NativeSearchAt | null;
   /** What `hybrid` went by, also where it ran beside; null where it was not asked for. */
   readonly meanings: MeaningsWay | null;

@@ -30,7 +30,10 @@ export interface DiscoveryRequest {
   /** Names of the tools whose outputs the request holds. */
   readonly recentlyUsed: ReadonlySet<string>;
   readonly hasToolOutputs: boolean;
-  /** Names of tools that the conversation has used: they stay, unless the provider’s own search has what it found in the conversation. */
+  /**
+   * Names of tools that the conversation has used: they stay, unless the provider’s own search has what it found in
+   * the conversation.
+   */
   readonly used?: ReadonlySet<string>;
   /** Names of tools that the model is made to call: they stay. */
   readonly forced?: readonly string[];
@@ -40,7 +43,10 @@ export interface DiscoveryRequest {
   readonly takesSearchTool?: boolean;
   /** sessionKey of the request; null where nothing is remembered of it. */
   readonly session: string | null;
-  /** Whether the provider has a search of its own for this wire format and model, which may stand in for the search tool; absent: no. */
+  /**
+   * Whether the provider has a search of its own for this wire format and model, which may stand in for the search
+   * tool; absent: no.
+   */
   readonly nativeSearch?: NativeSearchAt;
   /** True where the client has that search among its tools already. */
   readonly hasOwnSearch?: boolean;

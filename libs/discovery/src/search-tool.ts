@@ -1,4 +1,7 @@
-/** The tool that stands for those that were left out, in words of JSON Schema; the proxy writes it in the provider’s shape. */
+/**
+ * The tool that stands for those that were left out, in words of JSON Schema; the proxy writes it in the provider’s
+ * shape.
+ */
 export interface SearchTool {
   readonly name: string;
   readonly description: string;

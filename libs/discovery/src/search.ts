@@ -26,8 +26,9 @@ export interface SearchBounds {
 }
 
 /**
- * Searches tools as `gateway_search_tools` does, without regard to case: several plain words as words, anything else as a regular expression
- * or, where it is none, takes too long or is a sentence that stands in no tool, by its words. Others have their turn meanwhile.
+ * Searches tools as `gateway_search_tools` does, without regard to case: several plain words as words, anything else
+ * as a regular expression or, where it is none, takes too long or is a sentence that stands in no tool, by its words.
+ * Others have their turn meanwhile.
  */
 export async function searchTools(
   tools: readonly OfferedTool[],

@@ -31,8 +31,9 @@ const failOpen = (reason: FailOpenReason): SelectorAnswer => ({ selected: null, 
 const largestAnswer = 1_000_000;
 
 /**
- * Asks the service of the strategy `api` which tools suit a search. The key goes to it alone. Never rejects, except with the reason of
- * a signal that aborted: a service that does not answer as it should is a reason to give all tools.
+ * Asks the service of the strategy `api` which tools suit a search. The key goes to it alone. Never rejects, except
+ * with the reason of a signal that aborted: a service that does not answer as it should is a reason to give all
+ * tools.
  */
 export async function askSelector(
   settings: SelectorSettings,

@@ -43,8 +43,8 @@ export interface Conversation {
 }
 
 /**
- * The key of a conversation: whose it is, and the first 16 hexadecimal digits of SHA-256 over what was said first as canonical JSON; behind them those of the
- * client’s own id.
+ * The key of a conversation: whose it is, and the first 16 hexadecimal digits of SHA-256 over what was said first as
+ * canonical JSON; behind them those of the client’s own id.
  */
 export function sessionKey(owner: SessionOwner, { said, id }: Conversation, digest: Digest): string {
   const short = (text: string): string => digest(text).slice(0, 16);
@@ -52,7 +52,10 @@ export function sessionKey(owner: SessionOwner, { said, id }: Conversation, dige
   return `discovery/${encodeURIComponent(owner.tenantId)}/${encodeURIComponent(owner.userId)}/${conversation}`;
 }
 
-/** A note that no one waits for waits so long for others, milliseconds: a write to the disk stops what else the process does. */
+/**
+ * A note that no one waits for waits so long for others, milliseconds: a write to the disk stops what else the
+ * process does.
+ */
 const gatherMs = 50;
 /** Sessions that are written together at most: a session may have 2 MB. */
 const mostAtOnce = 16;
@@ -61,8 +64,8 @@ const mostAtOnce = 16;
 const attempts = 25;
 
 /**
- * Sessions, shared by all instances: documents of the ledger’s database. A session that was not used for an hour is gone, whether or not a
- * sweep has passed. Rejects with the faults of the documents.
+ * Sessions, shared by all instances: documents of the ledger’s database. A session that was not used for an hour is
+ * gone, whether or not a sweep has passed. Rejects with the faults of the documents.
  */
 export class DiscoverySessions {
   private waiting = new Map<string, Partial<DiscoverySession>>();
@@ -80,7 +83,10 @@ export class DiscoverySessions {
     return waiting === undefined ? session : bounded(merged(session, waiting));
   }
 
-  /** As note, together with others that come soon. This process finds it at once. Rejects where any of them could not be written. */
+  /**
+   * As note, together with others that come soon. This process finds it at once. Rejects where any of them could not
+   * be written.
+   */
   async noteSoon(key: string, added: Partial<DiscoverySession>): Promise<void> {
     this.waiting.set(key, together(this.waiting.get(key), added));
     this.writing ??= this.write();
@@ -100,8 +106,8 @@ export class DiscoverySessions {
   }
 
   /**
-   * Adds what a request left out and what its searches found, and prolongs the session. Of two definitions of a name in one wire format
-   * the newer one stays. Returns the session as it is now.
+   * Adds what a request left out and what its searches found, and prolongs the session. Of two definitions of a name
+   * in one wire format the newer one stays. Returns the session as it is now.
    */
   async note(key: string, latest: Partial<DiscoverySession>): Promise<DiscoverySession> {
     const added = together(this.waiting.get(key), latest);
@@ -152,7 +158,10 @@ function textOf({ deferred, expanded }: DiscoverySession): string {
   return `{"deferred":[${deferred.map((tool) => storedOf(tool).item).join(',')}],"expanded":${JSON.stringify(expanded)}}`;
 }
 
-/** A tool as it is stored, and what it counts. Of tools that are the same objects as before it is known; it goes with them. */
+/**
+ * A tool as it is stored, and what it counts. Of tools that are the same objects as before it is known; it goes with
+ * them.
+ */
 const stored = new WeakMap<DeferredTool, { readonly item: string; readonly bytes: number }>();
 
 function storedOf(tool: DeferredTool): { readonly item: string; readonly bytes: number } {

@@ -10,8 +10,8 @@ const stopWords: ReadonlySet<string> = new Set(
 const shortest = 3;
 
 /**
- * The words of a text that count for the relevance score: lower case, ASCII letters and digits, at least three characters, no stop word.
- * Repeats are kept.
+ * The words of a text that count for the relevance score: lower case, ASCII letters and digits, at least three
+ * characters, no stop word. Repeats are kept.
  */
 export function tokensOf(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];

@@ -18,7 +18,10 @@ export function comparedQuestion(question: string): string {
   return `${question.slice(0, half)} ${question.slice(-half)}`;
 }
 
-/** Characters of a tool’s description, and of each parameter’s, that are compared, for so many tools: all together are bounded as well. */
+/**
+ * Characters of a tool’s description, and of each parameter’s, that are compared, for so many tools: all together are
+ * bounded as well.
+ */
 export function comparedLength(tools: number): number {
   return Math.trunc(Math.min(10_000, Math.max(400, 4_000_000 / Math.max(1, tools))));
 }

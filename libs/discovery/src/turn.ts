@@ -208,7 +208,10 @@ export class DiscoveryTurn {
     }
   }
 
-  /** All tools that a search may find: the request’s, and those of the session that it does not hold; in the request’s order first. */
+  /**
+   * All tools that a search may find: the request’s, and those of the session that it does not hold; in the request’s
+   * order first.
+   */
   private candidates(): readonly { readonly tool: OfferedTool; readonly deferred: DeferredTool }[] {
     const { tools, wire, isAllowed = () => true } = this.request;
     const own = new Set(tools.map(({ name }) => name));

@@ -18,16 +18,17 @@ export interface Pair {
 }
 
 /**
- * The log and the ledger belong together, or the promise rejects with Fault('ledger_unreachable') that says what to do: a ledger that knows
- * nothing of the log would let what was done be done again. It remembers nothing: for commands.
+ * The log and the ledger belong together, or the promise rejects with Fault('ledger_unreachable') that says what to
+ * do: a ledger that knows nothing of the log would let what was done be done again. It remembers nothing: for
+ * commands.
  */
 export async function requireBelonging(pair: Pair, environment: Places): Promise<void> {
   await looked(pair, environment);
 }
 
 /**
- * As `requireBelonging`, and a new ledger belongs to this log from now on. In a database that others mend while this process runs, it waits:
- * `because` hears why.
+ * As `requireBelonging`, and a new ledger belongs to this log from now on. In a database that others mend while this
+ * process runs, it waits: `because` hears why.
  */
 export async function awaitBelonging(
   pair: Pair,
@@ -60,7 +61,10 @@ async function looked({ bus, ledger }: Pair, environment: Places): Promise<LogId
   return found;
 }
 
-/** Why the two do not belong together, and what to do; null if they do. `remembered` is what the ledger says of its log. */
+/**
+ * Why the two do not belong together, and what to do; null if they do. `remembered` is what the ledger says of its
+ * log.
+ */
 export function mismatch(
   { id, used }: LogIdentity,
   remembered: string | null,

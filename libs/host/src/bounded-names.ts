@@ -1,8 +1,8 @@
 import { otherLabel } from '@sluice/run';
 
 /**
- * Label values that no configuration lists, such as who asks: the first so many of a process count under their own names, what
- * comes later under `other`, so that no caller can make series without end.
+ * Label values that no configuration lists, such as who asks: the first so many of a process count under their own
+ * names, what comes later under `other`, so that no caller can make series without end.
  */
 export class BoundedNames {
   private readonly seen = new Set<string>();

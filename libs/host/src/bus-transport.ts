@@ -21,7 +21,10 @@ export class BusTransport extends Server implements CustomTransportStrategy {
     private readonly traces: Traces,
     private readonly subscription: Omit<Subscription, 'topics' | 'handle'> & {
       readonly drainMs: number;
-      /** Work for when the outputs of a record are on the log. It is kept until then, so it should not keep the record. */
+      /**
+       * Work for when the outputs of a record are on the log. It is kept until then, so it should not keep the
+       * record.
+       */
       readonly through: (message: Incoming) => () => void;
       /** Whether a record is any of the service’s business: what is not is skipped, and no hop of its run. */
       readonly concerns: (message: Incoming) => boolean;

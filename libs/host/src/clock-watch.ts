@@ -37,7 +37,10 @@ export class ClockWatch {
   }
 }
 
-/** Milliseconds that this machine's clock is ahead at least, negative if it is behind; 0 as long as the answer's journey explains the difference. */
+/**
+ * Milliseconds that this machine's clock is ahead at least, negative if it is behind; 0 as long as the answer's
+ * journey explains the difference.
+ */
 function skewOf({ there, asked, answered }: TimeThere): number {
   if (there < asked) return Math.floor(asked - there);
   return there > answered ? Math.ceil(answered - there) : 0;

@@ -25,7 +25,10 @@ export interface CompileWith {
   readonly pins?: Pins;
   /** Under which names MCP clients know tools from before. */
   readonly names?: NamesBefore;
-  /** What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the filter runs. */
+  /**
+   * What is wrong with the file of `identity.key_file`, where it should be readable: here, and not only where the
+   * filter runs.
+   */
   keyFileProblem?(file: string): Promise<string | null>;
   readonly argumentsProblem?: CompilerInputs['argumentsProblem'];
   /** Whether an environment variable has a value here. */

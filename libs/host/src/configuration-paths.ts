@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 
-/** Every key of a configuration that names what is read; `*` is a name of the author’s choice. Folders that are written to are not beside a configuration. */
+/**
+ * Every key of a configuration that names what is read; `*` is a name of the author’s choice. Folders that are
+ * written to are not beside a configuration.
+ */
 export const pathKeys = [
   'tool_folders',
   'identity.key_file',
@@ -18,8 +21,8 @@ export const pathKeys = [
 ] as const;
 
 /**
- * The file's value with each relative path that is there beside the file as one from the working directory. Any other stays, and goes by
- * the working directory of the process that reads it: that may be an executor on another machine.
+ * The file's value with each relative path that is there beside the file as one from the working directory. Any other
+ * stays, and goes by the working directory of the process that reads it: that may be an executor on another machine.
  */
 export function withPathsFrom(file: string, value: unknown): unknown {
   const folder = relative(process.cwd(), dirname(resolve(file)));

@@ -37,7 +37,10 @@ export function measureHop(
   metrics.hopDuration.observe({ consumer_group: group, topic }, Math.max(0, clock.now() - timestamp) / 1_000);
 }
 
-/** Keeps the gauges of a consumer's work up to date; returns what ends it. What the log does not tell now has no value, rather than an old one. */
+/**
+ * Keeps the gauges of a consumer's work up to date; returns what ends it. What the log does not tell now has no
+ * value, rather than an old one.
+ */
 export function watchConsumer(group: string, consumer: Consumer, { metrics }: Measured): () => void {
   const partitions = new Map<string, { consumer_group: string; topic: string; partition: number }>();
   let stopped = false;

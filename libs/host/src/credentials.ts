@@ -8,7 +8,10 @@ import { senderName } from '@sluice/run';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What is sealed: the credential, and the record that it is good for, so that a copy of the header proves nothing on another one. */
+/**
+ * What is sealed: the credential, and the record that it is good for, so that a copy of the header proves nothing on
+ * another one.
+ */
 interface Sealed {
   readonly authorization: string;
   readonly topic: string;
@@ -17,7 +20,10 @@ interface Sealed {
   readonly digest?: string;
 }
 
-/** Credentials on their way over the log. On Kafka they are sealed to who verifies them; the embedded log blanks them itself. */
+/**
+ * Credentials on their way over the log. On Kafka they are sealed to who verifies them; the embedded log blanks them
+ * itself.
+ */
 export class Credentials {
   constructor(private readonly own: Seals | null) {}
 
@@ -37,7 +43,10 @@ export class Credentials {
     return { authorization: `${sealedScheme}${sealed}`, [senderHeader]: name };
   }
 
-  /** The credential of a record, as it was before it was sealed; undefined where there is none that holds for this record. */
+  /**
+   * The credential of a record, as it was before it was sealed; undefined where there is none that holds for this
+   * record.
+   */
   async of({ topic, record, headers }: Incoming<CredentialTopic>): Promise<string | undefined> {
     const written = credentialOf(headers);
     if (written === undefined || !isSealed(headers)) return written;

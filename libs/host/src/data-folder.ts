@@ -37,8 +37,8 @@ export function prepareDataFolder(folder: string): void {
 }
 
 /**
- * Makes a folder and those above it that are not there. Node's own way of it never ends where a folder that is there says that it is not,
- * as /proc does.
+ * Makes a folder and those above it that are not there. Node's own way of it never ends where a folder that is there
+ * says that it is not, as /proc does.
  */
 export function makeFolder(folder: string, mode = 0o777): void {
   try {

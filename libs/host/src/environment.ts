@@ -26,16 +26,25 @@ export interface Environment {
   readonly databaseUrl: string | null;
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
   readonly dataFolder: string;
-  /** Folder of the sessions’ files. SLUICE_WORKSPACES; by default `workspaces` in the data folder, on Kafka none: there all executors must share it. */
+  /**
+   * Folder of the sessions’ files. SLUICE_WORKSPACES; by default `workspaces` in the data folder, on Kafka none:
+   * there all executors must share it.
+   */
   readonly workspaceFolder: string | null;
   /**
-   * How long a session's files and tasks are kept behind their last use, milliseconds; null for ever. SLUICE_SESSION_DAYS, by default 30 on
-   * Kafka and for ever on the embedded log, as the log itself.
+   * How long a session's files and tasks are kept behind their last use, milliseconds; null for ever.
+   * SLUICE_SESSION_DAYS, by default 30 on Kafka and for ever on the embedded log, as the log itself.
    */
   readonly sessionsKeptMs: number | null;
-  /** The file with the keys of filter and executor. SLUICE_KEYS_FILE, default none; SLUICE_KEYS may hold the keys themselves. */
+  /**
+   * The file with the keys of filter and executor. SLUICE_KEYS_FILE, default none; SLUICE_KEYS may hold the keys
+   * themselves.
+   */
   readonly keyFile: string | null;
-  /** Keys that seal what is kept of conversations, SLUICE_SECRETS_KEY; null or absent: it is kept in the clear. Asked for at the moment of use. */
+  /**
+   * Keys that seal what is kept of conversations, SLUICE_SECRETS_KEY; null or absent: it is kept in the clear. Asked
+   * for at the moment of use.
+   */
   secretsKey?(): string | null;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
   readonly configFile: string | null;
@@ -43,25 +52,44 @@ export interface Environment {
   readonly host: string;
   readonly port: number;
   /**
-   * Whether the ports are published on this machine’s loopback address alone, as those of a container may be, so that connections count as this
-   * machine’s whatever network they come through. SLUICE_PUBLISHED_ON_LOOPBACK, default false.
+   * Whether the ports are published on this machine’s loopback address alone, as those of a container may be, so that
+   * connections count as this machine’s whatever network they come through. SLUICE_PUBLISHED_ON_LOOPBACK, default
+   * false.
    */
   readonly publishedOnLoopback: boolean;
-  /** Names beside those of loopback that requests may have in `Host` where only this machine may ask. SLUICE_ALLOWED_HOSTS, separated by commas, default none. */
+  /**
+   * Names beside those of loopback that requests may have in `Host` where only this machine may ask.
+   * SLUICE_ALLOWED_HOSTS, separated by commas, default none.
+   */
   readonly allowedHosts: readonly string[];
-  /** Where the gateway listens, on the same host. SLUICE_HTTP_PORT, by default the one after SLUICE_PORT; 0 takes any that is free. */
+  /**
+   * Where the gateway listens, on the same host. SLUICE_HTTP_PORT, by default the one after SLUICE_PORT; 0 takes any
+   * that is free.
+   */
   readonly httpPort: number;
-  /** Requests that one caller of the gateway may make in a minute, over all instances; 0 for no limit. SLUICE_HTTP_REQUESTS_PER_MINUTE, default 0. */
+  /**
+   * Requests that one caller of the gateway may make in a minute, over all instances; 0 for no limit.
+   * SLUICE_HTTP_REQUESTS_PER_MINUTE, default 0.
+   */
   readonly httpRequestsPerMinute: number;
   /** Origins whose pages may ask the gateway from a browser. SLUICE_HTTP_ORIGINS, separated by commas, default none. */
   readonly httpOrigins: readonly string[];
   /** What the gateway takes and keeps. */
   readonly http: HttpSettings;
-  /** Where the proxy listens, on the same host. SLUICE_PROXY_PORT, by default two after SLUICE_PORT; 0 takes any that is free. */
+  /**
+   * Where the proxy listens, on the same host. SLUICE_PROXY_PORT, by default two after SLUICE_PORT; 0 takes any that
+   * is free.
+   */
   readonly proxyPort: number;
-  /** Where MCP clients connect, on the same host. SLUICE_MCP_PORT, by default the third one after SLUICE_PORT; 0 takes any that is free. */
+  /**
+   * Where MCP clients connect, on the same host. SLUICE_MCP_PORT, by default the third one after SLUICE_PORT; 0 takes
+   * any that is free.
+   */
   readonly mcpPort: number;
-  /** Calls that one MCP caller may make in a minute, over all instances; 0 for no limit. SLUICE_MCP_CALLS_PER_MINUTE, default 600. */
+  /**
+   * Calls that one MCP caller may make in a minute, over all instances; 0 for no limit. SLUICE_MCP_CALLS_PER_MINUTE,
+   * default 600.
+   */
   readonly mcpCallsPerMinute: number;
   /** SLUICE_LOG_LEVEL, default info. */
   readonly logLevel: string;
@@ -71,7 +99,10 @@ export interface Environment {
   readonly drainMs: number;
   /** Names this process and no other, also not itself after a restart. */
   readonly instance: string;
-  /** A secret by the name of its variable, or from the file that the variable with `_FILE` behind its name names. Asked for at the moment of use, kept nowhere. */
+  /**
+   * A secret by the name of its variable, or from the file that the variable with `_FILE` behind its name names.
+   * Asked for at the moment of use, kept nowhere.
+   */
   secret(variable: string): string | undefined;
   /** The named variables that are set, and the few every program needs: what a child process gets. */
   forChild(names: readonly string[]): Record<string, string>;

@@ -30,7 +30,10 @@ export class Health {
     this.parts.set(part.name, part);
   }
 
-  /** The part is not ready while the work goes on, for the given reason or a better one that the work finds; afterwards it is not asked, until it is added. */
+  /**
+   * The part is not ready while the work goes on, for the given reason or a better one that the work finds;
+   * afterwards it is not asked, until it is added.
+   */
   async during<T>(name: string, reason: string, work: (because: (reason: string) => void) => Promise<T>): Promise<T> {
     let why = reason;
     this.add({ name, check: () => Promise.reject(new Error(why)) });

@@ -7,8 +7,9 @@ interface Names {
 }
 
 /**
- * Why a request with this `Host` is refused where only this machine may ask; null if it is served. A page that a browser shows under a name of
- * its own can bring that name to a loopback address (DNS rebinding), and then reads what it gets: its `Host` gives it away.
+ * Why a request with this `Host` is refused where only this machine may ask; null if it is served. A page that a
+ * browser shows under a name of its own can bring that name to a loopback address (DNS rebinding), and then reads
+ * what it gets: its `Host` gives it away.
  */
 export function hostProblem(host: string | undefined, { allowedHosts }: Names): string | null {
   const name = nameOf(host);
@@ -16,7 +17,10 @@ export function hostProblem(host: string | undefined, { allowedHosts }: Names): 
   return 'The header `host` names another machine than this one. Ask by localhost or 127.0.0.1; if this address is reached by a further name, put it into SLUICE_ALLOWED_HOSTS.';
 }
 
-/** As hostProblem, for all requests to a server that listens on loopback alone. A server on another address serves every name. */
+/**
+ * As hostProblem, for all requests to a server that listens on loopback alone. A server on another address serves
+ * every name.
+ */
 export function guardHost(
   server: Server,
   environment: Names,

@@ -2,7 +2,10 @@ import type { Variables } from './variables.js';
 
 /** What the gateway takes and keeps, beyond where it listens. */
 export interface HttpSettings {
-  /** Of a body. SLUICE_HTTP_BODY_BYTES, default 1 MiB: as JSON a record of the largest size takes somewhat more than on the log. */
+  /**
+   * Of a body. SLUICE_HTTP_BODY_BYTES, default 1 MiB: as JSON a record of the largest size takes somewhat more than
+   * on the log.
+   */
   readonly bodyBytes: number;
   /** Of all headers of a request. SLUICE_HTTP_HEADER_BYTES, default 16 KiB. */
   readonly headerBytes: number;

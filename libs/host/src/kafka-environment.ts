@@ -9,7 +9,10 @@ export interface KafkaEnvironment {
   readonly prefix: string;
   /** KAFKA_TLS (true), or any of KAFKA_TLS_CA, KAFKA_TLS_CERT, KAFKA_TLS_KEY: files. Null for plain text. */
   readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string } | null;
-  /** KAFKA_SASL_MECHANISM and what it needs: KAFKA_SASL_USERNAME and _PASSWORD, or for oauthbearer KAFKA_OAUTH_TOKEN_URL, _CLIENT_ID, _CLIENT_SECRET and, if wanted, _SCOPE. */
+  /**
+   * KAFKA_SASL_MECHANISM and what it needs: KAFKA_SASL_USERNAME and _PASSWORD, or for oauthbearer
+   * KAFKA_OAUTH_TOKEN_URL, _CLIENT_ID, _CLIENT_SECRET and, if wanted, _SCOPE.
+   */
   readonly sasl: SaslOptions | null;
   /** SCHEMA_REGISTRY_URL, SCHEMA_REGISTRY_USERNAME, SCHEMA_REGISTRY_PASSWORD. */
   readonly registry: { readonly url: string; readonly username?: string; readonly password?: string };

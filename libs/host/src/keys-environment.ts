@@ -62,8 +62,8 @@ export function openSignatures(environment: KeysEnvironment): Signatures {
 }
 
 /**
- * The keys with which records that are read again can be verified, of the log or of an export: those that are given, else those of the data
- * folder; null if there are none.
+ * The keys with which records that are read again can be verified, of the log or of an export: those that are given,
+ * else those of the data folder; null if there are none.
  */
 export function recordedKeys(environment: KeysEnvironment): KeySet | null {
   const { bus, dataFolder, secret } = environment;
@@ -75,8 +75,8 @@ export function recordedKeys(environment: KeysEnvironment): KeySet | null {
 }
 
 /**
- * Verifies what a key of this installation ever signed, retired ones included: for a service that looks back and acts on nothing. What
- * this process signed itself it recognises without arithmetic.
+ * Verifies what a key of this installation ever signed, retired ones included: for a service that looks back and acts
+ * on nothing. What this process signed itself it recognises without arithmetic.
  */
 export function openVerifier(environment: KeysEnvironment, signatures: Signatures): Verifier {
   const keys = recordedKeys(environment);
@@ -89,8 +89,8 @@ export function openVerifier(environment: KeysEnvironment, signatures: Signature
 }
 
 /**
- * Verifies what was ever signed on the log, for commands that only look: keys are not made here, since everything that others signed would be taken
- * for forged. Where there are none, what is to be verified rejects with a sentence.
+ * Verifies what was ever signed on the log, for commands that only look: keys are not made here, since everything
+ * that others signed would be taken for forged. Where there are none, what is to be verified rejects with a sentence.
  */
 export function verifierForLooking(environment: KeysEnvironment): Verifier {
   requireKeys(environment);
@@ -101,7 +101,10 @@ export function verifierForLooking(environment: KeysEnvironment): Verifier {
   return { ...unverified, verify: () => Promise.reject(new Error(why)) };
 }
 
-/** Verifies with the keys that there are. Where there are none it reads what was signed: for commands that only show, on a machine without keys. */
+/**
+ * Verifies with the keys that there are. Where there are none it reads what was signed: for commands that only show,
+ * on a machine without keys.
+ */
 export function verifierIfAny(environment: KeysEnvironment): Verifier {
   const keys = recordedKeys(environment);
   return keys === null ? unverified : createVerifier(keys);
@@ -125,7 +128,9 @@ export function replaceKeyFile(file: string, set: KeySet): void {
   renameSync(beside, file);
 }
 
-/** Writes a new file, whole or not at all, that its owner alone can read. Throws with the code EEXIST if it is there. */
+/**
+ * Writes a new file, whole or not at all, that its owner alone can read. Throws with the code EEXIST if it is there.
+ */
 export function createKeyFile(file: string, set: KeySet): void {
   createPrivate(file, writeKeySet(set));
 }

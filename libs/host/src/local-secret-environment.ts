@@ -12,12 +12,18 @@ const longest = 512;
 
 type Surroundings = Pick<Environment, 'bus' | 'dataFolder' | 'secret'>;
 
-/** The secret that is given, else that of the data folder, made on first run; on Kafka none where none is given. Throws a sentence for one that cannot be used. */
+/**
+ * The secret that is given, else that of the data folder, made on first run; on Kafka none where none is given.
+ * Throws a sentence for one that cannot be used.
+ */
 export function openLocalSecret(environment: Surroundings): LocalSecret {
   return new LocalSecret(givenSecret(environment) ?? ownSecret(environment));
 }
 
-/** What a program on this machine sends as its bearer token where no identity is configured; undefined where no process has made one. */
+/**
+ * What a program on this machine sends as its bearer token where no identity is configured; undefined where no
+ * process has made one.
+ */
 export function readLocalSecret(environment: Surroundings): string | undefined {
   const given = givenSecret(environment);
   if (given !== undefined || environment.bus === 'kafka') return given;

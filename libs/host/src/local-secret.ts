@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * What proves without an identity that a request comes from who runs this installation, and not from any program on the machine. It makes the
- * tokens of the links to runs too, each for one link alone.
+ * What proves without an identity that a request comes from who runs this installation, and not from any program on
+ * the machine. It makes the tokens of the links to runs too, each for one link alone.
  */
 export class LocalSecret {
   private readonly digest: Buffer | null;

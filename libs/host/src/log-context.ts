@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext, Incoming } from '@sluice/bus';
 import { runIdsOf } from '@sluice/contracts';
 
-/** What a line of the log is about: it stands on every line that is written while the record is handled, and after its commit. */
+/**
+ * What a line of the log is about: it stands on every line that is written while the record is handled, and after its
+ * commit.
+ */
 export interface LogContext {
   readonly request_id?: string;
   readonly session_id?: string;
@@ -10,7 +13,10 @@ export interface LogContext {
 }
 
 const now = new AsyncLocalStorage<LogContext>();
-/** While an action after a commit runs. An asynchronous context would be a map made for each of them, and an action does not wait for anything. */
+/**
+ * While an action after a commit runs. An asynchronous context would be a map made for each of them, and an action
+ * does not wait for anything.
+ */
 let afterwards: LogContext | undefined;
 
 /** Runs the work; the lines that it writes name what they are about. */
@@ -33,7 +39,10 @@ function about<T>(what: LogContext | undefined, work: () => T): T {
   }
 }
 
-/** The same context, whose actions after the commit are still about what is handled now, as long as they do not wait for anything. */
+/**
+ * The same context, whose actions after the commit are still about what is handled now, as long as they do not wait
+ * for anything.
+ */
 export function staysAbout(context: HandlerContext): HandlerContext {
   const what = now.getStore();
   return what === undefined ? context : new Staying(context, what);
@@ -84,7 +93,9 @@ class Staying implements HandlerContext {
   }
 }
 
-/** A function of its own, since an action is kept until the commit and would keep the context, had it been made there. */
+/**
+ * A function of its own, since an action is kept until the commit and would keep the context, had it been made there.
+ */
 function actionAbout(what: LogContext, action: () => void): () => void {
   return () => about(what, action);
 }

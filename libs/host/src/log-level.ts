@@ -11,7 +11,9 @@ interface Request {
   readonly headers: { readonly host?: string };
 }
 
-/** The lowest level that is logged, changed while the process runs: only from the same machine, or the same container. */
+/**
+ * The lowest level that is logged, changed while the process runs: only from the same machine, or the same container.
+ */
 @Controller('log-level')
 export class LogLevelController {
   constructor(@Inject(LOG) private readonly log: Log) {}

@@ -24,8 +24,8 @@ const secretNames = [
 ];
 
 /**
- * Structured lines on standard output or the given stream, each with what it is about; for people where that is a terminal. What could
- * hold a secret is blanked by its name, on the line itself and one level below.
+ * Structured lines on standard output or the given stream, each with what it is about; for people where that is a
+ * terminal. What could hold a secret is blanked by its name, on the line itself and one level below.
  */
 export function createLog(level: string, destination: DestinationStream | undefined = terminal(process.stdout)): Log {
   const options = {
@@ -48,7 +48,10 @@ export function commandLog(): Log {
   return createLog('warn', terminal(process.stderr) ?? process.stderr);
 }
 
-/** For a command that a person watches: lines go to the file, and what needs attention to the terminal as well, unless that shows something else. */
+/**
+ * For a command that a person watches: lines go to the file, and what needs attention to the terminal as well, unless
+ * that shows something else.
+ */
 export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
   const lines = pino.destination({ dest: file, append: true, sync: true, mode: 0o600 });
   let full = false;
@@ -65,8 +68,8 @@ export function logToFile(file: string, { fileOnly = false } = {}): DestinationS
 }
 
 /**
- * For a part that several runs share: what it says is not about the one that happens to be under way, unless it says so itself. While it is
- * being opened, a warning is what is waited for.
+ * For a part that several runs share: what it says is not about the one that happens to be under way, unless it says
+ * so itself. While it is being opened, a warning is what is waited for.
  */
 export function partLog(log: Log, waitsFor: (what: string) => void = () => undefined): BusLog {
   return (level, message, details) => {

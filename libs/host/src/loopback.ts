@@ -13,6 +13,9 @@ export function peerOf(
   return publishedOnLoopback ? '127.0.0.1' : remoteAddress;
 }
 
-/** Why a request from another machine is refused while no identity is configured, when every caller would be the one local principal. */
+/**
+ * Why a request from another machine is refused while no identity is configured, when every caller would be the one
+ * local principal.
+ */
 export const otherMachine =
   'The request comes from another machine. Configure an identity (docs/configuration.md, identity), so that callers send a credential; without one only this machine may call.';

@@ -9,7 +9,10 @@ import { runMetrics } from './metrics/of-runs.js';
 import { hubMetrics } from './metrics/of-the-hub.js';
 import { proxyMetrics } from './metrics/of-the-proxy.js';
 
-/** All metrics of the system. The names and types of the first nine are fixed: dashboards of other systems read them (G-108 to G-117). */
+/**
+ * All metrics of the system. The names and types of the first nine are fixed: dashboards of other systems read them
+ * (G-108 to G-117).
+ */
 export function createMetrics() {
   const registry = new Registry();
   const kinds = metricsIn(registry);

@@ -6,7 +6,10 @@ import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { systemClock } from './runtime.js';
 
-/** Connects to the cluster and its registry, creating topics that are absent. Waits for what is not there yet, and says so. */
+/**
+ * Connects to the cluster and its registry, creating topics that are absent. Waits for what is not there yet, and
+ * says so.
+ */
 export function openCluster(
   environment: Environment,
   kafka: KafkaEnvironment,

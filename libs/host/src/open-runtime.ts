@@ -37,7 +37,10 @@ export interface OpenRuntime {
   close(): Promise<void>;
 }
 
-/** Opens what every process needs: log, ledger, configurations, health and metrics. Rejects with a sentence naming what cannot be had. */
+/**
+ * Opens what every process needs: log, ledger, configurations, health and metrics. Rejects with a sentence naming
+ * what cannot be had.
+ */
 export async function openRuntime(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenRuntime> {
   const closing: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {

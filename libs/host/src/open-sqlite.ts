@@ -28,7 +28,10 @@ export function openLogFile(environment: Environment, log: Log): Promise<SqliteB
   );
 }
 
-/** Throws a sentence if the environment names an embedded log that was never made: commands that only look must not make one. */
+/**
+ * Throws a sentence if the environment names an embedded log that was never made: commands that only look must not
+ * make one.
+ */
 export function requireLog({ bus, dataFolder }: Pick<Environment, 'bus' | 'dataFolder'>): void {
   if (bus === 'kafka' || existsSync(dataFiles({ dataFolder }).log)) return;
   throw new Error(

@@ -25,7 +25,10 @@ export interface OpenBus {
   applyRetention(): Promise<readonly string[]>;
 }
 
-/** The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not there yet. */
+/**
+ * The log that the environment names. Rejects with a sentence if it cannot be used; waits for a cluster that is not
+ * there yet.
+ */
 export async function openBus(
   environment: Environment,
   log: Log,
@@ -57,11 +60,17 @@ export async function openBus(
 
 export interface OpenLedger {
   readonly ledger: StoredLedger;
-  /** Rejects with a sentence while the ledger cannot be asked; else what time it is there, null where its clock is this machine's own. */
+  /**
+   * Rejects with a sentence while the ledger cannot be asked; else what time it is there, null where its clock is
+   * this machine's own.
+   */
   check(): Promise<TimeThere | null>;
 }
 
-/** On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen twice, and what tools keep would be kept by one of them. */
+/**
+ * On Kafka a ledger in a file is refused: claims that the other instances do not see would let an effect happen
+ * twice, and what tools keep would be kept by one of them.
+ */
 export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
   if (bus !== 'kafka' || databaseUrl !== null) return;
   throw new Error(
@@ -79,7 +88,10 @@ function schemaOf(prefix: string): string {
   return schema.length <= longestSchema ? schema : `sluice_${sha256(prefix).slice(0, 32)}`;
 }
 
-/** Where the tables are that lists are read from: in the ledger’s PostgreSQL, so that all instances share them, or a file. */
+/**
+ * Where the tables are that lists are read from: in the ledger’s PostgreSQL, so that all instances share them, or a
+ * file.
+ */
 export function projectionPlace({ databaseUrl, instance, kafka, dataFolder }: ProjectionEnvironment) {
   if (databaseUrl === null) return { file: dataFiles({ dataFolder }).projection };
   const schema = schemaOf(`lists${kafka === null || kafka.prefix === '' ? '' : `_${kafka.prefix}`}`);

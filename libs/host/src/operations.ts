@@ -52,7 +52,10 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** Serves /health/live, /health/ready, /metrics and /log-level for the process. Rejects with a sentence if the port is taken. */
+/**
+ * Serves /health/live, /health/ready, /metrics and /log-level for the process. Rejects with a sentence if the port is
+ * taken.
+ */
 export async function serveOperations(given: {
   readonly host: string;
   readonly allowedHosts: Environment['allowedHosts'];

@@ -17,8 +17,9 @@ const ageUnits: Readonly<Record<string, number>> = { m: 60_000, h: hour, d: 24 *
 const byteUnits: Readonly<Record<string, number>> = { mb: 1024 ** 2, gb: 1024 ** 3, tb: 1024 ** 4 };
 
 /**
- * SLUICE_RETENTION_HOURS for the topics of the loop (default 168 on Kafka, 0 for ever, which is the default of the embedded log), and
- * SLUICE_RETENTION for single ones, as `agent.steps=30d,agent.responses=90d/20gb`. Throws an Error whose sentence says what to write.
+ * SLUICE_RETENTION_HOURS for the topics of the loop (default 168 on Kafka, 0 for ever, which is the default of the
+ * embedded log), and SLUICE_RETENTION for single ones, as `agent.steps=30d,agent.responses=90d/20gb`. Throws an Error
+ * whose sentence says what to write.
  */
 export function readRetention(variables: Variables, bus: 'sqlite' | 'kafka'): Retention {
   const hours = variables.integer('SLUICE_RETENTION_HOURS', bus === 'kafka' ? 168 : 0, 0, 1_000_000);

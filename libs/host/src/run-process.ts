@@ -20,7 +20,10 @@ export function stopSignal(): Promise<string> {
   });
 }
 
-/** A process that serves until it is asked to stop: structured lines on standard output, exit code 1 with the reason if it could not go on. */
+/**
+ * A process that serves until it is asked to stop: structured lines on standard output, exit code 1 with the reason
+ * if it could not go on.
+ */
 export async function runProcess(
   environment: Environment,
   starts: readonly ((runtime: Runtime) => Promise<Service>)[],

@@ -11,8 +11,8 @@ const own =
 const folders = ['graphs', 'workspaces'];
 
 /**
- * Takes from others on the machine what they may do with a data folder of a former version, or one made by hand: it holds questions, answers
- * and keys. Says what it changed, and what it could not.
+ * Takes from others on the machine what they may do with a data folder of a former version, or one made by hand: it
+ * holds questions, answers and keys. Says what it changed, and what it could not.
  */
 export function tightenDataFolder(
   { dataFolder }: { readonly dataFolder: string },

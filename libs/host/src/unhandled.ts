@@ -7,10 +7,10 @@ const mostPerMinute = 20;
 const endMs = 60_000;
 
 /**
- * Keeps the process alive at an error that no code handled, mostly a library’s: it is logged and counted, and calls under way come to their
- * ends, a lost one at its time limit. With Node’s default the process would end, and the record that brought the error would come again and
- * end the next process. Two things do end it, in order: an error in the bus’s own code, which leaves a consumer in a state that nothing
- * knows, and a flood. Returns what stops it.
+ * Keeps the process alive at an error that no code handled, mostly a library’s: it is logged and counted, and calls
+ * under way come to their ends, a lost one at its time limit. With Node’s default the process would end, and the
+ * record that brought the error would come again and end the next process. Two things do end it, in order: an error
+ * in the bus’s own code, which leaves a consumer in a state that nothing knows, and a flood. Returns what stops it.
  */
 export function surviveUnhandled(given: {
   readonly log: Log;

@@ -15,7 +15,10 @@ export class Variables {
     return value;
   }
 
-  /** The value, or what the file holds that `<name>_FILE` names: how secrets reach a container. Throws a sentence if there is none in it. */
+  /**
+   * The value, or what the file holds that `<name>_FILE` names: how secrets reach a container. Throws a sentence if
+   * there is none in it.
+   */
   secret(name: string): string | undefined {
     const direct = this.text(name);
     const file = this.text(`${name}_FILE`);

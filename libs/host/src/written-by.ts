@@ -9,7 +9,8 @@ export const programVersion = '0.1.0';
 type Folder = Parameters<typeof dataFiles>[0];
 
 /**
- * Opens a file of the data folder, and writes down there which version did. One that finds its format too new says which version the folder needs.
+ * Opens a file of the data folder, and writes down there which version did. One that finds its format too new says
+ * which version the folder needs.
  */
 export async function openNamed<T>(folder: Folder, open: () => Promise<T>): Promise<T> {
   const newest = newestVersion(folder);

@@ -7,8 +7,8 @@ import type { Problem } from '@sluice/core';
 const step = /\.?([A-Za-z0-9_-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
 /**
- * Where in the text the place is that a problem's path names, or the last of it that is there: a key that is missing is missing in its
- * section. Null for a path that is of another file, or none.
+ * Where in the text the place is that a problem's path names, or the last of it that is there: a key that is missing
+ * is missing in its section. Null for a path that is of another file, or none.
  */
 export function offsetOf(document: Document, path: string): number | null {
   let node: unknown = document.contents;
@@ -37,7 +37,8 @@ function within(node: unknown, at: string | number, document: Document): readonl
   }
   if (!isMap(inner)) return null;
   const keys = new Map(inner.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]));
-  // A long key is cut, an entry for many tools is written out as `entry/tool`, and a misspelt key was read as the one that was meant.
+  // A long key is cut, an entry for many tools is written out as `entry/tool`, and a misspelt key was read as the one
+  // that was meant.
   const key = keys.has(at)
     ? at
     : ([...keys.keys()].find((one) => cutEqual(one, at) || (one !== '' && at.startsWith(`${one}/`))) ??

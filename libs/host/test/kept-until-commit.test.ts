@@ -24,7 +24,8 @@ function handled(actions: (() => void)[]): readonly WeakRef<object>[] {
   });
 }
 
-// Under a backlog thousands of records wait for their commit, and what they keep is copied by each collection of the young generation.
+// Under a backlog thousands of records wait for their commit, and what they keep is copied by each collection of the
+// young generation.
 it('what is to be done after a commit does not keep the context of the handler that asked for it', async () => {
   const collect = collector();
   const actions: (() => void)[] = [];

@@ -10,7 +10,10 @@ export class NoResultError extends Error {
   override readonly name = 'NoResultError';
 }
 
-/** The result that an answer is; throws NoResultError if it is none. Most hold only texts, which need neither a schema nor a copy. */
+/**
+ * The result that an answer is; throws NoResultError if it is none. Most hold only texts, which need neither a schema
+ * nor a copy.
+ */
 export function resultIn(answer: unknown): CallToolResult {
   if (isTexts(answer)) return answer;
   const read = specTypeSchemas.CallToolResult['~standard'].validate(withoutNulls(answer as JsonValue));
@@ -18,7 +21,10 @@ export function resultIn(answer: unknown): CallToolResult {
   return read.value;
 }
 
-/** Of a result and its blocks, members that some serialisers write as null where they have nothing to say. What is structured is the tool’s own. */
+/**
+ * Of a result and its blocks, members that some serialisers write as null where they have nothing to say. What is
+ * structured is the tool’s own.
+ */
 function withoutNulls(answer: JsonValue): JsonValue {
   if (!isJsonObject(answer)) return answer;
   const { content } = answer;
@@ -53,10 +59,10 @@ function isTexts(answer: unknown): answer is CallToolResult {
 }
 
 /**
- * What a tool call gave (M-22, M-30, M-103): the structured content if there is any; else the texts joined, as the value
- * they write if they are JSON; with other kinds of content a list of blocks: text of resources and links as it is, of images, sounds and
- * binary resources the kind, type and size. An error is thrown as ToolUserError, with the server's text. `hide` takes out of texts what may
- * not leave the server; null if there is nothing of the kind.
+ * What a tool call gave (M-22, M-30, M-103): the structured content if there is any; else the texts joined, as the
+ * value they write if they are JSON; with other kinds of content a list of blocks: text of resources and links as it
+ * is, of images, sounds and binary resources the kind, type and size. An error is thrown as ToolUserError, with the
+ * server's text. `hide` takes out of texts what may not leave the server; null if there is nothing of the kind.
  */
 export function valueOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonValue {
   const texts = result.content.flatMap((block) => (block.type === 'text' ? [hide?.(block.text) ?? block.text] : []));

@@ -19,8 +19,8 @@ interface Held {
 }
 
 /**
- * The clients of one server that wants a credential: a long-lived one for each credential. One whose credential was refused, or that
- * was unused for a while, is closed when its last call is over.
+ * The clients of one server that wants a credential: a long-lived one for each credential. One whose credential was
+ * refused, or that was unused for a while, is closed when its last call is over.
  */
 export class McpClients {
   private readonly held = new Map<string, Held>();
@@ -34,7 +34,10 @@ export class McpClients {
     private readonly idleMs: number,
   ) {}
 
-  /** Runs the work with the credential's client. Throws ToolUnavailableError where there are as many as there may be, all in use. */
+  /**
+   * Runs the work with the credential's client. Throws ToolUnavailableError where there are as many as there may be,
+   * all in use.
+   */
   async use<T>(token: string, work: (connection: McpConnection) => Promise<T>): Promise<T> {
     const held = this.take(token);
     held.users++;

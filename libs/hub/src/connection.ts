@@ -28,7 +28,10 @@ type AnyTransport = StdioProcess | HttpTransport | SseTransport;
 
 /** How a server is connected to. */
 interface Way {
-  /** How long it is waited for its answer which revisions it speaks, in milliseconds; null if it is known to speak an older one. */
+  /**
+   * How long it is waited for its answer which revisions it speaks, in milliseconds; null if it is known to speak an
+   * older one.
+   */
   readonly probeMs: number | null;
   /** Whether it has the transport that was before Streamable HTTP. */
   readonly isSse: boolean;
@@ -52,7 +55,10 @@ const always = ['PATH', 'HOME', 'NODE_EXTRA_CA_CERTS', ...handedOn];
 /** Shorter values of variables are words like "yes", which stand in every text. */
 const shortestSecret = 6;
 
-/** One long-lived client for one server: started when first needed, started again after it was lost, with growing pauses. */
+/**
+ * One long-lived client for one server: started when first needed, started again after it was lost, with growing
+ * pauses.
+ */
 export class McpConnection {
   private state: McpServerState = 'idle';
   private error: string | null = null;
@@ -94,21 +100,28 @@ export class McpConnection {
     return { server: this.server.id, state: this.state, error: this.error };
   }
 
-  /** The client, once it is connected, at once if it is; ToolUnavailableError, its cause saying why, if that takes longer or fails. */
+  /**
+   * The client, once it is connected, at once if it is; ToolUnavailableError, its cause saying why, if that takes
+   * longer or fails.
+   */
   acquire(waitMs: number, signal: AbortSignal): Client | Promise<Client> {
     signal.throwIfAborted();
     if (this.refused) throw new CredentialRefusedError('The server refused this credential.');
     return this.client ?? this.connected(waitMs, signal);
   }
 
-  /** Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of it. */
+  /**
+   * Whether the tool is known, without asking, to be what it was when it was allowed; it is if nothing was known of
+   * it.
+   */
   isHeldTo(tool: string, pin: string | null): boolean {
     return pin === null || this.offered.known(tool) === pin;
   }
 
   /**
-   * The headers that carry arguments of a call as well, which servers of the newest revision may ask for over HTTP (SEP-2243). Throws ToolUnavailableError
-   * where the tool asks for them in a way that the protocol does not permit: it must not be called then.
+   * The headers that carry arguments of a call as well, which servers of the newest revision may ask for over HTTP
+   * (SEP-2243). Throws ToolUnavailableError where the tool asks for them in a way that the protocol does not permit:
+   * it must not be called then.
    */
   async argumentHeaders(client: Client, tool: string, args: JsonObject): Promise<Readonly<Record<string, string>>> {
     if (!this.readsHeaders(client)) return {};
@@ -141,7 +154,10 @@ export class McpConnection {
     this.changed.happened();
   }
 
-  /** A text of the server without the values of the variables it was given: a server may print them, out of carelessness or worse. */
+  /**
+   * A text of the server without the values of the variables it was given: a server may print them, out of
+   * carelessness or worse.
+   */
   hide(text: string): string {
     return this.secrets.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text);
   }
@@ -174,7 +190,10 @@ export class McpConnection {
     this.dropping = null;
   }
 
-  /** Why a request failed, as a sentence for operators: what became of the server, or what it said. `doing` stands behind “The MCP server …”. */
+  /**
+   * Why a request failed, as a sentence for operators: what became of the server, or what it said. `doing` stands
+   * behind “The MCP server …”.
+   */
   problemOf(error: unknown, doing: string): string {
     const code = error instanceof SdkError ? error.code : null;
     if (code === SdkErrorCode.RequestTimeout)
@@ -233,7 +252,10 @@ export class McpConnection {
     }
   }
 
-  /** One attempt, and further ones in other ways where the server shows that it knows no other. `onProblem` gets why it failed. */
+  /**
+   * One attempt, and further ones in other ways where the server shows that it knows no other. `onProblem` gets why
+   * it failed.
+   */
   private async connectOnce(way: Way, onProblem: (problem: string) => void): Promise<Client> {
     const client = this.newClient(way);
     let transport: AnyTransport | undefined;
@@ -388,7 +410,9 @@ export class McpConnection {
     this.timer.unref();
   }
 
-  /** Over HTTP nothing closes when the server dies; a stream that breaks is the sign to ask whether it is still there. */
+  /**
+   * Over HTTP nothing closes when the server dies; a stream that breaks is the sign to ask whether it is still there.
+   */
   private onError(client: Client, error: Error): void {
     if (this.transport instanceof SseTransport) this.transport.closeOnError(error);
     if (
@@ -433,7 +457,9 @@ function firstWay({ command, startMs }: McpServer): Way {
   return { probeMs: command === null ? startMs : Math.min(silentMs, startMs / 2), isSse: false };
 }
 
-/** How to go on after a failed attempt, where the server shows that it may speak in another way; null if it does not. */
+/**
+ * How to go on after a failed attempt, where the server shows that it may speak in another way; null if it does not.
+ */
 function otherWay({ command, startMs }: McpServer, way: Way, error: unknown): Way | null {
   const { probeMs, isSse } = way;
   if (command === null) {

@@ -27,11 +27,20 @@ import { isRefusal } from './refused.js';
 import { withoutCode } from './start-problem.js';
 
 export interface McpHubParts {
-  /** The values of these environment variables, as far as they are set: all a child gets of ours, beside PATH and HOME. */
+  /**
+   * The values of these environment variables, as far as they are set: all a child gets of ours, beside PATH and
+   * HOME.
+   */
   environment(names: readonly string[]): Record<string, string>;
-  /** Called when a server is there that was not, and when one says that its tools have changed: ask again with discover(). */
+  /**
+   * Called when a server is there that was not, and when one says that its tools have changed: ask again with
+   * discover().
+   */
   onChange(server: string): void;
-  /** What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a sentence where there is none. */
+  /**
+   * What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a
+   * sentence where there is none.
+   */
   credential?(server: McpServer, refused?: string): Promise<string>;
   /** The forms in which a credential may be written; by default as it is. */
   forms?(token: string): readonly string[];
@@ -46,7 +55,10 @@ export function createClientHub(servers: readonly McpServer[], given: McpHubPart
   const ways = new Map(servers.map((server) => [server.id, wayTo(server, given)]));
   const later = new Map<string, NodeJS.Timeout>();
 
-  /** Who could not be asked with Sluice's own credential is asked again by and by: nothing else would tell that it is there now. */
+  /**
+   * Who could not be asked with Sluice's own credential is asked again by and by: nothing else would tell that it is
+   * there now.
+   */
   async function offerOfClients(clients: McpClients): Promise<McpOffer> {
     const { id } = clients.server;
     const offer = await offerToSluice(clients, (server, refused) => credentialOf(server, given, refused));

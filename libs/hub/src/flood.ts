@@ -2,7 +2,10 @@ import type { JSONRPCMessage, JSONRPCResponse, Transport, TransportSendOptions }
 
 /** Unrequested messages in one second beyond which a server is cut off: it costs all others their time. */
 const mostPerSecond = 1_000;
-/** Questions of a server that wait for our answers to be sent. A busy machine takes no thousand of them a second, however many there are. */
+/**
+ * Questions of a server that wait for our answers to be sent. A busy machine takes no thousand of them a second,
+ * however many there are.
+ */
 const mostQuestions = 200;
 
 export interface Watch {
@@ -13,9 +16,9 @@ export interface Watch {
 }
 
 /**
- * A transport that counts what the server says unasked: notifications, requests of its own, answers to nothing. The client is connected to
- * this one, so that nothing is read before it was counted: the SDK puts readers of its own on a transport while it finds out which revision
- * of the protocol a server speaks.
+ * A transport that counts what the server says unasked: notifications, requests of its own, answers to nothing. The
+ * client is connected to this one, so that nothing is read before it was counted: the SDK puts readers of its own on
+ * a transport while it finds out which revision of the protocol a server speaks.
  */
 export class WatchedTransport implements Transport {
   onclose?: Transport['onclose'];

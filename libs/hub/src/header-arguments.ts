@@ -1,7 +1,9 @@
 import { isJsonObject, printable } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
-/** The keyword by which a schema asks for an argument as an HTTP header too (SEP-2243), for gateways that route by it. */
+/**
+ * The keyword by which a schema asks for an argument as an HTTP header too (SEP-2243), for gateways that route by it.
+ */
 const keyword = 'x-mcp-header';
 const prefix = 'Mcp-Param-';
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -13,7 +15,10 @@ interface HeaderArgument {
   readonly header: string;
 }
 
-/** The arguments that a tool wants as headers too, and why the protocol does not permit what its schema asks for, a sentence each. */
+/**
+ * The arguments that a tool wants as headers too, and why the protocol does not permit what its schema asks for, a
+ * sentence each.
+ */
 export interface HeaderArguments {
   readonly wanted: readonly HeaderArgument[];
   readonly problems: readonly string[];
@@ -50,7 +55,10 @@ export function headerArgumentsIn(schema: JsonObject): HeaderArguments {
   return { wanted, problems };
 }
 
-/** Why this schema, at this path of properties from the arguments down (null where no such path leads to it), may not ask for this header. */
+/**
+ * Why this schema, at this path of properties from the arguments down (null where no such path leads to it), may not
+ * ask for this header.
+ */
 function problemOf(
   header: JsonValue,
   type: JsonValue | undefined,

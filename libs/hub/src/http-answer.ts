@@ -42,9 +42,10 @@ export class TooLargeAnswer extends Error {
 }
 
 /**
- * Like fetch, for an SDK that wants a function like it: with what it uses of a Response, and with a body that fails as soon as one message
- * in it is too large, so that no more of it is ever held. fetch itself, with a stream of ours over its own, costs as much again as all
- * else of a call. Nothing packed is asked for, and what is packed all the same is refused: it may hold any size.
+ * Like fetch, for an SDK that wants a function like it: with what it uses of a Response, and with a body that fails
+ * as soon as one message in it is too large, so that no more of it is ever held. fetch itself, with a stream of ours
+ * over its own, costs as much again as all else of a call. Nothing packed is asked for, and what is packed all the
+ * same is refused: it may hold any size.
  */
 export async function ask(url: string | URL, asked: FetchRequest, given: BoundedBy): Promise<Response> {
   const { method = 'GET', headers = [], body = null, signal = null } = asked;

@@ -15,7 +15,10 @@ export const callEnded = 'The call has ended.';
 /** How long the answer to a notification may take, and a stream may go on after its answer, in milliseconds. */
 const unaskedMs = 10_000;
 const afterAnswerMs = 1_000;
-/** Streams beside those of calls at one time, and the shortest time between two openings: a server that ends them at once would have us ask without a pause. */
+/**
+ * Streams beside those of calls at one time, and the shortest time between two openings: a server that ends them at
+ * once would have us ask without a pause.
+ */
 const standingStreams = 4;
 const standingEveryMs = 1_000;
 
@@ -27,25 +30,37 @@ interface OpenCall {
   readonly isListening: boolean;
   /** When its answer came, on the monotonic clock; 0 while there is none. */
   answeredAt: number;
-  /** Of an answer in a stream of events, the result with its numbers as they were written: the SDK parses it with rounded ones. */
+  /**
+   * Of an answer in a stream of events, the result with its numbers as they were written: the SDK parses it with
+   * rounded ones.
+   */
   exact?: JsonObject;
 }
 
 /** A stream that was asked for by GET. */
 interface Standing {
   readonly end: AbortController;
-  /** It goes on with the broken stream of a call, and is of no use once no call waits. The other one carries unrequested messages. */
+  /**
+   * It goes on with the broken stream of a call, and is of no use once no call waits. The other one carries
+   * unrequested messages.
+   */
   readonly forCalls: boolean;
 }
 
-/** The SDK's Streamable HTTP, with bounds: on the size of an answer, and on the time of a stream, which ends with its call. */
+/**
+ * The SDK's Streamable HTTP, with bounds: on the size of an answer, and on the time of a stream, which ends with its
+ * call.
+ */
 export class HttpTransport extends StreamableHTTPClientTransport {
   private readonly calls = new Map<string | number, OpenCall>();
   private readonly standing = new Set<Standing>();
   private standingAt = 0;
   private sweeping: NodeJS.Timeout | undefined;
 
-  /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
+  /**
+   * `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants
+   * none.
+   */
   constructor(
     url: URL,
     token: string | null,
@@ -79,7 +94,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     await super.close();
   }
 
-  /** Called with each answer before it is passed on: its numbers become those that were written, and its stream has no more to say. */
+  /**
+   * Called with each answer before it is passed on: its numbers become those that were written, and its stream has no
+   * more to say.
+   */
   answered(answer: JSONRPCResponse): void {
     const { id } = answer;
     const call = id === undefined ? undefined : this.calls.get(id);
@@ -144,7 +162,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       const signal = either(asked.signal, AbortSignal.timeout(unaskedMs));
       return ask(to, { ...asked, signal }, { messageBytes, onEnd: nothing, onTooLarge: nothing, onEvent: nothing });
     }
-    // It may have been aborted on the way here, or while a redirect was followed: then no call waits for it, and nothing would end it.
+    // It may have been aborted on the way here, or while a redirect was followed: then no call waits for it, and
+    // nothing would end it.
     const call = this.calls.get(id);
     if (call === undefined || asked.signal?.aborted === true) throw new Error(callEnded);
     call.reading = true;

@@ -5,7 +5,9 @@ export interface McpCallOptions {
   /** Travels in `_meta` as "sluice/idempotency-key". */
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
-  /** What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to. */
+  /**
+   * What the tool was allowed as; a tool that is another one now is not called. Null: nothing is known to hold it to.
+   */
   readonly pin: string | null;
   /** Reads resources, or gets a prompt, in place of a call: `tool` is the pattern of their addresses, or its name. */
   readonly kind?: PassedOnKind;

@@ -24,9 +24,10 @@ export interface ListedTools {
 }
 
 /**
- * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server that gives out the same
- * cursor again has mostly shown everything; likewise where they are too many. Throws if a page does not come in time. `readsHeaders` says whether the
- * server gets arguments as headers, where its tools ask for them.
+ * All tools of a server, every page of them. Where the pages do not come to an end, what was read of them: a server
+ * that gives out the same cursor again has mostly shown everything; likewise where they are too many. Throws if a
+ * page does not come in time. `readsHeaders` says whether the server gets arguments as headers, where its tools ask
+ * for them.
  */
 export async function listTools(client: Client, endsAt: number, readsHeaders: boolean): Promise<ListedTools> {
   const tools: OfferedTool[] = [];
@@ -54,7 +55,10 @@ function eachOnce(tools: readonly OfferedTool[]): readonly OfferedTool[] {
   return [...new Map(tools.map((tool) => [JSON.stringify(tool), tool])).values()];
 }
 
-/** What a tool of these is held to; null if there is none of the name, more than one, or one that could not be allowed. */
+/**
+ * What a tool of these is held to; null if there is none of the name, more than one, or one that could not be
+ * allowed.
+ */
 export function pinIn(tools: readonly OfferedTool[], name: string): string | null {
   const [tool, ...others] = tools.filter((one) => one.name === name);
   if (tool === undefined || others.length > 0 || 'problems' in takeOffer(tool)) return null;

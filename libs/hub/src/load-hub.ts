@@ -5,8 +5,8 @@ import type { McpHub, McpServerStatus } from './hub.js';
 export type { McpHubParts };
 
 /**
- * The hub of these servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or call(): a service
- * without MCP servers is seven megabytes smaller.
+ * The hub of these servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or
+ * call(): a service without MCP servers is seven megabytes smaller.
  */
 export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
   let loading: Promise<McpHub> | undefined;

@@ -4,8 +4,9 @@ import type { JsonValue } from '@sluice/core';
 import type { JSONRPCErrorResponse, JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/client';
 
 /**
- * The message that a line holds; throws if it holds none. Nearly all are results, which show it at once; the SDK's schema tries one kind of
- * message after another until one fits, and that costs more than all the rest of reading a line. It is left what is anything else.
+ * The message that a line holds; throws if it holds none. Nearly all are results, which show it at once; the SDK's
+ * schema tries one kind of message after another until one fits, and that costs more than all the rest of reading a
+ * line. It is left what is anything else.
  */
 export function messageIn(line: string): JSONRPCMessage {
   const value = withoutNullMeta(parseExactJson(line));
@@ -37,7 +38,10 @@ function isResult(value: unknown): value is JSONRPCResultResponse {
 /** The code of an answer that could not be read: outside what JSON-RPC and MCP use. */
 export const malformedCode = -31_414;
 
-/** For a line that is an answer by its id and its version and otherwise no message, an error in its place: the call that waits for it waits no longer. */
+/**
+ * For a line that is an answer by its id and its version and otherwise no message, an error in its place: the call
+ * that waits for it waits no longer.
+ */
 export function malformedAnswer(line: string): JSONRPCErrorResponse | null {
   let value: unknown;
   try {

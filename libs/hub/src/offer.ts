@@ -5,7 +5,10 @@ import type { McpOffer } from '@sluice/core';
 import type { McpConnection } from './connection.js';
 import { listTools } from './listed-tools.js';
 
-/** Asks one server what it offers (M-20, M-101), within its start time; a server that does not answer is an offer with its reason. */
+/**
+ * Asks one server what it offers (M-20, M-101), within its start time; a server that does not answer is an offer with
+ * its reason.
+ */
 export async function offerOf(connection: McpConnection): Promise<McpOffer> {
   const { id, startMs } = connection.server;
   const endsAt = Date.now() + startMs;

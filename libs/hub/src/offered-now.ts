@@ -10,7 +10,10 @@ interface Listed {
   readonly headers: Map<string, HeaderArguments>;
 }
 
-/** What a server offers at present: asked for when a call needs to know, forgotten when the server says that it changed. */
+/**
+ * What a server offers at present: asked for when a call needs to know, forgotten when the server says that it
+ * changed.
+ */
 export class OfferedNow {
   private listed: Promise<Listed> | undefined;
   /** What has been found of `listed`. */
@@ -32,8 +35,8 @@ export class OfferedNow {
   }
 
   /**
-   * What the tool is held to now: the same as when it was allowed, or it is not called. Null if there is no such tool that could be allowed.
-   * Rejects if the server does not say within so many milliseconds.
+   * What the tool is held to now: the same as when it was allowed, or it is not called. Null if there is no such tool
+   * that could be allowed. Rejects if the server does not say within so many milliseconds.
    */
   async pin(client: Client, tool: string, withinMs: number): Promise<string | null> {
     const listed = this.ask(client, withinMs);

@@ -11,8 +11,8 @@ const mostEntries = 1_000;
 const anything = z.unknown();
 
 /**
- * What a server has of resources or a prompt, for MCP clients: without arguments a list of those that the entry passes on, else what was asked
- * for. Nothing outside the pattern or of another name is asked for.
+ * What a server has of resources or a prompt, for MCP clients: without arguments a list of those that the entry
+ * passes on, else what was asked for. Nothing outside the pattern or of another name is asked for.
  */
 export async function passedOn(
   client: Client,

@@ -8,7 +8,10 @@ export class CredentialRefusedError extends Error {
   override readonly name = 'CredentialRefusedError';
 }
 
-/** Whether a server answered 401: it did not look at what it was sent, so that may be sent again with another credential. */
+/**
+ * Whether a server answered 401: it did not look at what it was sent, so that may be sent again with another
+ * credential.
+ */
 export function isRefusal(error: unknown, depth = 0): boolean {
   if (error instanceof CredentialRefusedError) return true;
   if (error instanceof SdkHttpError) return error.status === 401;

@@ -34,9 +34,10 @@ const mostOfOne = 1024 * 1024;
 const markedMs = 2 * 86_400_000;
 
 /**
- * What tools of MCP servers gave, for calls that are equal: of one tenant, under one configuration, with the same arguments, and by the same caller
- * where the server knows who calls. Held in the memory of this process, as the tools gave it, so that every call of them goes through all
- * that a fresh output does. An output is gone when its time is up, and as soon as a tool with an effect is called at its server.
+ * What tools of MCP servers gave, for calls that are equal: of one tenant, under one configuration, with the same
+ * arguments, and by the same caller where the server knows who calls. Held in the memory of this process, as the
+ * tools gave it, so that every call of them goes through all that a fresh output does. An output is gone when its
+ * time is up, and as soon as a tool with an effect is called at its server.
  */
 export class ResultCache {
   /** The one used last is the last. */
@@ -64,7 +65,10 @@ export class ResultCache {
     return { kind: 'none', keep: (output) => this.keep(key, output, generation) };
   }
 
-  /** Does what may change something at the server: what its tools gave before, and meanwhile, answers nothing any more. */
+  /**
+   * Does what may change something at the server: what its tools gave before, and meanwhile, answers nothing any
+   * more.
+   */
   async changing<T>(server: string, work: () => Promise<T>): Promise<T> {
     await this.mark(server);
     try {

@@ -5,21 +5,28 @@ import type { JsonObject } from '@sluice/core';
 import { ask, messageBytesByDefault } from './http-answer.js';
 import type { FetchRequest } from './http-answer.js';
 
-/** How long the answer to one message may take to be acknowledged, in milliseconds: the result itself comes over the stream. */
+/**
+ * How long the answer to one message may take to be acknowledged, in milliseconds: the result itself comes over the
+ * stream.
+ */
 const acknowledgedMs = 30_000;
 
 const nothing = (): void => undefined;
 
 /**
- * The transport of servers before Streamable HTTP: one stream of events for all answers, and a POST for each message. With the bounds of
- * HttpTransport. A stream that breaks ends the session at the server, so it is the end of the connection here too.
+ * The transport of servers before Streamable HTTP: one stream of events for all answers, and a POST for each message.
+ * With the bounds of HttpTransport. A stream that breaks ends the session at the server, so it is the end of the
+ * connection here too.
  */
 export class SseTransport extends SSEClientTransport {
   /** Results with their numbers as they were written, until the SDK reads the event. */
   private readonly exact = new Map<string | number, JsonObject>();
   private ended = false;
 
-  /** `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants none. */
+  /**
+   * `token` goes along with every request to the server’s own scheme, host and port; null for a server that wants
+   * none.
+   */
   constructor(
     url: URL,
     token: string | null,

@@ -33,9 +33,9 @@ const unreadBytes = 8_388_608;
 const hasGroups = process.platform !== 'win32';
 
 /**
- * The stdio transport, in place of the SDK's own for three reasons: the child gets exactly the given variables (the SDK adds its own choice
- * of ours); it leads a process group, so that what it started (npx and shells start things) ends with it; and calls that are made together
- * are written together.
+ * The stdio transport, in place of the SDK's own for three reasons: the child gets exactly the given variables (the
+ * SDK adds its own choice of ours); it leads a process group, so that what it started (npx and shells start things)
+ * ends with it; and calls that are made together are written together.
  */
 export class StdioProcess implements Transport {
   onclose?: () => void;
@@ -61,8 +61,9 @@ export class StdioProcess implements Transport {
   }
 
   /**
-   * What the child last wrote to stderr, the one line that says most, as a sentence for an operator; else what it last wrote to stdout that
-   * is no message, such as a question of npx. Empty if it wrote neither. `hide` sees the whole before anything is cut.
+   * What the child last wrote to stderr, the one line that says most, as a sentence for an operator; else what it
+   * last wrote to stdout that is no message, such as a question of npx. Empty if it wrote neither. `hide` sees the
+   * whole before anything is cut.
    */
   lastWords(hide: Hide): string {
     const lines = linesOf(printable(hide(this.errorText)).slice(-quotedErrorText));
@@ -106,7 +107,10 @@ export class StdioProcess implements Transport {
     child.on('error', (error) => this.onerror?.(error));
   }
 
-  /** What is sent in one turn of the event loop goes out in one write, at its end: to write is the dearest part of a call. */
+  /**
+   * What is sent in one turn of the event loop goes out in one write, at its end: to write is the dearest part of a
+   * call.
+   */
   send(message: JSONRPCMessage): Promise<void> {
     const input = this.child?.stdin;
     if (input === undefined || input.destroyed) return Promise.reject(isGone());
@@ -143,7 +147,9 @@ export class StdioProcess implements Transport {
     }
   }
 
-  /** A pipe that broke says only that it has no reader; why is known when the child has ended, mostly a moment later. */
+  /**
+   * A pipe that broke says only that it has no reader; why is known when the child has ended, mostly a moment later.
+   */
   private async hasEnded(): Promise<boolean> {
     const { child } = this;
     const ended = (): boolean => child === undefined || child.exitCode !== null || child.signalCode !== null;
@@ -152,7 +158,10 @@ export class StdioProcess implements Transport {
     return ended();
   }
 
-  /** Ends the child and everything it started, at once, for a reason as in “it floods us”; nothing of what it still says is read. */
+  /**
+   * Ends the child and everything it started, at once, for a reason as in “it floods us”; nothing of what it still
+   * says is read.
+   */
   kill(because: string): void {
     this.killedBecause ??= because;
     this.dead = true;
@@ -160,7 +169,10 @@ export class StdioProcess implements Transport {
     this.signalGroup('SIGKILL');
   }
 
-  /** Ends the child and everything it started: its input first, then SIGTERM, then SIGKILL. It is gone when this returns. */
+  /**
+   * Ends the child and everything it started: its input first, then SIGTERM, then SIGKILL. It is gone when this
+   * returns.
+   */
   async close(): Promise<void> {
     const { child } = this;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -190,7 +202,10 @@ export class StdioProcess implements Transport {
     }
   }
 
-  /** What is no message is ignored, as the SDKs do: nothing was lost by it, unless it was meant as the answer to a call. */
+  /**
+   * What is no message is ignored, as the SDKs do: nothing was lost by it, unless it was meant as the answer to a
+   * call.
+   */
   private readLine(line: string): void {
     let message: JSONRPCMessage;
     try {

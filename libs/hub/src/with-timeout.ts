@@ -1,4 +1,7 @@
-/** What the work gives. Rejects with `late` if it takes longer, milliseconds, and with the signal's reason; the work itself goes on. */
+/**
+ * What the work gives. Rejects with `late` if it takes longer, milliseconds, and with the signal's reason; the work
+ * itself goes on.
+ */
 export async function withTimeout<T>(
   work: Promise<T>,
   waitMs: number,

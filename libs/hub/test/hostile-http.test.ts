@@ -28,7 +28,10 @@ const json = (id: number, result: unknown): string => JSON.stringify({ jsonrpc: 
 const worked = { content: [{ type: 'text', text: 'worked' }] };
 const tool = { name: 'work', inputSchema: { type: 'object' } };
 
-/** Streamable HTTP by hand: all goes well but for what `onCall` does with a call, and `onGet` with the standing stream. */
+/**
+ * Streamable HTTP by hand: all goes well but for what `onCall` does with a call, and `onGet` with the standing
+ * stream.
+ */
 async function start(onCall: Answer, onGet?: (response: ServerResponse) => void): Promise<HostileServer> {
   const seen: Record<string, number> = {};
   let openAnswers = 0;

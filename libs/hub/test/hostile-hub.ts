@@ -23,7 +23,10 @@ export interface Opened {
   readonly logged: string[];
 }
 
-/** A hub with a server that has the fault and one that is well. `elsewhere` is where the schemas of the hostile one point to. */
+/**
+ * A hub with a server that has the fault and one that is well. `elsewhere` is where the schemas of the hostile one
+ * point to.
+ */
 export function openHostile(fault: string, { startMs = 5_000, elsewhere = '' } = {}): Opened {
   const [changed, logged]: [string[], string[]] = [[], []];
   const hub = createMcpHub(

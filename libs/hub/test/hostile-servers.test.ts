@@ -6,7 +6,10 @@ import { until, whatIsThrown } from './waiting.js';
 
 afterEach(closeHubs);
 
-/** How long another server's call may take beside a hostile one, milliseconds: much of it is other work of a busy machine. */
+/**
+ * How long another server's call may take beside a hostile one, milliseconds: much of it is other work of a busy
+ * machine.
+ */
 const longestWaitMs = 4_000;
 
 /** How long the well server takes to answer, at worst, while something else goes on. */

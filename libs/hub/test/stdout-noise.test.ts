@@ -8,7 +8,10 @@ import { createMcpHub } from '@sluice/hub';
 import type { McpHub } from '@sluice/hub';
 import { until, whatIsThrown } from './waiting.js';
 
-/** A server without any library, which writes to its standard output and its standard error what it is given for a moment. */
+/**
+ * A server without any library, which writes to its standard output and its standard error what it is given for a
+ * moment.
+ */
 const source = `
 import { createInterface } from 'node:readline';
 const { before = '', listing = '', tools = {}, errors = '', end, silent = false, stuck = false } = JSON.parse(process.argv[2]);

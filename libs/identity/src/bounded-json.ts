@@ -1,4 +1,7 @@
-/** A response's body as JSON. Throws an Error in words of its own if it is no JSON, or longer than so many bytes; then no more of it is read. */
+/**
+ * A response's body as JSON. Throws an Error in words of its own if it is no JSON, or longer than so many bytes; then
+ * no more of it is read.
+ */
 export async function boundedJson({ body }: Response, bytes: number): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let read = 0;

@@ -1,4 +1,5 @@
-// A tool file’s process. It has no environment, and Node’s permission model; what the tool may use it asks the service for.
+// A tool file’s process. It has no environment, and Node’s permission model; what the tool may use it asks the
+// service for.
 import { registerHooks } from 'node:module';
 import { Socket } from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';

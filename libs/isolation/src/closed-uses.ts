@@ -1,6 +1,9 @@
 import { usedOf } from './network/uses.js';
 
-/** What a source uses of Node that the process of a tool has not, as far as its text says: for its author and the operator. */
+/**
+ * What a source uses of Node that the process of a tool has not, as far as its text says: for its author and the
+ * operator.
+ */
 export function closedNames(source: string): readonly string[] {
   const writes = usedOf(importing, source).length > 0 ? usedOf(writing, source) : [];
   return [...writes, ...usedOf(forms, source)];

@@ -24,7 +24,10 @@ const description = z.strictObject({
   reconciles: z.boolean(),
 });
 
-/** What a process says of its tool. Its own code looked at the definition, but so did the tool’s: what matters is looked at again here. */
+/**
+ * What a process says of its tool. Its own code looked at the definition, but so did the tool’s: what matters is
+ * looked at again here.
+ */
 export function checkedDescription(said: unknown): ToolDescription {
   const parsed = description.safeParse(said);
   if (!parsed.success) throw new Error('Its process does not say what the tool is.');

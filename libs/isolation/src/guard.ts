@@ -1,5 +1,6 @@
-// Ends the processes of tools when their service is gone, however that ended: one in an endless loop does not see that it is alone. It runs
-// nothing of any tool, and imports nothing of this code base, so that Node can run it from its source as well.
+// Ends the processes of tools when their service is gone, however that ended: one in an endless loop does not see
+// that it is alone. It runs nothing of any tool, and imports nothing of this code base, so that Node can run it from
+// its source as well.
 import { createInterface } from 'node:readline';
 
 const guarded = new Set<number>();

@@ -23,9 +23,9 @@ const sourceHooks = join(libraries, '../test/process/typescript.mjs');
 const ownCode = fromSource ? [libraries, sourceHooks] : [entry];
 
 /**
- * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that the file can import and
- * the code that runs it, can write nothing, and can start neither processes nor threads. Unless its network is open it has none: not in Node, and
- * where a namespace can be made, not in the system either.
+ * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that
+ * the file can import and the code that runs it, can write nothing, and can start neither processes nor threads.
+ * Unless its network is open it has none: not in Node, and where a namespace can be made, not in the system either.
  */
 export function launch(file: string, network: 'closed' | 'open', { command }: Namespace): ChildProcess {
   const readable = [...readableFor(file), ...ownCode, ...withoutLinks(ownPackages)];

@@ -1,6 +1,9 @@
 import type { JsonObject, Redaction, ToolEffect, ToolInvocationContext, ToolNetwork } from '@sluice/core';
 
-/** What a tool file’s process is sent: JSON, a line each. `n` numbers its tasks, so that what belongs to a former one is known. */
+/**
+ * What a tool file’s process is sent: JSON, a line each. `n` numbers its tasks, so that what belongs to a former one
+ * is known.
+ */
 export type ToChild =
   | { readonly do: 'load'; readonly n: number; readonly path: string; readonly source: string }
   | { readonly do: 'parse'; readonly n: number; readonly args: string }

@@ -8,8 +8,8 @@ export function readableFor(file: string): readonly string[] {
 }
 
 /**
- * The folder, or its entries one by one where some are links that lead out of it: Node’s permission model follows links, and one that npm
- * made for a package leads to all that lies in that package’s folder.
+ * The folder, or its entries one by one where some are links that lead out of it: Node’s permission model follows
+ * links, and one that npm made for a package leads to all that lies in that package’s folder.
  */
 export function withoutLinks(folder: string, outermost = folder): readonly string[] {
   const found = readdirSync(folder).flatMap((name) => {

@@ -1,4 +1,7 @@
-/** The methods of each capability that a tool’s process asks the service for. What is not here cannot be called from there. */
+/**
+ * The methods of each capability that a tool’s process asks the service for. What is not here cannot be called from
+ * there.
+ */
 export const remoteMethods = {
   knowledge: ['find', 'query', 'change'],
   text: ['complete'],

@@ -4,8 +4,8 @@ import os from 'node:os';
 import v8 from 'node:v8';
 
 /**
- * Takes from the process what Node’s permission model leaves and a tool has no use for: what reaches other processes (the service is one),
- * and what makes V8 or OpenSSL open files. To be called before any code of the tool runs.
+ * Takes from the process what Node’s permission model leaves and a tool has no use for: what reaches other processes
+ * (the service is one), and what makes V8 or OpenSSL open files. To be called before any code of the tool runs.
  */
 export function seal(): void {
   for (const [module, names] of closed)

@@ -97,8 +97,9 @@ export class ToolProcess {
   }
 
   /**
-   * What the process makes of the task. Once the signal aborts, the process is given a moment to come to the end of it, and is ended if it does
-   * not. Rejects with ProcessEndedError. Not to be called before the task before it has ended.
+   * What the process makes of the task. Once the signal aborts, the process is given a moment to come to the end of
+   * it, and is ended if it does not. Rejects with ProcessEndedError. Not to be called before the task before it has
+   * ended.
    */
   async run(given: Task): Promise<TaskEnd> {
     const n = ++this.last;

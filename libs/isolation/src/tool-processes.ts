@@ -38,8 +38,9 @@ const loadMs = 30_000;
 const idleMs = 30_000;
 
 /**
- * The tool files of a service, each in processes of its own: no call of a tool can end, block or fill the service, nor another call. A
- * process has one call at a time, is begun when it is needed, and is used again for the next call of its file.
+ * The tool files of a service, each in processes of its own: no call of a tool can end, block or fill the service,
+ * nor another call. A process has one call at a time, is begun when it is needed, and is used again for the next call
+ * of its file.
  */
 export class ToolProcesses {
   private readonly files = new Map<string, FileProcesses>();

@@ -11,8 +11,9 @@ export interface LimiterOptions {
 }
 
 /**
- * Counts one at the store. A limit and a window are the limiter's own, so each pair has a limiter; there are as many as are
- * configured. The library is loaded with the first call that is counted: it takes 10 MB, and most processes count none.
+ * Counts one at the store. A limit and a window are the limiter's own, so each pair has a limiter; there are as many
+ * as are configured. The library is loaded with the first call that is counted: it takes 10 MB, and most processes
+ * count none.
  */
 export function counterOf(
   limiterFor: (library: typeof Library, options: LimiterOptions) => RateLimiterAbstract,
@@ -22,7 +23,8 @@ export function counterOf(
     const library = await import('rate-limiter-flexible');
     const pair = `${limit}/${windowMs}`;
     let limiter = limiters.get(pair);
-    // No prefix: the window of a key is the same one whatever limit it is held to, so that a new limit does not begin a new window.
+    // No prefix: the window of a key is the same one whatever limit it is held to, so that a new limit does not begin
+    // a new window.
     if (limiter === undefined) {
       limiter = limiterFor(library, { points: limit, duration: windowMs / 1_000, keyPrefix: '' });
       limiters.set(pair, limiter);

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 
 const digestPrefix = 'sha256/';
 
-/** The key as a table has it: as it is, or its digest if it is longer than that or no text that every database keeps. */
+/**
+ * The key as a table has it: as it is, or its digest if it is longer than that or no text that every database keeps.
+ */
 export function storedKey(key: string, longestBytes: number): string {
   // What looks like a digest is digested too, so that no caller can name another's key by its digest.
   const asItIs = Buffer.byteLength(key) <= longestBytes && isText(key) && !key.startsWith(digestPrefix);

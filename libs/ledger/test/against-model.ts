@@ -74,8 +74,8 @@ interface Asked {
 }
 
 /**
- * Every state that one after another, in whichever order, could have led to with these answers; none if no order explains them.
- * A sweep may leave to the next one what somebody writes beside it, and nothing else.
+ * Every state that one after another, in whichever order, could have led to with these answers; none if no order
+ * explains them. A sweep may leave to the next one what somebody writes beside it, and nothing else.
  */
 function explained(model: Model, asked: readonly Asked[], written = keysWritten(asked)): readonly Model[] {
   if (asked.length === 0) return [model];
@@ -125,8 +125,8 @@ const turns = fc.array(fc.record({ steps: fc.nat(3), wanted: fc.array(wanted, { 
 });
 
 /**
- * Any history, each of whose turns is asked at once through two processes' connections, is answered as if one after another
- * had been asked.
+ * Any history, each of whose turns is asked at once through two processes' connections, is answered as if one after
+ * another had been asked.
  */
 export function againstModel(ledger: Ledger, other: Ledger): Promise<void> {
   return fc.assert(

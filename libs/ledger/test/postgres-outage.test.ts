@@ -20,7 +20,10 @@ const here = (work: (database: Database) => Promise<void>): Promise<void> =>
   onDatabase(work, server.address.databaseUrl);
 const ask = (key: string, owner = 'a') => ({ key, owner, now: 0, ttlMs: 1_000_000 });
 
-/** Asks for one key after the other as all of the ledgers at once, until `stop`, and tells how many keys had how many winners. */
+/**
+ * Asks for one key after the other as all of the ledgers at once, until `stop`, and tells how many keys had how many
+ * winners.
+ */
 function storm(ledgers: readonly Ledger[]): { stop(): Promise<{ keys: number; winners: Record<number, number> }> } {
   let stopped = false;
   let keys = 0;
@@ -140,7 +143,8 @@ describe('a ledger whose server goes away', () => {
         const claim = ledger.claim(ask('k2'));
         await Promise.all([1, 2, 3].map(() => expect(ledger.check()).rejects.toMatchObject(late)));
         expect(performance.now() - start).toBeLessThan(4_000);
-        // Longer than a statement is waited for, so that it is asked again while the first one may still be carried out.
+        // Longer than a statement is waited for, so that it is asked again while the first one may still be carried
+        // out.
         await delay(5_000);
         await server.resume();
         expect(await claim).toMatchObject({ key: 'k2', owner: 'a' });

@@ -10,7 +10,10 @@ export interface RatesHarness {
 
 type Closable = RateLimiter & Pick<Ledger, 'close'>;
 
-/** What every limiter must do (M-81, T-19b). The windows are real time, long enough that a slow machine does not end one in mid-test. */
+/**
+ * What every limiter must do (M-81, T-19b). The windows are real time, long enough that a slow machine does not end
+ * one in mid-test.
+ */
 export function ratesContract(name: string, harness: RatesHarness): void {
   const onRates = (work: (rates: Closable, other: Closable) => Promise<void>) => async () => {
     const { rates, other, close } = await harness.open();

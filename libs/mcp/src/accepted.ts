@@ -2,8 +2,8 @@ const json = 'application/json';
 const events = 'text/event-stream';
 
 /**
- * What a client accepts, in the words that the protocol asks for: who sends no `Accept`, or one with wildcards, takes both kinds of answer. The
- * header as it came where it names them, or leaves one out.
+ * What a client accepts, in the words that the protocol asks for: who sends no `Accept`, or one with wildcards, takes
+ * both kinds of answer. The header as it came where it names them, or leaves one out.
  */
 export function acceptedBy(header: string | undefined): string {
   if (header === undefined || header.trim() === '') return `${json}, ${events}`;

@@ -16,8 +16,8 @@ export type Block =
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * The blocks that a result is, if it is a list of nothing else: so a tool gives a client images, sounds and resources. Null for any
- * other value, which is sent as its JSON text.
+ * The blocks that a result is, if it is a list of nothing else: so a tool gives a client images, sounds and
+ * resources. Null for any other value, which is sent as its JSON text.
  */
 export function blocksIn(value: JsonValue): Block[] | null {
   if (!Array.isArray(value) || value.length === 0) return null;

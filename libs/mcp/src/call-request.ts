@@ -50,15 +50,19 @@ export function callDigest(toolId: string, args: JsonValue): string {
 type KeyOfCall = { readonly kind: 'key' | 'message'; readonly text: string };
 
 /**
- * The request_id of a call that its client may repeat: from the key that the client gave, or from the id of the message where the protocol
- * keeps that unique within the session. The same key of the same caller in the same session is the same run, so its effect happens once.
+ * The request_id of a call that its client may repeat: from the key that the client gave, or from the id of the
+ * message where the protocol keeps that unique within the session. The same key of the same caller in the same
+ * session is the same run, so its effect happens once.
  */
 export function requestIdOf(session: string, caller: Principal, { kind, text }: KeyOfCall): string {
   const { tenantId, actorId, subjectId } = caller;
   return named([tenantId, actorId, subjectId, session, kind, text]);
 }
 
-/** As former versions named it, for calls that are repeated after an upgrade: keys of two callers without a session were one. */
+/**
+ * As former versions named it, for calls that are repeated after an upgrade: keys of two callers without a session
+ * were one.
+ */
 export function formerRequestIdOf(session: string, { kind, text }: KeyOfCall): string {
   return named([session, kind, text]);
 }

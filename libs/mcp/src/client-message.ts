@@ -5,8 +5,9 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 export const argumentsKind = 'sluice/arguments_kind';
 
 /**
- * A message as the protocol has it, from one as clients write it: `null` stands for a member that is left out, and arguments that are no
- * object are taken out of the call, so that its answer is one that the model reads (M-30). The same object where there is nothing to change.
+ * A message as the protocol has it, from one as clients write it: `null` stands for a member that is left out, and
+ * arguments that are no object are taken out of the call, so that its answer is one that the model reads (M-30). The
+ * same object where there is nothing to change.
  */
 export function messageOfClient(message: JsonValue): JsonValue {
   if (!isJsonObject(message) || typeof message['method'] !== 'string') return message;

@@ -4,7 +4,10 @@ import type { AgentStep } from '@sluice/contracts';
 import { offeredTo } from './tool-list.js';
 import type { Asking } from './tool-list.js';
 
-/** The entries whose resources or prompts the caller may have now, in the order of the configuration: the decision that is made of tools. */
+/**
+ * The entries whose resources or prompts the caller may have now, in the order of the configuration: the decision
+ * that is made of tools.
+ */
 export function passedOnTo(kind: PassedOnKind, asking: Asking, evaluator: Evaluator): readonly ConfiguredTool[] {
   const ids = evaluator.configuration.tools.flatMap(({ id, mcp }) => (mcp?.kind === kind ? [id] : []));
   return ids.length === 0 ? [] : offeredTo(asking, evaluator, ids);

@@ -19,8 +19,8 @@ const categories: Readonly<Record<ToolErrorCode, ErrorCategory>> = {
 };
 
 /**
- * The category of a failed call (XM-4). What the tool `said` itself is about the call (M-33), unless it invites another try or denies a right; a
- * result that does not fit its shape is not the caller’s mistake.
+ * The category of a failed call (XM-4). What the tool `said` itself is about the call (M-33), unless it invites
+ * another try or denies a right; a result that does not fit its shape is not the caller’s mistake.
  */
 export function categoryOf(code: string, reason: string | null, said = ''): ErrorCategory {
   if (!Object.hasOwn(categories, code)) return 'system';
@@ -37,7 +37,10 @@ export type CallResult = {
   readonly _meta: Record<string, unknown>;
 };
 
-/** What a step says to an MCP client: a text is sent as it is, a list of content blocks as that, any other value as its JSON text (XB-41). */
+/**
+ * What a step says to an MCP client: a text is sent as it is, a list of content blocks as that, any other value as
+ * its JSON text (XB-41).
+ */
 export function resultOf(step: AgentStep, name: string, ids: { readonly requestId: string }): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
   if (outcome !== 'ok')
@@ -87,7 +90,10 @@ export function pendingResult(
 const asItIs: ReadonlySet<string> = new Set(['approval_refused', 'approval_expired']);
 const unknownEnds: ReadonlySet<string> = new Set(['outcome_unknown', 'service_lost']);
 
-/** The sentence that a model reads: what happened, and what to do. Nothing of a refusal names what the caller cannot see (M-35). */
+/**
+ * The sentence that a model reads: what happened, and what to do. Nothing of a refusal names what the caller cannot
+ * see (M-35).
+ */
 function errorText({ outcome, reason, observation, stateBefore }: AgentStep, name: string): string {
   if (reason === 'not_eligible_state')
     return `Access denied: ${name} is not available in the state ${stateBefore}. Call tools/list for the tools that are available now.`;

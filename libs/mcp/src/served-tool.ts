@@ -31,15 +31,18 @@ type Named = Pick<ConfiguredTool, 'id' | 'key' | 'mcp'>;
 /** MCP clients take letters, digits, `_`, `-` and `.`, and a colon in the names of the `uri` strategy. */
 const clientsName = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** The name under which clients know the tool: the one that its server’s tools are served under, else its key, else its id. */
+/**
+ * The name under which clients know the tool: the one that its server’s tools are served under, else its key, else
+ * its id.
+ */
 export function servedName({ id, key, mcp }: Named): string {
   if (mcp !== null) return mcp.served;
   return clientsName.test(key) ? key : id;
 }
 
 /**
- * The tools by the names under which they are served. Names are looked up and never split. Where two tools would have one name, both are
- * served under their ids.
+ * The tools by the names under which they are served. Names are looked up and never split. Where two tools would have
+ * one name, both are served under their ids.
  */
 export function servedNames<T extends Named>(tools: readonly T[]): ReadonlyMap<string, T> {
   const sharing = Map.groupBy(tools, servedName);
@@ -89,7 +92,10 @@ function iconsOf({ icon, icons = [] }: ConfiguredTool): { readonly icons?: Serve
   return { icons: icons.map(({ sizes, ...rest }) => (sizes === undefined ? rest : { ...rest, sizes: [...sizes] })) };
 }
 
-/** What clients may hold a result to: only where a redaction leaves the result as the server promised it, and the promise is an object. */
+/**
+ * What clients may hold a result to: only where a redaction leaves the result as the server promised it, and the
+ * promise is an object.
+ */
 export function outputSchemaOf({ spec, mcp }: Pick<ConfiguredTool, 'spec' | 'mcp'>): JsonObject | null {
   const schema = mcp?.outputSchema ?? null;
   return schema !== null && schema['type'] === 'object' && spec !== null && 'whole' in spec.redaction ? schema : null;

@@ -1,7 +1,10 @@
 /** What begins every state credential, so that none is taken for a token of the issuer. */
 const prefix = 'sst_';
 
-/** A state credential as it is written: whose state, the proof that it is the present one, and the identity’s token that it stands for. */
+/**
+ * A state credential as it is written: whose state, the proof that it is the present one, and the identity’s token
+ * that it stands for.
+ */
 export interface WrittenCredential {
   /** The session whose state it is. */
   readonly session: string;
@@ -10,7 +13,9 @@ export interface WrittenCredential {
   readonly token: string | null;
 }
 
-/** It fits where a bearer token fits: the token of the issuer is in it, since the log’s readers verify that one again. */
+/**
+ * It fits where a bearer token fits: the token of the issuer is in it, since the log’s readers verify that one again.
+ */
 export function writeCredential({ session, secret, token }: WrittenCredential): string {
   return `${prefix}${session}.${secret}${token === null ? '' : `.${token}`}`;
 }

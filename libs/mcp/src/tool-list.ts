@@ -49,8 +49,9 @@ export function namesIn({ configuration: { tools } }: Pick<Evaluator, 'configura
 }
 
 /**
- * Exactly the tools that a call by this caller in this state would be admitted for, in the order of the configuration: the filter’s own
- * decision, without those that the authorizer does not permit the caller. One out of reach permits nothing.
+ * Exactly the tools that a call by this caller in this state would be admitted for, in the order of the
+ * configuration: the filter’s own decision, without those that the authorizer does not permit the caller. One out of
+ * reach permits nothing.
  */
 export async function listedTools(
   asking: Asking,
@@ -75,8 +76,8 @@ function servedForms(offered: readonly ConfiguredTool[], evaluator: Evaluator): 
 }
 
 /**
- * What the filter would offer the run of each call by this caller, of the tools with these ids; of all where they are null. A call is a run
- * of its own, so that rules on history find it at its beginning.
+ * What the filter would offer the run of each call by this caller, of the tools with these ids; of all where they are
+ * null. A call is a run of its own, so that rules on history find it at its beginning.
  */
 export function offeredTo(
   asking: Asking,

@@ -85,7 +85,10 @@ function evaluatorOf({ rules, ...raw }: typeof file extends fc.Arbitrary<infer F
   return configuration === null ? null : compileEvaluator(configuration);
 }
 
-/** Whether the filter lets the call’s run begin, offers it the tool, and the executor admits the call: up to what its arguments decide. */
+/**
+ * Whether the filter lets the call’s run begin, offers it the tool, and the executor admits the call: up to what its
+ * arguments decide.
+ */
 async function isCallable(
   name: string,
   { caller: who, claims, state }: Pick<Asking, 'caller' | 'claims' | 'state'>,

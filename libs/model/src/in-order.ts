@@ -23,9 +23,10 @@ interface InOrder {
 }
 
 /**
- * Asks one model after another until one gives its turn. The next one is asked where a model is out of reach or has no capacity, which may
- * pass; what it refuses for good, and a key that is not there, are for the operator to mend. Each turn begins with the first again, but for one
- * that rests, as one that hangs: only where it is the last is it asked.
+ * Asks one model after another until one gives its turn. The next one is asked where a model is out of reach or has
+ * no capacity, which may pass; what it refuses for good, and a key that is not there, are for the operator to mend.
+ * Each turn begins with the first again, but for one that rests, as one that hangs: only where it is the last is it
+ * asked.
  */
 export async function askInOrder<Turn>(
   models: readonly ModelSettings[],

@@ -1,6 +1,9 @@
 import { modelName, type ModelSettings } from '@sluice/core';
 
-/** How long a model is left out, how long a failure takes that leaves it out at once, and how many in a row do so; milliseconds. */
+/**
+ * How long a model is left out, how long a failure takes that leaves it out at once, and how many in a row do so;
+ * milliseconds.
+ */
 const restMs = 30_000;
 const longMs = 10_000;
 const mostFailures = 3;
@@ -12,15 +15,18 @@ interface State {
 }
 
 /**
- * Which models are left out for a while, since they hang or fail again and again: no turn waits for one of these while there is another.
- * After that time one turn asks it; if it fails once more, it is left out again.
+ * Which models are left out for a while, since they hang or fail again and again: no turn waits for one of these
+ * while there is another. After that time one turn asks it; if it fails once more, it is left out again.
  */
 export class ModelRest {
   private readonly states = new Map<string, State>();
 
   constructor(private readonly now: () => number) {}
 
-  /** True while others should be asked. The first one that comes after that time gets false, and the next ones true until it knows. */
+  /**
+   * True while others should be asked. The first one that comes after that time gets false, and the next ones true
+   * until it knows.
+   */
   isResting(settings: ModelSettings): boolean {
     const state = this.states.get(keyOf(settings));
     if (state === undefined || state.until === 0) return false;

@@ -13,7 +13,10 @@ export class Models implements ModelSource {
 
   constructor(private readonly secret: (variable: string) => string | undefined) {}
 
-  /** Rejects with Fault('model_refused') if the settings cannot work, such as a key that is not there; asked again, it tries again. */
+  /**
+   * Rejects with Fault('model_refused') if the settings cannot work, such as a key that is not there; asked again, it
+   * tries again.
+   */
   get(settings: ModelSettings): Promise<Model> {
     const key = JSON.stringify(settings);
     let model = this.made.get(key);

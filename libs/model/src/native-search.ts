@@ -26,7 +26,10 @@ const wires: Readonly<Record<Exclude<ModelSettings['provider'], 'rules'>, WireNa
   'bedrock-anthropic': 'bedrock-anthropic',
 };
 
-/** A tool’s definition as its provider is sent it, by the wire that this one speaks; the built-in model’s as Chat Completions have it. */
+/**
+ * A tool’s definition as its provider is sent it, by the wire that this one speaks; the built-in model’s as Chat
+ * Completions have it.
+ */
 export function definitionFor(
   provider: ModelSettings['provider'],
   { id, description, inputSchema }: ModelTool,

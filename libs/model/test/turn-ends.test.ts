@@ -17,7 +17,10 @@ const { signal } = new AbortController();
 const call = { id: 'one', tool: 'core__find', pieces: ['{"name":"a"}'] };
 const said = ['Half an ', 'ans'];
 
-/** What a turn comes to by the provider’s word for its end: a whole turn, or one that is cut, filtered, ended otherwise or failed. */
+/**
+ * What a turn comes to by the provider’s word for its end: a whole turn, or one that is cut, filtered, ended
+ * otherwise or failed.
+ */
 type End = 'whole' | 'length' | 'filtered' | 'other' | 'failed';
 
 const ofMessages: Readonly<Record<string, End>> = {

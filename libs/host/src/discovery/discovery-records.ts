@@ -13,7 +13,10 @@ const gatherMs = 50;
 
 type Parts = Pick<Runtime, 'bus' | 'metrics' | 'log' | 'configurations'>;
 
-/** Counts what discovery did, and writes it to the topic and, where monitoring has a folder, to its file. No request waits for it. */
+/**
+ * Counts what discovery did, and writes it to the topic and, where monitoring has a folder, to its file. No request
+ * waits for it.
+ */
 export class DiscoveryRecords {
   private waiting: DiscoveryRecord[] = [];
   private writing: Promise<void> | null = null;

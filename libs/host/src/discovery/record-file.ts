@@ -6,8 +6,8 @@ export const longestFile = 64 << 20;
 export const formerFiles = 4;
 
 /**
- * Lines of JSON in a file of bounded size. Each batch is appended at once to the file of that name, so that several processes may share a
- * folder.
+ * Lines of JSON in a file of bounded size. Each batch is appended at once to the file of that name, so that several
+ * processes may share a folder.
  */
 export class RecordFile {
   private written: Promise<void> = Promise.resolve();

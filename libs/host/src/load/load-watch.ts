@@ -11,7 +11,10 @@ const prometheusKeptMs = 5_000;
 
 const nothing: Measured = Object.freeze({ loads: Object.freeze({}), held: Object.freeze([]) });
 
-/** Measures what rules about load need. What a rule closed before is kept here, for the values between its two thresholds. */
+/**
+ * Measures what rules about load need. What a rule closed before is kept here, for the values between its two
+ * thresholds.
+ */
 export class LoadWatch {
   private held: readonly string[] = [];
   private readonly values = new Map<string, { readonly value: Promise<number | null>; readonly until: number }>();

@@ -4,7 +4,10 @@ import type { Kinds } from './kinds.js';
 const turnSeconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokens = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 
-/** What models do, under the names that OpenTelemetry's conventions for generative AI give it, written as Prometheus writes names. */
+/**
+ * What models do, under the names that OpenTelemetry's conventions for generative AI give it, written as Prometheus
+ * writes names.
+ */
 export function modelMetrics({ counter, histogram }: Kinds) {
   return {
     modelTurns: histogram(

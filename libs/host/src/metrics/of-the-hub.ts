@@ -1,6 +1,9 @@
 import { type Kinds, seconds } from './kinds.js';
 
-/** What the MCP servers of the configuration do, as the executor sees them. Servers are labelled by their names in the configuration. */
+/**
+ * What the MCP servers of the configuration do, as the executor sees them. Servers are labelled by their names in the
+ * configuration.
+ */
 export function hubMetrics({ counter, gauge, histogram }: Kinds) {
   return {
     mcpServerReady: gauge(

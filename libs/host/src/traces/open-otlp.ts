@@ -15,7 +15,10 @@ import { WatchedExporter } from './watched-exporter.js';
 /** How long the end of a process waits for the last spans to be taken, in milliseconds. */
 const lastSpansMs = 2_000;
 
-/** Spans in batches to an OTLP endpoint; what waits is bounded, and what does not fit is dropped. Loaded only where one is configured. */
+/**
+ * Spans in batches to an OTLP endpoint; what waits is bounded, and what does not fit is dropped. Loaded only where
+ * one is configured.
+ */
 export async function openOtlp(
   settings: TracesSettings,
   { instance, kafka }: Pick<Environment, 'instance' | 'kafka'>,

@@ -44,7 +44,10 @@ interface Active {
   readonly span: Span;
 }
 
-/** Spans by hand: one a hop, one a record sent, one a model's turn and a tool's call, and one for the whole run at its end. */
+/**
+ * Spans by hand: one a hop, one a record sent, one a model's turn and a tool's call, and one for the whole run at its
+ * end.
+ */
 export class OtlpTraces implements Traces {
   private readonly active = new AsyncLocalStorage<Active>();
 
@@ -185,7 +188,10 @@ export class OtlpTraces implements Traces {
   }
 }
 
-/** A request begins a run: its span gets its ids, and whether it is sampled, now. It is never ended: endRun makes it again. */
+/**
+ * A request begins a run: its span gets its ids, and whether it is sampled, now. It is never ended: endRun makes it
+ * again.
+ */
 function begun(asking: SpanContext | undefined, tracer: Tracer): Place {
   const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': agentName };
   const begin = tracer.startSpan(`invoke_agent ${agentName}`, { attributes }, under(asking)).spanContext();

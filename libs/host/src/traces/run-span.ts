@@ -1,6 +1,7 @@
 /**
- * The span of a whole run. No process lives as long as the run does, so the service that takes the request begins the span, the one that
- * ends the run ends it, and in between it travels with the records: as the entry `sluice` of the W3C tracestate.
+ * The span of a whole run. No process lives as long as the run does, so the service that takes the request begins the
+ * span, the one that ends the run ends it, and in between it travels with the records: as the entry `sluice` of the
+ * W3C tracestate.
  */
 export interface RunSpan {
   readonly spanId: string;

@@ -67,7 +67,10 @@ export function toolSpan(
   };
 }
 
-/** A message to an MCP server. It stands within `execute_tool`, so it does not call itself one: nothing is counted twice. */
+/**
+ * A message to an MCP server. It stands within `execute_tool`, so it does not call itself one: nothing is counted
+ * twice.
+ */
 export function mcpSpan(server: { readonly id: string; readonly url: string | null }, tool: string): SpanOf {
   return {
     name: `tools/call ${tool}`,

@@ -25,9 +25,14 @@ export interface Hop {
   readonly context: HandlerContext;
 }
 
-/** Where spans go (W3C Trace Context and OpenTelemetry's semantic conventions); docs/traces.md says what there is to see. */
+/**
+ * Where spans go (W3C Trace Context and OpenTelemetry's semantic conventions); docs/traces.md says what there is to
+ * see.
+ */
 export interface Traces {
-  /** Handles a record; its outputs go on in the record's trace. `traceId` is given to the work as soon as it is known. */
+  /**
+   * Handles a record; its outputs go on in the record's trace. `traceId` is given to the work as soon as it is known.
+   */
   hop(hop: Hop, work: (traceId: string | undefined) => Promise<readonly Outgoing[]>): Promise<readonly Outgoing[]>;
   /** What goes out beside a dead letter goes on in the dead record's trace. */
   dead(group: string, dead: Dead, context: HandlerContext, outputs: readonly Outgoing[]): readonly Outgoing[];

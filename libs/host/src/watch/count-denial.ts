@@ -10,7 +10,10 @@ const asking = new BoundedNames(100);
 /** Of a log line, at most. */
 const namesShown = 20;
 
-/** Counts and logs a request that its sender may not make, in the service that refuses it; `requestId` is null for a listing. */
+/**
+ * Counts and logs a request that its sender may not make, in the service that refuses it; `requestId` is null for a
+ * listing.
+ */
 export function countDenial(
   requestId: string | null,
   { actorId, tenantId }: Principal,

@@ -8,7 +8,10 @@ import type { Followed } from './followed.js';
 
 type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
 
-/** What is said where a request under the same id, in another session, was first: of the caller’s own nothing will ever come. */
+/**
+ * What is said where a request under the same id, in another session, was first: of the caller’s own nothing will
+ * ever come.
+ */
 export const takenElsewhere =
   'The request_id was taken by a request in another session. Choose another one, or leave it out.';
 
@@ -23,7 +26,10 @@ interface TenantsRun {
   readonly isSender?: (request: Incoming<'agent.requests'>) => Promise<boolean>;
 }
 
-/** Whether the run’s id belongs to a request of another session, as far as its record can be read; null while the id is unused. */
+/**
+ * Whether the run’s id belongs to a request of another session, as far as its record can be read; null while the id
+ * is unused.
+ */
 export async function isElsewhere(
   { requestId, sessionId, tenant, isSender }: TenantsRun,
   runtime: Reading,
@@ -39,7 +45,10 @@ export async function isElsewhere(
   return isSender !== undefined && !(await isSender(message));
 }
 
-/** Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has come. */
+/**
+ * Ends the following of a run once its id turns out to belong to another session; looks until a record of the run has
+ * come.
+ */
 export async function endIfElsewhere(run: TenantsRun, followed: Followed, runtime: Reading): Promise<void> {
   for (;;) {
     await delay(lookEveryMs, undefined, { signal: followed.over }).catch(() => undefined);

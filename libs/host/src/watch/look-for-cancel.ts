@@ -7,7 +7,8 @@ const firstLookMs = 100;
 const longestMs = 1_000;
 
 /**
- * Calls `cancel` once the run is cancelled; returns what stops looking. A ledger out of reach says nothing: the work then ends by itself.
+ * Calls `cancel` once the run is cancelled; returns what stops looking. A ledger out of reach says nothing: the work
+ * then ends by itself.
  */
 export function lookForCancel(
   run: Parameters<typeof cancelOf>[0],

@@ -20,9 +20,9 @@ export class TooManyRuns extends Error {
 }
 
 /**
- * Refuses a run where its tenant has as many open as the configuration permits. What is open the filters report, which watch all runs on the log;
- * what began here since their last report is added. So a restart forgets nothing that a filter knows of, and several doors overshoot
- * by what the others took within a second or two.
+ * Refuses a run where its tenant has as many open as the configuration permits. What is open the filters report,
+ * which watch all runs on the log; what began here since their last report is added. So a restart forgets nothing
+ * that a filter knows of, and several doors overshoot by what the others took within a second or two.
  */
 export class OpenRunLimit {
   private readonly own: OwnRuns;
@@ -39,7 +39,10 @@ export class OpenRunLimit {
     this.own = new OwnRuns(runtime.clock, watch);
   }
 
-  /** Counts a run that is about to be published. Throws TooManyRuns. The returned function takes it back, where nothing was published. */
+  /**
+   * Counts a run that is about to be published. Throws TooManyRuns. The returned function takes it back, where
+   * nothing was published.
+   */
   async admit(run: OwnRun): Promise<() => void> {
     const { configurations, metrics } = this.runtime;
     const limit = mostOpenRuns(configurations.current().configuration.limits);

@@ -8,7 +8,10 @@ export interface OwnRun {
   readonly tenant: string;
 }
 
-/** How long a run is counted that no filter takes, in the filters’ time: one that was dropped as a duplicate is never taken. */
+/**
+ * How long a run is counted that no filter takes, in the filters’ time: one that was dropped as a duplicate is never
+ * taken.
+ */
 const untakenMs = 300_000;
 /** Runs that are counted at a time; those beyond are not. */
 const most = 100_000;

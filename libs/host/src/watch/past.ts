@@ -19,9 +19,9 @@ export class Past {
   }
 
   /**
-   * The records of a run from `since` on, in milliseconds since the epoch, as far as they concern the caller: the request first, the run’s
-   * end last. An end that a redrive went on behind (docs/dead-letters.md) is none. Throws Busy where too many read already. The
-   * reader of the first record must go on to the end or return.
+   * The records of a run from `since` on, in milliseconds since the epoch, as far as they concern the caller: the
+   * request first, the run’s end last. An end that a redrive went on behind (docs/dead-letters.md) is none. Throws
+   * Busy where too many read already. The reader of the first record must go on to the end or return.
    */
   async *of(
     run: { readonly requestId: string; readonly sessionId: string; readonly since: number },

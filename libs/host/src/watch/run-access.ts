@@ -10,8 +10,8 @@ export type RunVisibility = 'tell' | 'keep' | 'not_theirs';
 export const anothersRun = 'The request_id names another caller’s run. Choose another one, or leave it out.';
 
 /**
- * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is decides, and what
- * comes before it and does not say is kept back.
+ * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is
+ * decides, and what comes before it and does not say is kept back.
  */
 export class RunAccess {
   private theirs = false;
@@ -29,8 +29,8 @@ export class RunAccess {
   ) {}
 
   /**
-   * Whether a record under the run’s id and session can be of the caller’s run: another tenant may have chosen the same ones. To be asked
-   * of each record once, in the order in which they came.
+   * Whether a record under the run’s id and session can be of the caller’s run: another tenant may have chosen the
+   * same ones. To be asked of each record once, in the order in which they came.
    */
   async concerns(message: Incoming): Promise<boolean> {
     const tenant = tenantOf(message);

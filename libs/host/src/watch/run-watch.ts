@@ -19,8 +19,8 @@ export interface Expected {
 type Expecting = Expected & { readonly requestId: string; readonly tenant: string };
 
 /**
- * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees every run, and it
- * decodes the records of followed sessions alone.
+ * One reading of the log for all who follow runs through this process. It stands in no group, so each instance sees
+ * every run, and it decodes the records of followed sessions alone.
  */
 export class RunWatch {
   private readonly bySession = new Map<string, Set<Followed>>();
@@ -119,7 +119,9 @@ export class RunWatch {
     }
   }
 
-  /** Since when the log must be read for those who follow a run now; what they have seen already does not come again. */
+  /**
+   * Since when the log must be read for those who follow a run now; what they have seen already does not come again.
+   */
   private earliest(): number {
     const begun = [...this.bySession.values()].flatMap((session) => [...session].map(({ since }) => since));
     return begun.reduce((one, other) => Math.min(one, other), this.runtime.clock.now());

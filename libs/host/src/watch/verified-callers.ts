@@ -12,8 +12,8 @@ import { isSame } from './run-access.js';
 const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
 
 /**
- * Who calls a service from outside of the log. The filter verifies the credential that goes along with a record again: what is found here
- * serves the caller alone, who is refused at once, and sees its own runs and no others.
+ * Who calls a service from outside of the log. The filter verifies the credential that goes along with a record
+ * again: what is found here serves the caller alone, who is refused at once, and sees its own runs and no others.
  */
 export class VerifiedCallers {
   private readonly notes: GroupNotes;
@@ -35,7 +35,10 @@ export class VerifiedCallers {
     return sender;
   }
 
-  /** Whether the caller is who sent the request, by the credential that came with it, else by what stands in its place. */
+  /**
+   * Whether the caller is who sent the request, by the credential that came with it, else by what stands in its
+   * place.
+   */
   async isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
     const { headers } = request;
     const { configurations, credentials } = this.runtime;

@@ -1,4 +1,7 @@
-/** Says how often it was asked, so that what was not asked shows; with an effect, a tool that fails, a resource and a prompt. */
+/**
+ * Says how often it was asked, so that what was not asked shows; with an effect, a tool that fails, a resource and a
+ * prompt.
+ */
 import { createInterface } from 'node:readline';
 
 const object = (properties) => ({ type: 'object', properties });

@@ -1,4 +1,5 @@
-// A server over stdio that speaks JSON-RPC by hand, since no SDK would do what this one does. The first argument says what is wrong with it.
+// A server over stdio that speaks JSON-RPC by hand, since no SDK would do what this one does. The first argument says
+// what is wrong with it.
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,5 @@
-// An MCP server as its authors write them: the TypeScript SDK with zod, optional and nested parameters, and arguments it validates itself.
+// An MCP server as its authors write them: the TypeScript SDK with zod, optional and nested parameters, and arguments
+// it validates itself.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

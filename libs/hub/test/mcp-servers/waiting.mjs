@@ -1,4 +1,7 @@
-/** A tool that writes down that it has begun, and ends once a file is there: both beside the path that its first argument names. */
+/**
+ * A tool that writes down that it has begun, and ends once a file is there: both beside the path that its first
+ * argument names.
+ */
 import { appendFileSync, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

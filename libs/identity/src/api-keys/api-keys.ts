@@ -35,7 +35,10 @@ const tries = 20;
 const list = 'api-keys';
 const documentOf = (id: string): string => `api-key/${id}`;
 
-/** API keys in the ledger’s database, for every process at once: each credential is looked up, so a revoked key ends with the next request. */
+/**
+ * API keys in the ledger’s database, for every process at once: each credential is looked up, so a revoked key ends
+ * with the next request.
+ */
 export class ApiKeys {
   private readonly uses: LastUses;
 
@@ -43,7 +46,10 @@ export class ApiKeys {
     this.uses = new LastUses(documents);
   }
 
-  /** Who asks with the key. `at`, when the log took the request, decides whether it had expired; a revoked one is refused whenever that was. */
+  /**
+   * Who asks with the key. `at`, when the log took the request, decides whether it had expired; a revoked one is
+   * refused whenever that was.
+   */
   async verify(token: string, at: number): Promise<Authentication> {
     const parts = apiKeyParts(token);
     const found = parts === null ? null : await this.find(parts.id);
@@ -83,7 +89,10 @@ export class ApiKeys {
     return this.change(id, (key) => (key.revokedAt === null ? { ...key, revokedAt: now } : null));
   }
 
-  /** A key in place of this one, for the same caller and as long a time; this one ends after the overlap at the latest. */
+  /**
+   * A key in place of this one, for the same caller and as long a time; this one ends after the overlap at the
+   * latest.
+   */
   async rotate(id: string, overlapMs: number, now: number): Promise<{ key: ApiKey; token: string }> {
     const before = (await this.find(id))?.key;
     if (before === undefined) throw unknown(id);

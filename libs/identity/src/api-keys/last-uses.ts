@@ -7,7 +7,10 @@ const mostRemembered = 10_000;
 
 const documentOf = (id: string): string => `api-key-use/${id}`;
 
-/** When each key was last used, written at most once a minute and never waited for: a request does not fail because of it. */
+/**
+ * When each key was last used, written at most once a minute and never waited for: a request does not fail because of
+ * it.
+ */
 export class LastUses {
   private readonly written = new Map<string, number>();
 

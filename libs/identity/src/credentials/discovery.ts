@@ -9,8 +9,8 @@ const keptMs = 3_600_000;
 const longest = 262_144;
 
 /**
- * The issuer's keys by OpenID Connect discovery: its document names their address, and must name the issuer itself. Where it cannot be read, the
- * next credential asks again; while it can, the address is looked up once an hour.
+ * The issuer's keys by OpenID Connect discovery: its document names their address, and must name the issuer itself.
+ * Where it cannot be read, the next credential asks again; while it can, the address is looked up once an hour.
  */
 export function discovered(issuer: string, keysAt: (address: string) => KeySource): KeySource {
   let found: { readonly keys: Promise<KeySource>; readonly address: Promise<string>; readonly at: number } | undefined;

@@ -35,7 +35,10 @@ export function jwtVerifier(from: JwtSettings, source: PermissionSource | null):
   };
 }
 
-/** The caller with the groups that its source and the map of roles give; what stands in the principal is what the records have. */
+/**
+ * The caller with the groups that its source and the map of roles give; what stands in the principal is what the
+ * records have.
+ */
 async function permitted(
   principal: Principal,
   { permissions }: JwtSettings,

@@ -43,7 +43,10 @@ function isAboutToken(error: unknown): boolean {
   );
 }
 
-/** A JWKS, or one public key or certificate as PEM. The file is read again from time to time, so that it can be replaced. */
+/**
+ * A JWKS, or one public key or certificate as PEM. The file is read again from time to time, so that it can be
+ * replaced.
+ */
 function fromFile(path: string): KeySource {
   let source: Promise<KeySource> | undefined;
   let readAt = -Infinity;
@@ -60,7 +63,10 @@ function fromFile(path: string): KeySource {
   };
 }
 
-/** Why the file holds no keys that credentials can be verified with now, in words without its content; null if it does. */
+/**
+ * Why the file holds no keys that credentials can be verified with now, in words without its content; null if it
+ * does.
+ */
 export async function keyFileProblem(path: string): Promise<string | null> {
   try {
     await readKeys(path);

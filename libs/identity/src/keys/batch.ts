@@ -2,8 +2,8 @@ import { hashBytes, hashTree, leafHash } from './hash-tree.js';
 import type { Hash, Place } from './hash-tree.js';
 
 /**
- * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is signed, so that
- * under load a signature, and its verification, are shared by all of them. A token of a batch is
+ * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is
+ * signed, so that under load a signature, and its verification, are shared by all of them. A token of a batch is
  * `<compact JWS over the root>~<sides>~<hashes beside the way up>~<claims>`, the last two in base64url.
  */
 

@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** The bytes of a hash, a character each (`binary`): to have one as a text takes a quarter of the time that a buffer of its own takes. */
+/**
+ * The bytes of a hash, a character each (`binary`): to have one as a text takes a quarter of the time that a buffer
+ * of its own takes.
+ */
 export type Hash = string;
 
-/** Where a leaf stands under a root: the hashes beside its way up, and for each one whether it stands on the left (a bit, the lowest first). */
+/**
+ * Where a leaf stands under a root: the hashes beside its way up, and for each one whether it stands on the left (a
+ * bit, the lowest first).
+ */
 export interface Place {
   readonly sides: number;
   readonly beside: readonly Hash[];
@@ -57,14 +63,17 @@ export function hashTree(leaves: readonly Hash[]): { readonly root: Hash; readon
   return { root, places: ways };
 }
 
-/** An inner node known to stand under a root: what stands beside it, on its left or not, and the node over both; the root has none. */
+/**
+ * An inner node known to stand under a root: what stands beside it, on its left or not, and the node over both; the
+ * root has none.
+ */
 interface KnownNode {
   readonly up: { readonly beside: Hash; readonly isLeft: boolean; readonly node: KnownNode } | null;
 }
 
 /**
- * A tree of which the root is known to be genuine, and by and by the nodes on the way from each leaf that was found under it: another leaf’s way is
- * walked only to where it meets a known one.
+ * A tree of which the root is known to be genuine, and by and by the nodes on the way from each leaf that was found
+ * under it: another leaf’s way is walked only to where it meets a known one.
  */
 export class KnownTree {
   private readonly known: Map<Hash, KnownNode>;

@@ -10,8 +10,9 @@ export interface Opened {
 }
 
 /**
- * A compact JWS (RFC 7515, RFC 8037), made at once by Node’s own Ed25519. A library that signs through the Web Crypto API hands each signature to
- * another thread and waits for it, which costs more than the signature, and on a service’s every record.
+ * A compact JWS (RFC 7515, RFC 8037), made at once by Node’s own Ed25519. A library that signs through the Web Crypto
+ * API hands each signature to another thread and waits for it, which costs more than the signature, and on a
+ * service’s every record.
  */
 export function signJws(payload: Buffer, kid: string, key: KeyObject, typ?: string): string {
   const header = JSON.stringify({ alg: algorithm, kid, ...(typ === undefined ? {} : { typ }) });

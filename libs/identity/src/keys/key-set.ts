@@ -3,8 +3,9 @@ import { signers } from '@sluice/core';
 import type { SignerRole } from '@sluice/core';
 
 /**
- * How far a key has come. `next` signs after the coming rotation and is known before it; `verifying` signed until the last one; both
- * are accepted, so that processes may change one after another. `retired` is kept for audit and accepted no longer.
+ * How far a key has come. `next` signs after the coming rotation and is known before it; `verifying` signed until the
+ * last one; both are accepted, so that processes may change one after another. `retired` is kept for audit and
+ * accepted no longer.
  */
 export const keyStatuses = ['next', 'signing', 'verifying', 'retired'] as const;
 export type KeyStatus = (typeof keyStatuses)[number];
@@ -36,7 +37,10 @@ export interface KeySet {
   readonly keys: readonly Key[];
   /** Absent where the keys are a former version’s: credentials are not sealed then. */
   readonly sealing?: readonly SealingKey[];
-  /** Since when ends of runs are signed, ISO 8601: a former version signed none. Absent where the keys are a former version’s. */
+  /**
+   * Since when ends of runs are signed, ISO 8601: a former version signed none. Absent where the keys are a former
+   * version’s.
+   */
   readonly endsSignedSince?: string;
 }
 
@@ -46,8 +50,8 @@ export function newKeySet(now: number): KeySet {
 }
 
 /**
- * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former version has none of the
- * agent and of `config`, and no such time.
+ * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former
+ * version has none of the agent and of `config`, and no such time.
  */
 export function completed({ keys, sealing = [], endsSignedSince }: KeySet, now: number): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
@@ -95,14 +99,20 @@ export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): Key
   return completed({ ...set, keys: signing, sealing: [...opening, ...next] }, now);
 }
 
-/** What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy and mcp sign nothing. */
+/**
+ * What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy
+ * and mcp sign nothing.
+ */
 export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', set: KeySet): KeySet {
   const own = <T extends Key | SealingKey>(key: T): T => (key.role === role ? key : { ...key, d: null });
   const { keys, sealing } = set;
   return { ...set, keys: keys.map(own), ...(sealing === undefined ? {} : { sealing: sealing.map(own) }) };
 }
 
-/** When each role’s first key was made, and since when ends are signed, milliseconds since the epoch; Infinity for what there is not. */
+/**
+ * When each role’s first key was made, and since when ends are signed, milliseconds since the epoch; Infinity for
+ * what there is not.
+ */
 export function sinceOf({ keys, endsSignedSince }: KeySet): Readonly<Record<SignerRole | 'ends', number>> {
   const ends = endsSignedSince === undefined ? Infinity : Date.parse(endsSignedSince);
   const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity, ends };

@@ -9,7 +9,10 @@ const algorithm = { alg: 'ECDH-ES', enc: 'A256GCM' } as const;
 export interface Seals {
   /** Null where the keys, of a former version, have none for it. */
   seal(role: SealingRole, text: string): Promise<string | null>;
-  /** Null where this is not sealed to a key of ours, or was changed. Rejects with a Fault for a key that only others have yet. */
+  /**
+   * Null where this is not sealed to a key of ours, or was changed. Rejects with a Fault for a key that only others
+   * have yet.
+   */
   open(role: SealingRole, sealed: string): Promise<string | null>;
   /** Whether there are keys to seal to. */
   readonly canSeal: boolean;

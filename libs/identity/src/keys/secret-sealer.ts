@@ -12,7 +12,10 @@ const keyBytes = 32;
 export class SecretSealer {
   private constructor(private readonly keys: readonly [SecretKey, ...SecretKey[]]) {}
 
-  /** Keys as text: one a line, 32 bytes each, in base64 or hexadecimal. Throws an Error that says what is wrong, and repeats no key. */
+  /**
+   * Keys as text: one a line, 32 bytes each, in base64 or hexadecimal. Throws an Error that says what is wrong, and
+   * repeats no key.
+   */
   static of(text: string): SecretSealer {
     const lines = text.split('\n').map((line) => line.trim());
     const [first, ...others] = lines.filter((line) => line !== '').map(keyOf);

@@ -8,7 +8,10 @@ import { Memory } from './memory.js';
 import { privateKey } from './read-key-set.js';
 import { verifierWith } from './verifier.js';
 
-/** Signatures of its own that a process recognises without arithmetic: where all services share one, that is all of them. */
+/**
+ * Signatures of its own that a process recognises without arithmetic: where all services share one, that is all of
+ * them.
+ */
 const ownKept = 1_024;
 
 /** A checkpoint is taken elsewhere and must stand alone there. */
@@ -20,7 +23,10 @@ const batchLimits: Readonly<Record<SignerRole, number>> = {
   config: 1,
 };
 
-/** What these signed is verified for ever: a configuration stays in force however often keys rotate. What others signed, while it may be acted on. */
+/**
+ * What these signed is verified for ever: a configuration stays in force however often keys rotate. What others
+ * signed, while it may be acted on.
+ */
 const verifiedForEver: readonly SignerRole[] = ['audit', 'config'];
 
 type Signer = (payload: Buffer, type?: string) => string;
@@ -37,7 +43,10 @@ interface Waiting {
  */
 export function createSignatures(set: KeySet): Signatures {
   const { keys } = set;
-  /** By role, of those whose signatures this process is asked about: a filter alone is not asked about its own, and need not remember them. */
+  /**
+   * By role, of those whose signatures this process is asked about: a filter alone is not asked about its own, and
+   * need not remember them.
+   */
   const own = new Map<SignerRole, Memory<JsonObject>>();
   const signing = new Map<SignerRole, Lane>();
   const hashing = new Map<SignerRole, HashKey>();

@@ -1,7 +1,10 @@
 import type { JsonObject, Verifier } from '@sluice/core';
 import { claimsOf, isBatchToken } from './batch.js';
 
-/** Reads what a token says and does not ask who signed it: for comparing where there are no keys, and never for letting anybody do anything. */
+/**
+ * Reads what a token says and does not ask who signed it: for comparing where there are no keys, and never for
+ * letting anybody do anything.
+ */
 export const unverified: Verifier = {
   verify: (_role, token) => Promise.resolve(token === null ? null : claimsIn(token)),
   unknownKey: () => null,
@@ -9,8 +12,9 @@ export const unverified: Verifier = {
 };
 
 /**
- * Verifies what a key of the verifier’s signed, and reads what one that it does not know signed: for records of another installation, which are
- * honest as far as anybody without its keys can say. `unknownKey` tells which those are.
+ * Verifies what a key of the verifier’s signed, and reads what one that it does not know signed: for records of
+ * another installation, which are honest as far as anybody without its keys can say. `unknownKey` tells which those
+ * are.
  */
 export function readingUnknown(verifier: Verifier): Verifier {
   return {

@@ -12,7 +12,9 @@ import { publicKey } from './read-key-set.js';
 /** Batches found genuine, so that their tokens cost one verification; some 50 KB each at most. */
 const batchesKept = 256;
 
-/** Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service. */
+/**
+ * Verifies what any key of the set ever signed, retired ones included: for those who look back, never for a service.
+ */
 export function createVerifier(set: KeySet): Verifier {
   return verifierWith(set.keys, set);
 }

@@ -6,8 +6,8 @@ import { readFound } from './found.js';
 type Tenants = ReadonlyMap<string, ReadonlyMap<string, FoundPermissions>>;
 
 /**
- * The users in a YAML or JSON file: tenant, then user, then its groups, or a map with `groups` and `connections`. The file is read again as soon
- * as it has changed. A file with a mistake is a fault, since what it says is unknown.
+ * The users in a YAML or JSON file: tenant, then user, then its groups, or a map with `groups` and `connections`. The
+ * file is read again as soon as it has changed. A file with a mistake is a fault, since what it says is unknown.
  */
 export function usersInFile(path: string): PermissionSource {
   let read: { readonly stamp: string; readonly tenants: Promise<Tenants> } | undefined;

@@ -14,8 +14,8 @@ interface Kept {
 }
 
 /**
- * Asks an operator's service: POST with tenant, actor and subject; 200 with `groups` and perhaps `connections`, or 404 for a caller it does not know.
- * An answer is kept for `cacheMs`, a failure is not: the next request asks again.
+ * Asks an operator's service: POST with tenant, actor and subject; 200 with `groups` and perhaps `connections`, or
+ * 404 for a caller it does not know. An answer is kept for `cacheMs`, a failure is not: the next request asks again.
  */
 export function lookupOverHttp(settings: Settings, secret: (variable: string) => string | undefined): PermissionSource {
   const kept = new Map<string, Kept>();

@@ -7,8 +7,8 @@ const connections = 4;
 const statementMs = 5_000;
 
 /**
- * The users in a table or view of the ledger's PostgreSQL: `tenant`, `actor` (as in `user:ann`), `groups` and, if it has it, `connections`, both arrays of
- * text. It is read for each credential, so that a change of it holds at once.
+ * The users in a table or view of the ledger's PostgreSQL: `tenant`, `actor` (as in `user:ann`), `groups` and, if it
+ * has it, `connections`, both arrays of text. It is read for each credential, so that a change of it holds at once.
  */
 export function usersInTable(table: string, databaseUrl: string | null): PermissionSource {
   if (databaseUrl === null) return { find: () => Promise.reject(new Error(noDatabase)) };

@@ -1,8 +1,8 @@
 import type { CallInChild } from '../call-in-child.js';
 
 /**
- * Puts in place of `fetch` one whose requests the service makes, to the hosts that the tool’s file names. `running` is the call of the moment: outside
- * of one there is none.
+ * Puts in place of `fetch` one whose requests the service makes, to the hosts that the tool’s file names. `running`
+ * is the call of the moment: outside of one there is none.
  */
 export function fetchByService(running: () => CallInChild | undefined): void {
   const own = globalThis.fetch;

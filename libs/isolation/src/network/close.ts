@@ -8,9 +8,10 @@ import os from 'node:os';
 const refusal = -os.constants.errno.EACCES;
 
 /**
- * Takes from the process the ways to a network that are left in Node: all sockets are made of three kinds of handles, and whatever opens a
- * connection, listens, or sends, does so by a method of theirs; so fetch, WebSocket, http, tls and whatever else is made of them has none. Names
- * are looked up by no other way than `dns`. The pipes to the service are open by now. Throws where Node is not as this needs it: then no tool runs.
+ * Takes from the process the ways to a network that are left in Node: all sockets are made of three kinds of handles,
+ * and whatever opens a connection, listens, or sends, does so by a method of theirs; so fetch, WebSocket, http, tls
+ * and whatever else is made of them has none. Names are looked up by no other way than `dns`. The pipes to the
+ * service are open by now. Throws where Node is not as this needs it: then no tool runs.
  */
 export function closeNetwork(service: Socket): void {
   // What a tool writes goes through pipes, which are opened when they are first used.

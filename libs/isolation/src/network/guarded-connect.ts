@@ -15,8 +15,8 @@ const connectMs = 10_000;
 /** What keeps connections to the public internet, and to the hosts that the configuration names. */
 export interface GuardedConnect {
   /**
-   * Opens up to so many connections to each host and port. It looks at the address to which a connection is opened, so that a name that resolves
-   * differently the next time gains nothing.
+   * Opens up to so many connections to each host and port. It looks at the address to which a connection is opened,
+   * so that a name that resolves differently the next time gains nothing.
    */
   agent(connections: number): Agent;
   isNamed(url: URL): boolean;

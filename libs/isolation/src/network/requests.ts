@@ -25,8 +25,9 @@ const redirects = [301, 302, 303, 307, 308];
 const ofOneHost = ['authorization', 'cookie', 'proxy-authorization', 'host'];
 
 /**
- * A host that a file names is reached where it is public, or where `privateHosts` of the configuration permit it: a file that names a host is not a
- * person who opens the service’s own network. Each redirect is looked at as the first address was.
+ * A host that a file names is reached where it is public, or where `privateHosts` of the configuration permit it: a
+ * file that names a host is not a person who opens the service’s own network. Each redirect is looked at as the first
+ * address was.
  */
 export function networkRequests(privateHosts: readonly string[], resolve?: Resolve): NetworkRequests {
   const guard = guardedConnect(privateHosts, resolve);

@@ -13,7 +13,10 @@ export function networkModule(specifier: string): string | null {
   return ofNetwork.has(name) ? `node:${name}` : null;
 }
 
-/** Names of the language’s own that a source uses for a network, as far as its text says; a method of that name, as of `connections`, is none. */
+/**
+ * Names of the language’s own that a source uses for a network, as far as its text says; a method of that name, as of
+ * `connections`, is none.
+ */
 export function networkNames(source: string): readonly string[] {
   return usedOf(forms, source);
 }

@@ -31,9 +31,9 @@ interface Waiting<Asked, Answer> {
 }
 
 /**
- * One statement at a time: what is asked in the same turn of the event loop, or while a statement is on its way, goes together in
- * the next one. While the database is away all wait, and are asked again. So every statement must bear to be run twice: when a
- * connection breaks, it is unknown whether the statement on it took effect.
+ * One statement at a time: what is asked in the same turn of the event loop, or while a statement is on its way, goes
+ * together in the next one. While the database is away all wait, and are asked again. So every statement must bear to
+ * be run twice: when a connection breaks, it is unknown whether the statement on it took effect.
  */
 export class Batcher<Asked, Answer> {
   private waiting: Waiting<Asked, Answer>[] = [];
@@ -93,7 +93,10 @@ export class Batcher<Asked, Answer> {
     return batch;
   }
 
-  /** The first of each key has its answer. Those behind it have it too, until one for whom it is another: that one is asked next. */
+  /**
+   * The first of each key has its answer. Those behind it have it too, until one for whom it is another: that one is
+   * asked next.
+   */
   private tell(
     batch: ReadonlyMap<string, readonly Waiting<Asked, Answer>[]>,
     answers: ReadonlyMap<string, Answer>,

@@ -2,26 +2,34 @@ import pg from 'pg';
 import { Fault } from '@sluice/core';
 import type { Place } from './database-error.js';
 
-/** Milliseconds. The server ends a statement first; the longer limit on our side is for a server that says nothing any more. */
+/**
+ * Milliseconds. The server ends a statement first; the longer limit on our side is for a server that says nothing any
+ * more.
+ */
 const connectMs = 5_000;
 const statementMs = 5_000;
 const silenceMs = 6_000;
 
 /** Calls that are counted side by side. */
 export const countedAtOnce = 4;
-/** One for each of the five batchers of claims and the two of documents, one for `check`, and those that count: nothing ever queues for a connection. */
+/**
+ * One for each of the five batchers of claims and the two of documents, one for `check`, and those that count:
+ * nothing ever queues for a connection.
+ */
 const connections = 8 + countedAtOnce;
 
 const settings = [
   // A claim that was answered must be on the disk, whatever the server's default is.
   'synchronous_commit=on',
   'default_transaction_isolation=read\\ committed',
-  // All statements are for certain keys; a server that has not measured the table yet would read the whole of it for a batch.
+  // All statements are for certain keys; a server that has not measured the table yet would read the whole of it for
+  // a batch.
   'enable_seqscan=off',
   // These two joins read the whole of an index for it.
   'enable_hashjoin=off',
   'enable_mergejoin=off',
-  // That makes every plan look dear, and a server with a compiler would compile each: 20 MB a connection, and longer than the statement.
+  // That makes every plan look dear, and a server with a compiler would compile each: 20 MB a connection, and longer
+  // than the statement.
   'jit=off',
 ];
 
@@ -30,7 +38,10 @@ export interface Connection {
   readonly config: pg.PoolConfig;
 }
 
-/** Where and how to connect; nothing is opened. Throws Fault('ledger_unreachable') for what is no address of PostgreSQL. */
+/**
+ * Where and how to connect; nothing is opened. Throws Fault('ledger_unreachable') for what is no address of
+ * PostgreSQL.
+ */
 export function connectionTo(url: string, instance: string): Connection {
   const config = {
     connectionString: url,

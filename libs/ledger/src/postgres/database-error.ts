@@ -10,8 +10,9 @@ export interface Place {
 }
 
 /**
- * SQLSTATE classes that no waiting mends: data, constraints, authorization, unknown database, unknown schema, syntax and access
- * rules. All others (connection, resources, operator's intervention, deadlock, read-only standby, …) may pass.
+ * SQLSTATE classes that no waiting mends: data, constraints, authorization, unknown database, unknown schema, syntax
+ * and access rules. All others (connection, resources, operator's intervention, deadlock, read-only standby, …) may
+ * pass.
  */
 const lastingClasses = ['22', '23', '28', '3D', '3F', '42'];
 
@@ -21,7 +22,9 @@ export function mayPass(error: unknown): boolean {
   return !(error instanceof TypeError) && !isTlsTrouble(error) && !isPasswordTrouble(error);
 }
 
-/** What happens to a ledger in use, as Fault('ledger_unreachable', retryable): no record is at fault, whatever it is. */
+/**
+ * What happens to a ledger in use, as Fault('ledger_unreachable', retryable): no record is at fault, whatever it is.
+ */
 export function unreachable(place: Place, error: unknown): Fault {
   return new Fault('ledger_unreachable', `${named(place)} ${complaint(place, error)}`, true, { cause: error });
 }

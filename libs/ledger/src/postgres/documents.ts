@@ -22,7 +22,10 @@ interface Row {
 
 const findsAtOnce = 50;
 
-/** The documents beside the claims, on the ledger’s pool and with its patience. `requireOpen` throws once the ledger is closed. */
+/**
+ * The documents beside the claims, on the ledger’s pool and with its patience. `requireOpen` throws once the ledger
+ * is closed.
+ */
 export function documentsOn(
   pool: pg.Pool,
   schema: string,

@@ -16,11 +16,17 @@ import type { Outcome, Ownership, Stored } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
 export interface PostgresLedger extends StoredLedger {
-  /** Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. Else what time it is there. */
+  /**
+   * Rejects within two seconds with Fault('ledger_unreachable') if claims cannot be written now: for readiness. Else
+   * what time it is there.
+   */
   check(): Promise<TimeThere>;
 }
 
-/** What time it was at the database, and here when it was asked and when it had answered; milliseconds since the epoch. */
+/**
+ * What time it was at the database, and here when it was asked and when it had answered; milliseconds since the
+ * epoch.
+ */
 export interface TimeThere {
   readonly there: number;
   readonly asked: number;

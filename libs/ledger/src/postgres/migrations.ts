@@ -38,7 +38,8 @@ const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
     create index sluice_rates_by_expiry on ${schema}.sluice_rates (expire);
   `,
-  // Which log it belongs to. One of a former version, whose first tables were made by another transaction, has the empty text.
+  // Which log it belongs to. One of a former version, whose first tables were made by another transaction, has the
+  // empty text.
   (schema) => `
     create table ${schema}.sluice_belonging (one int primary key check (one = 1), log text not null);
     insert into ${schema}.sluice_belonging select 1, ''
@@ -50,8 +51,8 @@ const migrations: readonly ((schema: string) => string)[] = [
 const migrationLock = 7_319_640_231;
 
 /**
- * Brings the ledger's tables to this version, all or nothing, one process after the other.
- * Throws Fault('ledger_unreachable') with a sentence for a database that this version must not use, and pg's own errors.
+ * Brings the ledger's tables to this version, all or nothing, one process after the other. Throws
+ * Fault('ledger_unreachable') with a sentence for a database that this version must not use, and pg's own errors.
  */
 export async function migrate(connection: Connection, schema: string): Promise<void> {
   const client = new pg.Client(connection.config);

@@ -28,9 +28,10 @@ export interface PostgresLedgerOptions {
 const patienceMs = 30_000;
 
 /**
- * Claims in PostgreSQL 13 or later, for any number of processes. Brings the tables to this version first. Waits for
- * a database that is not there yet, until the signal aborts, and then throws its reason. Throws Fault('ledger_unreachable', not
- * retryable) for what waiting does not mend: a wrong address, user or database, missing rights, a newer version's tables.
+ * Claims in PostgreSQL 13 or later, for any number of processes. Brings the tables to this version first. Waits for a
+ * database that is not there yet, until the signal aborts, and then throws its reason. Throws
+ * Fault('ledger_unreachable', not retryable) for what waiting does not mend: a wrong address, user or database,
+ * missing rights, a newer version's tables.
  */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<PostgresLedger> {
   const { url, schema = 'public', instance, log = () => undefined, clock = { now: () => Date.now() } } = options;

@@ -3,7 +3,10 @@ import type { LedgerLog } from '../ledger-log.js';
 
 const sayAgainMs = 30_000;
 
-/** Says once that the database is away, again from time to time, and that it is back: one voice for all who wait for it. */
+/**
+ * Says once that the database is away, again from time to time, and that it is back: one voice for all who wait for
+ * it.
+ */
 export class Outage {
   private since: number | undefined;
   private saidAt = 0;

@@ -36,9 +36,10 @@ export type Statements = ReturnType<typeof statementsOn>;
 export const sweepPortion = 1_000;
 
 /**
- * The ledger's statements. Each is a transaction of its own, and each takes its row locks in the order of the keys (by bytes) or
- * does not wait for them, so that batches of different processes cannot deadlock. Only the claim is prepared by name, whose plan is the
- * same at any size of the table: a plan kept from when the table was small would read the whole of it for the others later.
+ * The ledger's statements. Each is a transaction of its own, and each takes its row locks in the order of the keys
+ * (by bytes) or does not wait for them, so that batches of different processes cannot deadlock. Only the claim is
+ * prepared by name, whose plan is the same at any size of the table: a plan kept from when the table was small would
+ * read the whole of it for the others later.
  */
 export function statementsOn(pool: pg.Pool, schema: string) {
   const claims = `${pg.escapeIdentifier(schema)}.sluice_claims`;
@@ -47,9 +48,9 @@ export function statementsOn(pool: pg.Pool, schema: string) {
     return new Map(rows.map((row) => [row.key, storedOf(row)]));
   };
 
-  // What is held is read off the snapshot and locks nothing; the limit, of which a key has no need, has it read key by key. The
-  // rest is inserted; where another process was faster since the snapshot, the row that is there now is written as it is, because
-  // only a row that is written is returned in its newest form.
+  // What is held is read off the snapshot and locks nothing; the limit, of which a key has no need, has it read key
+  // by key. The rest is inserted; where another process was faster since the snapshot, the row that is there now is
+  // written as it is, because only a row that is written is returned in its newest form.
   const stale = 'c.expires_at <= excluded.claimed_at';
   const claim = `
     with asked as materialized (
@@ -122,7 +123,10 @@ export function statementsOn(pool: pg.Pool, schema: string) {
     find: (keys: readonly string[]) => query(find, [keys.map(storedKey)]),
     /** How many went, `sweepPortion` at most. */
     sweep: async (now: number) => (await pool.query(sweep, [now])).rowCount ?? 0,
-    /** What time it is there, in milliseconds. Rejects if claims cannot be written now: it writes none, but the server refuses it wherever it would refuse one. */
+    /**
+     * What time it is there, in milliseconds. Rejects if claims cannot be written now: it writes none, but the server
+     * refuses it wherever it would refuse one.
+     */
     probe: async () => {
       const { rows } = await pool.query<{ now: number }>(
         `with none as (update ${claims} set value = value where false)

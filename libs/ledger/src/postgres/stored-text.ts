@@ -8,7 +8,9 @@ export function storedKey(key: string): string {
   return keyAsStored(key, longestKeyBytes);
 }
 
-/** Throws Fault('unexpected') for what PostgreSQL would refuse or change, before it can spoil what is asked beside it. */
+/**
+ * Throws Fault('unexpected') for what PostgreSQL would refuse or change, before it can spoil what is asked beside it.
+ */
 export function requireText(what: string, text: string): void {
   if (isText(text)) return;
   throw new Fault(

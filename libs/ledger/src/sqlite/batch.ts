@@ -14,8 +14,8 @@ interface Asked {
 }
 
 /**
- * What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was asked. While the disk is full
- * it waits for room: a claim that is refused would end a run for something that passes.
+ * What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was
+ * asked. While the disk is full it waits for room: a claim that is refused would end a run for something that passes.
  */
 export class Batch {
   private asked: Asked[] = [];
@@ -28,7 +28,10 @@ export class Batch {
     private readonly log: LedgerLog,
   ) {}
 
-  /** Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there then. */
+  /**
+   * Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there
+   * then.
+   */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.asked.push({ run: work, resolve: (result) => resolve(result as T), reject });

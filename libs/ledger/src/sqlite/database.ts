@@ -2,7 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { openFile } from '@sluice/sqlite';
 import { ledger } from './storage-error.js';
 
-/** One script a version: `user_version` counts those that ran. Released scripts are never changed; a new one is added. */
+/**
+ * One script a version: `user_version` counts those that ran. Released scripts are never changed; a new one is added.
+ */
 const migrations: readonly string[] = [
   `
   CREATE TABLE claims (
@@ -36,14 +38,18 @@ const migrations: readonly string[] = [
   `
   CREATE INDEX rates_by_expiry ON rates (expire);
   `,
-  // Which log it belongs to. One of a former version has the empty text, and belongs to the log that it meets first; a new one has no row.
+  // Which log it belongs to. One of a former version has the empty text, and belongs to the log that it meets first;
+  // a new one has no row.
   `
   CREATE TABLE belonging (one INTEGER PRIMARY KEY CHECK (one = 1), log TEXT NOT NULL) STRICT;
   INSERT INTO belonging SELECT 1, '' FROM pragma_user_version WHERE user_version > 0;
   `,
 ];
 
-/** Opens or makes the file. Throws SQLite's error if it is locked at the moment, else Fault('ledger_unreachable') with what to change. */
+/**
+ * Opens or makes the file. Throws SQLite's error if it is locked at the moment, else Fault('ledger_unreachable') with
+ * what to change.
+ */
 export function openDatabase(file: string): DatabaseSync {
   return openFile(file, { ...ledger, applicationId: 0x534c4c44, migrations });
 }

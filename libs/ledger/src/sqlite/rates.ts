@@ -28,8 +28,9 @@ export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
 }
 
 /**
- * As much of better-sqlite3 as the limiter uses, on node:sqlite. Its one statement goes into the ledger's batch, which is a
- * transaction already and knows how to wait for another process's lock; the limiter takes the promise as it would take the row.
+ * As much of better-sqlite3 as the limiter uses, on node:sqlite. Its one statement goes into the ledger's batch,
+ * which is a transaction already and knows how to wait for another process's lock; the limiter takes the promise as
+ * it would take the row.
  */
 function clientOn(database: DatabaseSync, ask: Ask): unknown {
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();

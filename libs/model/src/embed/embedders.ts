@@ -1,7 +1,10 @@
 import type { Embedder, EmbeddingSettings } from '@sluice/core';
 import { createEmbedder } from './create-embedder.js';
 
-/** The embedding models in use, made once for equal settings; one that could not be made is tried again when it is next needed. */
+/**
+ * The embedding models in use, made once for equal settings; one that could not be made is tried again when it is
+ * next needed.
+ */
 export class Embedders {
   private readonly made = new Map<string, Promise<Embedder>>();
 

@@ -28,8 +28,9 @@ interface Tensor {
 const runtimes = ['onnxruntime-node', 'onnxruntime-web'] as const;
 
 /**
- * A small model of sentences on this machine, such as all-MiniLM-L6-v2: `model.onnx` with `tokenizer.json` or `vocab.txt` beside it. ONNX
- * Runtime is taken from that folder or from Sluice’s own packages. Throws an Error that says what to install.
+ * A small model of sentences on this machine, such as all-MiniLM-L6-v2: `model.onnx` with `tokenizer.json` or
+ * `vocab.txt` beside it. ONNX Runtime is taken from that folder or from Sluice’s own packages. Throws an Error that
+ * says what to install.
  */
 export async function createLocalEmbedder(folder: string): Promise<Embedder> {
   const at = resolve(folder);

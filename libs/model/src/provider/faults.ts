@@ -4,19 +4,25 @@ import { patience } from './http.js';
 import { quoted, toolNamed } from './refusal.js';
 
 /**
- * What can go wrong with one turn, in the words and codes of core. The provider’s own sentence is passed on where it refuses the request
- * itself, without secrets; where it refuses the key, it may repeat that.
+ * What can go wrong with one turn, in the words and codes of core. The provider’s own sentence is passed on where it
+ * refuses the request itself, without secrets; where it refuses the key, it may repeat that.
  */
 export interface Faults {
   /** An error before the response began. Returns the signal's reason if it was aborted. */
   fromRequest(error: unknown): unknown;
   /** A response that is no turn, by its status; `type` is a name of the error that its headers give. */
   fromStatus(status: number, body: string, type: string): Fault;
-  /** An error while the turn was read. Returns the signal's reason if it was aborted, and what is not of reading as it is. */
+  /**
+   * An error while the turn was read. Returns the signal's reason if it was aborted, and what is not of reading as it
+   * is.
+   */
   fromStream(error: unknown): unknown;
   outOfTokens(): Fault;
   emptyTurn(finish: Finish, finishAs: string | null): Fault;
-  /** A turn with calls that the provider does not stand by: its content filter stopped it, or it ended in a way that is not known. */
+  /**
+   * A turn with calls that the provider does not stand by: its content filter stopped it, or it ended in a way that
+   * is not known.
+   */
   unrunCalls(isFiltered: boolean, finishAs: string | null): Fault;
   /** A turn that the provider ended with an error, or cancelled. */
   failedTurn(finishAs: string | null): Fault;

@@ -2,10 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import type { ProxySettings } from './proxy-settings.js';
 
-/** How long an endpoint may take, in milliseconds: to be connected to, until its first byte, and between two bytes of its turn. */
+/**
+ * How long an endpoint may take, in milliseconds: to be connected to, until its first byte, and between two bytes of
+ * its turn.
+ */
 export const patience = { connectMs: 10_000, firstByteMs: 300_000, silenceMs: 120_000 } as const;
 
-/** Waits that an endpoint asks for with Retry-After (or retry-after-ms, in milliseconds) are kept here, so that no other request goes before; a longer one is the bus’s. */
+/**
+ * Waits that an endpoint asks for with Retry-After (or retry-after-ms, in milliseconds) are kept here, so that no
+ * other request goes before; a longer one is the bus’s.
+ */
 const longestWaitMs = 20_000;
 const mostWaits = 3;
 
@@ -25,7 +31,10 @@ export interface ProviderResponse {
 /** One for each way out: straight, or through the proxies of the network. */
 const dispatchers = new Map<string, Dispatcher>();
 
-/** Sends a request; where the endpoint asks for a short wait, waits and sends it again. Throws what undici throws, or the signal’s reason. */
+/**
+ * Sends a request; where the endpoint asks for a short wait, waits and sends it again. Throws what undici throws, or
+ * the signal’s reason.
+ */
 export async function send(
   request: ProviderRequest,
   signal: AbortSignal,

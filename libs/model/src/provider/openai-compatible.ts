@@ -5,8 +5,8 @@ import { keyHeader, withVersion } from './azure.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
 
 /**
- * Any endpoint that speaks the Chat Completions format. Without `model.api_key_env` no key is sent: servers on one's own
- * machine ask for none.
+ * Any endpoint that speaks the Chat Completions format. Without `model.api_key_env` no key is sent: servers on one's
+ * own machine ask for none.
  */
 export function createOpenAiCompatibleModel(settings: ModelSettings, secret: Secret): Model {
   const name = requiredName(settings);

@@ -11,8 +11,8 @@ import { derivedCallId } from '../call-ids.js';
 import { type Kept, keptOf, type Origin } from './provider-data.js';
 
 /**
- * A request as every wire can say it: the instructions, the session’s earlier questions and answers, the question, then for each past turn the model’s text and calls, and the result of
- * each call.
+ * A request as every wire can say it: the instructions, the session’s earlier questions and answers, the question,
+ * then for each past turn the model’s text and calls, and the result of each call.
  */
 export function wireRequestOf(
   request: ModelRequest,

@@ -9,8 +9,8 @@ export interface Origin {
 }
 
 /**
- * A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. Where a turn has several with fields of their
- * own, each says its own.
+ * A part of a turn beside its calls. A text stands for its place: what it says is the turn’s thought. Where a turn
+ * has several with fields of their own, each says its own.
  */
 type Beside =
   | { readonly type: 'text'; readonly text?: string; readonly fields?: JsonObject }
@@ -35,7 +35,10 @@ export function originOf(wire: WireName, { provider, baseUrl }: ModelSettings, n
   return { wire: wireOfParts(wire), from: `${provider}/${name}${baseUrl === null ? '' : ` at ${baseUrl}`}` };
 }
 
-/** For each call of a turn what its provider wants back, as JSON text; null where that is nothing, and for all where one would be too large. */
+/**
+ * For each call of a turn what its provider wants back, as JSON text; null where that is nothing, and for all where
+ * one would be too large.
+ */
 export function providerData(parts: readonly TurnPart[], origin: Origin): readonly (string | null)[] {
   const calls: { fields: JsonObject | undefined; before: Beside[]; after: Beside[] }[] = [];
   let beside: Beside[] = [];
@@ -82,7 +85,10 @@ export function providerData(parts: readonly TurnPart[], origin: Origin): readon
   });
 }
 
-/** Half of what a provider wants back may be worse than nothing, so one that is too large takes those of its turn with it. */
+/**
+ * Half of what a provider wants back may be worse than nothing, so one that is too large takes those of its turn with
+ * it.
+ */
 export function isTooLarge(data: readonly (string | null)[]): boolean {
   return data.some((one) => one !== null && utf8Length(one) > largestProviderData.call);
 }

@@ -37,7 +37,10 @@ export interface ProviderSetup {
   readonly proxy: ProxySettings;
   /** Whether its API has no way of saying that none of the tools it is sent may be called: then it is sent none. */
   readonly lacksNone?: boolean;
-  /** Whether servers of others speak this wire too: some of them read past arguments as JSON, and refuse a request in which they are none. */
+  /**
+   * Whether servers of others speak this wire too: some of them read past arguments as JSON, and refuse a request in
+   * which they are none.
+   */
   readonly hasImitators?: boolean;
 }
 
@@ -53,7 +56,10 @@ function asked({ seed, reasoningEffort, thinkingTokens }: ModelSettings): Encode
 /** What such a server says of arguments that it cannot read. */
 const statusesOfUnreadable: readonly number[] = [400, 422, 500];
 
-/** The Model port over a provider's wire: one streamed turn a request, nothing run. Faults as the port promises them (core, ports/model.ts). */
+/**
+ * The Model port over a provider's wire: one streamed turn a request, nothing run. Faults as the port promises them
+ * (core, ports/model.ts).
+ */
 export function createProviderModel(setup: ProviderSetup): Model {
   const name = `${setup.settings.provider}/${setup.name}`;
   const origin = originOf(setup.wire, setup.settings, setup.name);
@@ -107,7 +113,10 @@ export function createProviderModel(setup: ProviderSetup): Model {
     return post(readable);
   }
 
-  /** The provider's own search of tools; null where none is asked for, or this model has none: then it is sent the shown tools alone. */
+  /**
+   * The provider's own search of tools; null where none is asked for, or this model has none: then it is sent the
+   * shown tools alone.
+   */
   function searchOf({ searched }: ModelRequest): NativeSearch | null {
     if (searched === undefined) return null;
     const { kind, when } = searched.settings;
@@ -164,10 +173,16 @@ export function createProviderModel(setup: ProviderSetup): Model {
 /** How often a turn is sent back that its provider pauses. */
 const mostPauses = 16;
 
-/** How often a turn that says nothing is asked for again at once. Gemini gives such turns, and says something the next time. */
+/**
+ * How often a turn that says nothing is asked for again at once. Gemini gives such turns, and says something the next
+ * time.
+ */
 const mostAgain = 2;
 
-/** A turn without a text or a call, which stopped as if there were one, or because of a call that the provider did not expect. */
+/**
+ * A turn without a text or a call, which stopped as if there were one, or because of a call that the provider did not
+ * expect.
+ */
 function saysNothing({ finish, finishAs, parts }: DecodedTurn): boolean {
   const isUnexpected = finish === 'stop' || finishAs === 'UNEXPECTED_TOOL_CALL';
   return (

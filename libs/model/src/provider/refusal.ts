@@ -29,8 +29,8 @@ export function quoted(sentence: string, hide: (text: string) => string): string
 }
 
 /**
- * The tool that a provider’s sentence is about: one that it names, or one at the place that it names among those sent. Undefined where it
- * does neither.
+ * The tool that a provider’s sentence is about: one that it names, or one at the place that it names among those
+ * sent. Undefined where it does neither.
  */
 export function toolNamed(sentence: string, tools: readonly ModelTool[]): string | undefined {
   const named = tools.map(({ id }) => id).filter((id) => holdsName(sentence, id));
@@ -42,7 +42,10 @@ export function toolNamed(sentence: string, tools: readonly ModelTool[]): string
   return undefined;
 }
 
-/** How providers count the tools that they were sent, and the number of the first. Google sends all in one list of `tools[0]`. */
+/**
+ * How providers count the tools that they were sent, and the number of the first. Google sends all in one list of
+ * `tools[0]`.
+ */
 const places: readonly (readonly [RegExp, 0 | 1])[] = [
   [/function_?declarations\[(\d{1,5})\]/i, 0],
   [/\btools\.(\d{1,5})\.member\b/, 1],

@@ -3,7 +3,9 @@ import type { ModelSettings } from '@sluice/core';
 /** Looks up an environment variable by its name. */
 export type Secret = (variable: string) => string | undefined;
 
-/** The variable's value, without white space at its ends (a trailing newline in a key breaks the header it goes into). */
+/**
+ * The variable's value, without white space at its ends (a trailing newline in a key breaks the header it goes into).
+ */
 export function requiredSecret(secret: Secret, variable: string, settings: ModelSettings): string {
   const value = secret(variable)?.trim();
   if (value) return value;

@@ -7,11 +7,12 @@ import { isTooLarge, type Origin, providerData } from './provider-data.js';
 
 /**
  * The turn that a stream amounts to: text beside calls is the thought, text alone the answer. A turn of neither is
- * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an answer.
+ * refused, as is one whose only calls were cut off by the token limit: what such a turn says was not meant as an
+ * answer.
  *
- * Whether the provider stands by it says how it ended. A stop, calls, or a complete end without a reason (`finish_missing`) make a whole turn;
- * a turn at the limit of tokens runs its whole calls. Of any other end no call is run, and a text alone is an answer that says why it is not
- * whole. A turn that failed is asked for again.
+ * Whether the provider stands by it says how it ended. A stop, calls, or a complete end without a reason
+ * (`finish_missing`) make a whole turn; a turn at the limit of tokens runs its whole calls. Of any other end no call
+ * is run, and a text alone is an answer that says why it is not whole. A turn that failed is asked for again.
  */
 export function turnOf(
   read: DecodedTurn,
@@ -82,9 +83,9 @@ function finalOf(parts: readonly TurnPart[]): string {
 const runsCalls: ReadonlySet<Finish> = new Set<Finish>(['stop', 'calls', 'length']);
 
 /**
- * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of the arguments was
- * written yet, they are read as `{}`, which looks like a call without arguments. Such a call is not made, and the model is to
- * read why, so it stays in the turn with words in its arguments' place.
+ * The last call of a turn that hit the limit may be half written. Half an argument is no JSON; and where nothing of
+ * the arguments was written yet, they are read as `{}`, which looks like a call without arguments. Such a call is not
+ * made, and the model is to read why, so it stays in the turn with words in its arguments' place.
  */
 function withHalfWritten(calls: readonly CallPart[]): readonly CallPart[] {
   return calls.map((call, index) => {

@@ -68,7 +68,10 @@ function resultOf(clause: Clause, step: ModelStep): string {
   return line === '' ? `Nothing was found for "${clause.text}".` : `${heading(clause)} ${asSentence(line)}`;
 }
 
-/** What is known of one thing, each row a relation with its value: those that the clause asks for; else it asked for none of them. */
+/**
+ * What is known of one thing, each row a relation with its value: those that the clause asks for; else it asked for
+ * none of them.
+ */
 function relationsAnswer(clause: Clause, rows: readonly JsonObject[]): string {
   const wanted = stemsOf(clause.names.reduce((text, name) => text.replaceAll(name, ' '), clause.text));
   const values = rows
@@ -99,7 +102,9 @@ function askedOf(clause: Clause, row: JsonObject): string {
   return isSubject || label === undefined ? inOneLine(row) : label;
 }
 
-/** A part of a question that is otherwise answered is skipped; a question of which nothing is done is not understood. */
+/**
+ * A part of a question that is otherwise answered is skipped; a question of which nothing is done is not understood.
+ */
 function leftUndone(clause: Clause, plan: Plan | undefined, isAnyDone: boolean): string {
   const { text } = clause;
   switch (plan?.kind) {

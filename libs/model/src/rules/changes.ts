@@ -23,14 +23,18 @@ export interface Described {
 }
 
 /**
- * Whether a tool changes something, as far as words tell: its name begins or ends with a verb of changing, or joins one with "and", or its
- * description begins with one. A name that begins with a verb of reading, such as `get_last_update`, says that it reads.
+ * Whether a tool changes something, as far as words tell: its name begins or ends with a verb of changing, or joins
+ * one with "and", or its description begins with one. A name that begins with a verb of reading, such as
+ * `get_last_update`, says that it reads.
  */
 export function changesSomething(tool: Described): boolean {
   return verbsOfChange(tool).length > 0;
 }
 
-/** Whether the clause orders this very change: by the tool's own verb, and about a thing in the tool's name, if that names one. */
+/**
+ * Whether the clause orders this very change: by the tool's own verb, and about a thing in the tool's name, if that
+ * names one.
+ */
 export function ordersThat(clause: string, tool: Described): boolean {
   const [verb = ''] = wordsIn(withoutPoliteness(clause));
   if (!verbsOfChange(tool).some((one) => stem(one) === stem(verb))) return false;

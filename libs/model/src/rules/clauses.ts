@@ -63,7 +63,10 @@ function lookup(): Intent {
   return intents.find((intent) => intent.name === 'lookup') ?? otherIntent;
 }
 
-/** Cuts at sentence ends and at the words that join clauses; a piece in which nothing is asked stays with the one before. */
+/**
+ * Cuts at sentence ends and at the words that join clauses; a piece in which nothing is asked stays with the one
+ * before.
+ */
 function piecesOf(question: string): string[] {
   const masked = question.replace(/"[^"]*"|“[^”]*”|«[^»]*»/g, (quoted) => quoted.replace(/[^"“”«»]/g, '_'));
   const pieces: { start: number; end: number }[] = [];

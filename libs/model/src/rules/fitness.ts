@@ -16,9 +16,9 @@ interface ToolTexts {
 }
 
 /**
- * How well a tool fits a clause: what speaks for the clause's intent and, worth more, the words it shares with the clause,
- * in its name more than in its description. 0 where nothing speaks for the intent, or where the tool changes something
- * and the clause orders no change.
+ * How well a tool fits a clause: what speaks for the clause's intent and, worth more, the words it shares with the
+ * clause, in its name more than in its description. 0 where nothing speaks for the intent, or where the tool changes
+ * something and the clause orders no change.
  */
 export function fitness(tool: ModelTool, clause: Clause): number {
   const texts = textsOf(tool);
@@ -30,7 +30,10 @@ export function fitness(tool: ModelTool, clause: Clause): number {
   return spoken === 0 ? 0 : spoken + shared;
 }
 
-/** Whether the tool may be called for the clause at all: one that changes something only for an order to change, and not for the opposite one. */
+/**
+ * Whether the tool may be called for the clause at all: one that changes something only for an order to change, and
+ * not for the opposite one.
+ */
 export function mayServe(tool: ModelTool, { intent, text }: Clause): boolean {
   const texts = textsOf(tool);
   if (intent.acts) return !isOpposite(text, texts);

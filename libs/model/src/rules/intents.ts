@@ -17,7 +17,10 @@ export interface Intent {
 
 const nothing = /(?!)/;
 
-/** In this order: the first that recognises a clause has it. What changes something must be an order, not a word in passing. */
+/**
+ * In this order: the first that recognises a clause has it. What changes something must be an order, not a word in
+ * passing.
+ */
 export const intents: readonly Intent[] = [
   {
     name: 'reset',

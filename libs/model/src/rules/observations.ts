@@ -10,7 +10,10 @@ export function jsonOf(observation: string): JsonValue | undefined {
   }
 }
 
-/** The table in a value: itself if it is a list of objects, else its first property that is one; undefined where there is none. */
+/**
+ * The table in a value: itself if it is a list of objects, else its first property that is one; undefined where there
+ * is none.
+ */
 export function rowsOf(value: JsonValue | undefined): readonly JsonObject[] | undefined {
   if (isRows(value)) return value;
   return isJsonObject(value) ? Object.values(value).find(isRows) : undefined;

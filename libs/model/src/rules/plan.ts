@@ -60,9 +60,10 @@ export function planFor(
 }
 
 /**
- * What to call where something must be called and nothing fits: the best fitting tool for the first open clause, else for the last one,
- * among equals the one offered first; one that changes something only where the clause orders that, or the request names it. What its schema requires and the clause does not say is left out, so that the tool’s own check says it. Null
- * without a clause or a tool.
+ * What to call where something must be called and nothing fits: the best fitting tool for the first open clause, else
+ * for the last one, among equals the one offered first; one that changes something only where the clause orders that,
+ * or the request names it. What its schema requires and the clause does not say is left out, so that the tool’s own
+ * check says it. Null without a clause or a tool.
  */
 export function forcedPlan(
   progress: readonly ClauseProgress[],

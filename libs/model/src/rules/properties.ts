@@ -36,7 +36,10 @@ export function kindOf(property: string, description: string): PropertyKind {
   return found ?? 'unknown';
 }
 
-/** Whether a property is for adding or for taking away, as in `add` and `remove` of an update; undefined where it says neither. */
+/**
+ * Whether a property is for adding or for taking away, as in `add` and `remove` of an update; undefined where it says
+ * neither.
+ */
 export function directionOf(property: string): 'add' | 'remove' | undefined {
   if (/^(?:add|insert|create|set|upsert)/i.test(property)) return 'add';
   return /^(?:remove|delete|drop)/i.test(property) ? 'remove' : undefined;

@@ -3,8 +3,8 @@ import type { Clause } from './clauses.js';
 import { contentWords, stem, stemsOf, wordsOf } from './words.js';
 
 /**
- * What a clause wants to know of its subject: "border" in "Which countries border Switzerland", "capital" in "What is the
- * capital of France". A word that the schema lists or gives as an example comes before what the grammar suggests.
+ * What a clause wants to know of its subject: "border" in "Which countries border Switzerland", "capital" in "What is
+ * the capital of France". A word that the schema lists or gives as an example comes before what the grammar suggests.
  */
 export function relationIn(clause: Clause, schema: JsonObject): string | undefined {
   const stems = stemsOf(withoutNames(clause));

@@ -9,11 +9,12 @@ import { jsonOf } from './observations.js';
 import { firstOpen, progressOf, type ClauseProgress } from './progress.js';
 
 /**
- * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any key.
- * Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered tool
- * that fits it best, at most one call a turn but for tools whose calls run side by side, and answers from the observations when nothing is left to do. Where it must call a tool
- * and none fits, it calls the one that fits best all the same, with what the question gives for its arguments; but never one that changes
- * something unless the question orders that.
+ * The built-in model: rules about words instead of a language model, so that Sluice runs, and is tested, without any
+ * key. Equal requests give equal turns. It splits the question into clauses, does the first open one with the offered
+ * tool that fits it best, at most one call a turn but for tools whose calls run side by side, and answers from the
+ * observations when nothing is left to do. Where it must call a tool and none fits, it calls the one that fits best
+ * all the same, with what the question gives for its arguments; but never one that changes something unless the
+ * question orders that.
  */
 export function createRuleModel(): Model {
   return {
@@ -82,7 +83,10 @@ function plannedBy({ question, history }: ModelRequest, planner: ModelTool, tool
   };
 }
 
-/** The last call, asking for less: without the last of its arguments that need not be there. Its words stay, so that it is still for the same clause. */
+/**
+ * The last call, asking for less: without the last of its arguments that need not be there. Its words stay, so that
+ * it is still for the same clause.
+ */
 function madeAgain({ history, tools }: ModelRequest, last: ModelRequest['history'][number]): ModelTurn {
   const tool = tools.find(({ id }) => id === last.toolId) ?? tools[0];
   const required: JsonValue = tool?.inputSchema['required'] ?? [];
@@ -100,7 +104,9 @@ function madeAgain({ history, tools }: ModelRequest, last: ModelRequest['history
   };
 }
 
-/** Rules see no more in a result than its formula does: nothing at all is no ground to go on by, and anything else is. */
+/**
+ * Rules see no more in a result than its formula does: nothing at all is no ground to go on by, and anything else is.
+ */
 function reviewedBy(
   { history }: ModelRequest,
   reviewer: ModelTool,

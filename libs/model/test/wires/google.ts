@@ -1,6 +1,9 @@
 import { argumentsOf, serverSentEvent, type Script, type Wire } from './wire.js';
 
-/** Gemini's streamGenerateContent as server-sent events; a call comes whole, its arguments as an object, its id only perhaps. */
+/**
+ * Gemini's streamGenerateContent as server-sent events; a call comes whole, its arguments as an object, its id only
+ * perhaps.
+ */
 export const google: Wire = {
   settings: { provider: 'google', name: 'gemini-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',

@@ -1,6 +1,9 @@
 import { serverSentEvent, type Script, type Wire } from './wire.js';
 
-/** The Responses API as named server-sent events, an item after the other; the argument pieces of several calls come interleaved. */
+/**
+ * The Responses API as named server-sent events, an item after the other; the argument pieces of several calls come
+ * interleaved.
+ */
 export const openaiResponses: Wire = {
   settings: { provider: 'openai-responses', name: 'gpt-test', apiKeyEnv: 'TEST_KEY' },
   contentType: 'text/event-stream',

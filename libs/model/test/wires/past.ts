@@ -10,7 +10,10 @@ export const offered: readonly ModelTool[] = [
   { id: 'mcp__s__note', description: 'Notes', inputSchema: { type: 'object', properties: {} } },
 ];
 
-/** Two turns: one of two calls, of which one failed for its arguments; then one of a name that no wire takes, with an id used before. */
+/**
+ * Two turns: one of two calls, of which one failed for its arguments; then one of a name that no wire takes, with an
+ * id used before.
+ */
 export const past = [
   stepOf({
     toolId: 'core__find',
