@@ -6,7 +6,10 @@ export interface SessionLife {
   readonly keptMs: number | null;
 }
 
-/** Whose things a call may touch: one user of one tenant in one session. The caller chooses the session’s name, so it alone opens nothing. */
+/**
+ * Whose things a call may touch: one user of one tenant in one session. The caller chooses the session’s name, so it
+ * alone opens nothing.
+ */
 export function sessionKey({ tenantId, subjectId, actorId, sessionId }: ToolInvocationContext): string {
   return JSON.stringify([tenantId, subjectId ?? actorId, sessionId]);
 }

@@ -17,7 +17,9 @@ export const sampleTurtle = `
 :borders rdfs:label "borders" ; skos:altLabel "neighbours" .
 `;
 
-/** What every knowledge graph does, wherever its triples are: `open` gives one that holds the sample and nothing else. */
+/**
+ * What every knowledge graph does, wherever its triples are: `open` gives one that holds the sample and nothing else.
+ */
 export function knowledgeSuite(name: string, open: () => Promise<KnowledgeStore>): void {
   describe(`${name}: the knowledge suite`, () => {
     let store: KnowledgeStore;

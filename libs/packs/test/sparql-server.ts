@@ -9,7 +9,10 @@ export interface SparqlServer {
   readonly store: Store;
   /** Requests so far, `query` or `update`. */
   readonly seen: string[];
-  /** While set, every request is answered with this status and an empty body; 0 breaks the connection, -1 never answers. */
+  /**
+   * While set, every request is answered with this status and an empty body; 0 breaks the connection, -1 never
+   * answers.
+   */
   status: number | null;
   close(): Promise<void>;
 }

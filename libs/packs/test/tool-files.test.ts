@@ -5,7 +5,10 @@ import { builtInTools } from '@sluice/packs';
 
 const sources = join(import.meta.dirname, '../src');
 
-/** What tool files and the functions that they share may import: nothing that reaches a file, the network or the process. */
+/**
+ * What tool files and the functions that they share may import: nothing that reaches a file, the network or the
+ * process.
+ */
 const allowed = /^(?:zod|@sluice\/(?:core|tools)|gpt-tokenizer\/.+|node:crypto|node:timers\/promises)$/;
 /** What the pack declares that its tools may be given, and the executor gives. */
 const given = /\bcapability\.ts$/;

@@ -1,6 +1,7 @@
 /**
- * How many parts a pattern of RE2 has once its counted repetitions are written out: `(ab){1000}` has 2,000. An engine writes them out when it
- * compiles, so this is asked first. The count is not exact; it is never less than a tenth of the compiled program.
+ * How many parts a pattern of RE2 has once its counted repetitions are written out: `(ab){1000}` has 2,000. An engine
+ * writes them out when it compiles, so this is asked first. The count is not exact; it is never less than a tenth of
+ * the compiled program.
  */
 export function expandedSize(pattern: string): number {
   return new Counter(pattern).alternatives();

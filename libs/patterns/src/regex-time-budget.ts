@@ -10,8 +10,8 @@ interface Pattern {
 }
 
 /**
- * Regular expressions of strangers: one can take longer than the sun will last. Those of a check share a time; when it is up, whatever is
- * still asked does not match, and so the value does not fit.
+ * Regular expressions of strangers: one can take longer than the sun will last. Those of a check share a time; when
+ * it is up, whatever is still asked does not match, and so the value does not fit.
  */
 export class RegexTimeBudget {
   private left = patienceMs;
@@ -58,7 +58,9 @@ export class RegexTimeBudget {
   }
 }
 
-/** Whether a text has a pattern of ECMAScript; null where that is not known in time. Throws where the pattern is none. */
+/**
+ * Whether a text has a pattern of ECMAScript; null where that is not known in time. Throws where the pattern is none.
+ */
 export function matchesInTime(pattern: string, text: string): boolean | null {
   const budget = new RegexTimeBudget();
   const isMatch = budget.regExp(pattern).test(text);

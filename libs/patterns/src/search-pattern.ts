@@ -4,9 +4,15 @@ import { expandedSize } from './expanded-size.js';
 
 /** Characters of a pattern; a longer one counts as no regular expression. */
 export const longestPattern = 512;
-/** Instructions of the compiled pattern. `(.{0,1000})` forty-five times has 90,000, and each character may go through all of them. */
+/**
+ * Instructions of the compiled pattern. `(.{0,1000})` forty-five times has 90,000, and each character may go through
+ * all of them.
+ */
 export const largestProgram = 1_000;
-/** Instructions times characters of one text: of a longer text only so much is looked at, so that no text is long at work. */
+/**
+ * Instructions times characters of one text: of a longer text only so much is looked at, so that no text is long at
+ * work.
+ */
 const mostSteps = 500_000;
 /** Time of the processor for all texts of a search, in milliseconds. */
 const patienceMs = 250;

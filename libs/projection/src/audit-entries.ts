@@ -23,7 +23,10 @@ const claim = `UPDATE audit SET tenant = ?, actor = ?, subject = ? WHERE ${linke
 /** What entries of a tenant tell of, as docs/audit.md has it; other kinds are of no tenant. */
 export const listedKinds = recordEntryKinds.flatMap(({ kind, listed }) => (listed ? kind : []));
 
-/** What an entry of the audit writes: nothing for one that is of no tenant, or whose details are no JSON, which `sluice audit verify` names. */
+/**
+ * What an entry of the audit writes: nothing for one that is of no tenant, or whose details are no JSON, which
+ * `sluice audit verify` names.
+ */
 export function auditStatements(record: AuditRecord): readonly Statement[] {
   const details = detailsOf(record);
   if (details === null || record.sequence === 0) return [];
@@ -54,7 +57,10 @@ function detailsOf({ details }: AuditRecord): Details | null {
   }
 }
 
-/** What an entry is about, where others of the same say whose it is: a request and its first turn, an approval and what is decided on it. */
+/**
+ * What an entry is about, where others of the same say whose it is: a request and its first turn, an approval and
+ * what is decided on it.
+ */
 function linkOf({ kind, requestId, sessionId }: AuditRecord, details: Details): string {
   const about = (...parts: readonly unknown[]): string => sha256(JSON.stringify([requestId, sessionId, ...parts]));
   switch (kind) {

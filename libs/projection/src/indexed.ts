@@ -1,6 +1,9 @@
 import { sha256 } from '@sluice/contracts';
 
-/** Longest name that an index holds as it is, UTF-16 units: PostgreSQL’s take no entry beyond 2,700 bytes, in which up to three stand. */
+/**
+ * Longest name that an index holds as it is, UTF-16 units: PostgreSQL’s take no entry beyond 2,700 bytes, in which up
+ * to three stand.
+ */
 const longest = 200;
 const kept = 160;
 

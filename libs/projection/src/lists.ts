@@ -9,7 +9,10 @@ export const runColumns = `r.request_id AS "requestId", r.session_id AS "session
   r.iterations, r.input_tokens AS "inputTokens", r.cached_input_tokens AS "cachedInputTokens",
   r.output_tokens AS "outputTokens", r.started_at AS "startedAt", r.ended_at AS "endedAt"`;
 
-/** Each filter has an index in the order of the list, so that a page of a long list reads about as many rows as it has. */
+/**
+ * Each filter has an index in the order of the list, so that a page of a long list reads about as many rows as it
+ * has.
+ */
 export function runsPage(tenant: string, filter: RunFilter, after: RunCursor | null, limit: number): Select {
   const [first, ...rest] = (['tool', 'group'] as const).filter((kind) => filter[kind] !== undefined);
   // SQLite takes the tables of a cross join in the order in which they are written, PostgreSQL by what it measured.

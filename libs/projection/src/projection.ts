@@ -48,8 +48,8 @@ export class Projection {
   }
 
   /**
-   * Takes records in, and keeps how far each partition was read. Records may come in any order of partitions, and more than once. `counts` says
-   * which of those of agent.approvals do.
+   * Takes records in, and keeps how far each partition was read. Records may come in any order of partitions, and
+   * more than once. `counts` says which of those of agent.approvals do.
    */
   async apply(messages: readonly Incoming[], counts: Counts): Promise<void> {
     if (messages.length === 0) return;
@@ -146,7 +146,10 @@ export class Projection {
     ]);
   }
 
-  /** Forgets all but approvals, so that the log is read from its beginning: only who has the ledger can tell which of these count. */
+  /**
+   * Forgets all but approvals, so that the log is read from its beginning: only who has the ledger can tell which of
+   * these count.
+   */
   async clear(): Promise<void> {
     await this.store.write(clearAll());
   }

@@ -47,7 +47,10 @@ export interface ApprovalCursor {
 
 /** A call that waits for an approval. */
 export interface WaitingApproval extends ApprovalCursor {
-  /** The ApprovalRequested in the form of the wire, without its steps and with its place on the log, which a decision must name. */
+  /**
+   * The ApprovalRequested in the form of the wire, without its steps and with its place on the log, which a decision
+   * must name.
+   */
   readonly asked: Readonly<Record<string, unknown>> & {
     readonly approval_id: string;
     readonly requested_by: string;

@@ -3,7 +3,10 @@ import { indexed } from './indexed.js';
 import { statement } from './stores/store.js';
 import type { Statement } from './stores/store.js';
 
-/** A later record of the same attempt, or one of an attempt that a redrive made of the run; it began when it began at first. */
+/**
+ * A later record of the same attempt, or one of an attempt that a redrive made of the run; it began when it began at
+ * first.
+ */
 const putRun = `INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome,
   attempt, rank, iterations, input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -22,8 +22,9 @@ export function usedTools(messages: readonly Message[]): ReadonlySet<string> {
 }
 
 /**
- * By what it says a conversation is known again: clients send the whole of it with each request, and mark it otherwise each time. The text and
- * the images of the first message in which a person said something; without marks for caches, ids, and what clients put in. Null where there is none.
+ * By what it says a conversation is known again: clients send the whole of it with each request, and mark it
+ * otherwise each time. The text and the images of the first message in which a person said something; without marks
+ * for caches, ids, and what clients put in. Null where there is none.
  */
 export function firstSaid(messages: readonly Message[]): JsonValue {
   for (const { role, parts } of messages) {

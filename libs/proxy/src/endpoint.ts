@@ -9,7 +9,9 @@ export interface Endpoint {
   readonly model: { readonly name: string; readonly start: number; readonly end: number } | null;
   /** Whether the path says that the answer is streamed; null where the body does. */
   readonly stream: boolean | null;
-  /** Whether a streamed answer is one of server-sent events: Gemini’s is a list in JSON unless `alt=sse` is asked for. */
+  /**
+   * Whether a streamed answer is one of server-sent events: Gemini’s is a list in JSON unless `alt=sse` is asked for.
+   */
   readonly isFramed: boolean;
 }
 
@@ -39,7 +41,10 @@ export function endpointOf(method: string, target: string): Endpoint | null {
   };
 }
 
-/** Paths that ask no model and are sent a conversation all the same, to count its tokens or to shorten it: there, too, it has to be one that its provider takes. */
+/**
+ * Paths that ask no model and are sent a conversation all the same, to count its tokens or to shorten it: there, too,
+ * it has to be one that its provider takes.
+ */
 export function historyWire(method: string, target: string): WireName | null {
   if (method !== 'POST') return null;
   const [path = ''] = target.split('?');

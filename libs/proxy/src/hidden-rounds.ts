@@ -19,8 +19,8 @@ import {
 } from '@sluice/wires';
 
 /**
- * Rounds that a client sees as one answer. Providers sign what a model thought, and take it back only in the turn that it came in. So the rounds are
- * kept, and put in the place of that answer when it comes back.
+ * Rounds that a client sees as one answer. Providers sign what a model thought, and take it back only in the turn
+ * that it came in. So the rounds are kept, and put in the place of that answer when it comes back.
  */
 export interface KeptRounds {
   /** What the answer is found by. */
@@ -96,11 +96,15 @@ export async function withHiddenRounds(
   return made.length === 0 ? null : changeAnswers(wire, body, made);
 }
 
-/** The keys that an answer is looked up by, one after the other: its last thought’s, then in Chat, where clients may leave thoughts out, the last call’s. */
+/**
+ * The keys that an answer is looked up by, one after the other: its last thought’s, then in Chat, where clients may
+ * leave thoughts out, the last call’s.
+ */
 function keysOf(wire: WireName, { parts }: PastAnswer): readonly PartKey[] {
   const thought = parts.findLast(({ part }) => thoughtKeys(part).length > 0)?.part;
   const keys = thought === undefined ? [] : thoughtKeys(thought);
-  // Of an item that is enciphered its id says no more; of several blocks of reasoning in Chat the last is that of the last round.
+  // Of an item that is enciphered its id says no more; of several blocks of reasoning in Chat the last is that of the
+  // last round.
   const key = wire === 'openai-chat' ? keys.at(-1) : keys[0];
   const call = wire === 'openai-chat' ? parts.findLast(({ part }) => part.type === 'call')?.part : undefined;
   return [...(key === undefined ? [] : [key]), ...(call === undefined ? [] : partKeys(call))];
@@ -123,7 +127,10 @@ function visible({ parts, results }: Round): readonly TurnPart[] {
   return parts.filter((part) => part.type !== 'call' || !hidden.has(part.toolCallId));
 }
 
-/** Whether an answer is the one that these rounds were: the same calls and words. Its client may have left thoughts out, and changed none. */
+/**
+ * Whether an answer is the one that these rounds were: the same calls and words. Its client may have left thoughts
+ * out, and changed none.
+ */
 function isOf({ parts }: PastAnswer, rounds: readonly Round[]): boolean {
   const given = rounds.flatMap(visible);
   const back = parts.map(({ part }) => part);

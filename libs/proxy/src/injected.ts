@@ -1,4 +1,7 @@
-/** What clients put into the messages of their users, by the client that writes it: all of it is left out, tags included. */
+/**
+ * What clients put into the messages of their users, by the client that writes it: all of it is left out, tags
+ * included.
+ */
 export const injectedTags: Readonly<Record<string, readonly string[]>> = {
   'Claude Code': [
     ...['system-reminder', 'local-command-caveat', 'local-command-stdout', 'local-command-stderr', 'command-name'],
@@ -49,7 +52,10 @@ interface Cut {
   readonly inside: readonly string[];
 }
 
-/** Cuts blocks out of a text, in time that grows with its length alone. A tag that is not closed is a text like any other. */
+/**
+ * Cuts blocks out of a text, in time that grows with its length alone. A tag that is not closed is a text like any
+ * other.
+ */
 function cut(text: string, opening: RegExp): Cut {
   const [outside, inside]: [string[], string[]] = [[], []];
   const unclosed = new Set<string>();

@@ -4,9 +4,10 @@ const unreserved = /[A-Za-z0-9._~-]/;
 const separator = /[/\\]+/;
 
 /**
- * A request’s path in the one form by which it is matched and sent on: without `.`, `..` and empty segments, with `/` for `\`, and with nothing
- * encoded that need not be. So no server reads another path than the one that was allowed. Null where it could: a slash that is encoded may
- * be part of a model’s name, but not of `..`, nor of a path at which a model is asked. The query stays as it is.
+ * A request’s path in the one form by which it is matched and sent on: without `.`, `..` and empty segments, with `/`
+ * for `\`, and with nothing encoded that need not be. So no server reads another path than the one that was allowed.
+ * Null where it could: a slash that is encoded may be part of a model’s name, but not of `..`, nor of a path at which
+ * a model is asked. The query stays as it is.
  */
 export function plainTarget(method: string, target: string): string | null {
   const mark = target.indexOf('?');

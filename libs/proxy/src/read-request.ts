@@ -29,7 +29,10 @@ export interface ModelRequest {
   readonly toolList: string | null;
   /** Tools that the model is made to call, or alone may call: they stay. */
   readonly forced: readonly string[];
-  /** Whether the model may call no others: `allowed_tools` names the forced ones, and a search tool could not be called. */
+  /**
+   * Whether the model may call no others: `allowed_tools` names the forced ones, and a search tool could not be
+   * called.
+   */
   readonly isLimited: boolean;
   /** The answer that the provider keeps and that this request goes on from; null for none. */
   readonly previousAnswer: string | null;
@@ -101,7 +104,10 @@ function toolsWith(
   return made;
 }
 
-/** The functions of the request that its `allowed_tools` names, as chat completions or Responses write it; none where it has no such choice. */
+/**
+ * The functions of the request that its `allowed_tools` names, as chat completions or Responses write it; none where
+ * it has no such choice.
+ */
 function allowedTools(choice: JsonSpan | undefined, tools: readonly RequestTool[]): readonly string[] {
   if (choice?.member('type')?.string !== 'allowed_tools') return [];
   const list = choice.member('allowed_tools')?.member('tools') ?? choice.member('tools');

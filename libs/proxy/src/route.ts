@@ -11,8 +11,8 @@ export interface Target {
 const mostTargets = 8;
 
 /**
- * The upstreams of a request in the order in which they are tried: where the model’s own entry says, else the first that fits, then those
- * of its fallbacks. None where nothing fits.
+ * The upstreams of a request in the order in which they are tried: where the model’s own entry says, else the first
+ * that fits, then those of its fallbacks. None where nothing fits.
  */
 export function targetsOf(
   settings: ProxySettings,

@@ -30,7 +30,10 @@ export interface LoopSetup {
   readonly keepTool: (name: string) => boolean;
   /** Null where the model gets none, so that there is one round. */
   readonly searchTool: WireTool | null;
-  /** The provider’s own search, which finds the tools that are marked for it; null for none. There is no other one beside. */
+  /**
+   * The provider’s own search, which finds the tools that are marked for it; null for none. There is no other one
+   * beside.
+   */
   readonly native: { readonly search: NativeSearch; readonly deferTool: (name: string) => boolean } | null;
   search(args: string): Promise<SearchAnswer>;
   /** Takes note of a search that the provider answered. */
@@ -48,7 +51,10 @@ export interface RoundResult {
 /** What a later request says of a search that was not answered: every call has a result. */
 const noSearch = 'This search was not answered. Search again if you need to.';
 
-/** The conversation with the model for one request of a client: its searches are answered here, and it is asked again with what they found. */
+/**
+ * The conversation with the model for one request of a client: its searches are answered here, and it is asked again
+ * with what they found.
+ */
 export class SearchLoop {
   /** Rounds whose searches were answered. */
   rounds = 0;
@@ -67,7 +73,10 @@ export class SearchLoop {
     return [...this._called];
   }
 
-  /** The rounds so far, where the client sees them as one answer and some of their calls not at all; null where it sees what the model said. */
+  /**
+   * The rounds so far, where the client sees them as one answer and some of their calls not at all; null where it
+   * sees what the model said.
+   */
   get hiddenRounds(): readonly Round[] | null {
     return this._rounds.some(({ results }) => results.length > 0) ? this._rounds : null;
   }

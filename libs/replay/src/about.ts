@@ -3,7 +3,9 @@ import type { Incoming } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
 import type { RunRecords } from './run-records.js';
 
-/** What was asked of the approvers where this was asked, decided or judged; undefined if it is not among the records. */
+/**
+ * What was asked of the approvers where this was asked, decided or judged; undefined if it is not among the records.
+ */
 export function approvalRequestOf(
   { record }: Incoming<'agent.approvals'>,
   run: RunRecords | null,

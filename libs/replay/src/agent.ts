@@ -70,7 +70,10 @@ export function deriveAgentEnd(
   return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
 }
 
-/** The end of a run whose record became a dead letter. Of a request’s tenant its credential spoke, and credentials are not kept. */
+/**
+ * The end of a run whose record became a dead letter. Of a request’s tenant its credential spoke, and credentials are
+ * not kept.
+ */
 export function deriveDeadEnd(
   { record }: Incoming<'agent.responses'>,
   run: RunRecords,
@@ -104,8 +107,8 @@ function moveOf(toolset: Toolset, recorded: StrategyDecision | null, configurati
 }
 
 /**
- * The model that took the turn: one of the configuration’s list, asked what the Toolset says, and behind those that were asked before it.
- * Which of them was out of reach, and why, only the record knows.
+ * The model that took the turn: one of the configuration’s list, asked what the Toolset says, and behind those that
+ * were asked before it. Which of them was out of reach, and why, only the record knows.
  */
 function modelOf(
   recorded: TurnModel | null,
@@ -119,8 +122,8 @@ function modelOf(
   const passedOver = recorded.passedOver
     .slice(0, place)
     .map((one, before) => ({ ...one, name: names[before] ?? one.name }));
-  // That it was asked once more the model’s first reply decided, which is not recorded.
-  // What discovery chose is an input of the turn: it may have asked an embedding model, or gone by what was called before.
+  // That it was asked once more the model’s first reply decided, which is not recorded. What discovery chose is an
+  // input of the turn: it may have asked an embedding model, or gone by what was called before.
   const { shown, nativeSearch, askedAgain } = recorded;
   // Tokens were counted by a tokenizer that may be another one now.
   return turnModel(

@@ -7,7 +7,10 @@ import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
-/** What the run was called when the call was made: a former version knew it by its request_id alone, and its approval says so. */
+/**
+ * What the run was called when the call was made: a former version knew it by its request_id alone, and its approval
+ * says so.
+ */
 export function nameIn({ approvals }: RunRecords, record: ToolCall, call: RequestedCall, index: number): string {
   const former = runName(record.requestId, localPrincipal.tenantId);
   const id = approvalIdOf(callKeyOf(former, record, call, index));
@@ -29,7 +32,8 @@ export function deriveOutcome(
     const asked = askedAt(run, decided);
     const decider: Decider | null =
       identity.provider === 'none' ? { actorId: decided.decidedBy, tenantId: null } : proven(recorded, asked);
-    // Of a decision that came when its run was long over: it changed nothing, and what it was about is not read with it.
+    // Of a decision that came when its run was long over: it changed nothing, and what it was about is not read with
+    // it.
     if (asked === null && run.toolsets.length === 0 && recorded.notTaken !== null && namesPlace(decided))
       throw new NotReplayable(
         'It came after its run had ended, and the question is not among the records that were read.',
@@ -56,8 +60,8 @@ export function deriveOutcome(
 }
 
 /**
- * The outcomes that a turn can have gone on with. An approver can write others, which the executor drops: so where there are
- * several, those that follow from a decision or a question.
+ * The outcomes that a turn can have gone on with. An approver can write others, which the executor drops: so where
+ * there are several, those that follow from a decision or a question.
  */
 export function outcomesTaken(
   approvalId: string,

@@ -7,7 +7,10 @@ import { isOverdue, isReturned, returnedTurn } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
-/** The run as it goes on from a record: as it is, or as another attempt where the record was re-driven and taken as that. */
+/**
+ * The run as it goes on from a record: as it is, or as another attempt where the record was re-driven and taken as
+ * that.
+ */
 export function goingOn(
   run: RunState,
   { headers, timestamp }: Pick<Incoming, 'headers' | 'timestamp'>,
@@ -25,7 +28,10 @@ export function isRedriven({ headers }: Pick<Incoming, 'headers'>, { redrive }: 
   return redrive !== null && headers[redriveHeader] === redrive;
 }
 
-/** A turn in each attempt that it can have been parked in: as the log has it, and as a redrive of it, or of what brought it back, began one. */
+/**
+ * A turn in each attempt that it can have been parked in: as the log has it, and as a redrive of it, or of what
+ * brought it back, began one.
+ */
 export function attemptsOf(
   turn: Incoming<'agent.tool-calls'>,
   { approvals, returns }: RunRecords,
@@ -41,8 +47,9 @@ export function attemptsOf(
 }
 
 /**
- * What a redrive, or the filter since the run’s time was up, gave back to the filter instead of an executor, from each turn that it can have been; null if an executor decided the record.
- * Its signature is the turn’s grant, which is verified where the turn is.
+ * What a redrive, or the filter since the run’s time was up, gave back to the filter instead of an executor, from
+ * each turn that it can have been; null if an executor decided the record. Its signature is the turn’s grant, which
+ * is verified where the turn is.
  */
 export async function deriveReturned(
   { record, headers, timestamp }: Incoming<'agent.steps'>,

@@ -17,16 +17,19 @@ import { NotReplayable } from './outcome.js';
 /** Who decides what is permitted under a configuration. */
 export type AuthorizerOf = (configuration: Configuration) => AuthorizationPort;
 
-/** What became of a call: it was refused; it is parked; or it came to its tool, and what that gave is the record’s to say. */
+/**
+ * What became of a call: it was refused; it is parked; or it came to its tool, and what that gave is the record’s to
+ * say.
+ */
 export type Admission =
   | { readonly kind: 'refused'; readonly result: ToolExecResult & { ok: false } }
   | { readonly kind: 'parked'; readonly parked: ParkedCall }
   | { readonly kind: 'admitted' };
 
 /**
- * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know (whether the tool was
- * there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded step, null where there is none. Where an
- * approval is needed, `decision` is the one that was taken.
+ * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
+ * (whether the tool was there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded
+ * step, null where there is none. Where an approval is needed, `decision` is the one that was taken.
  */
 export async function admit(
   call: CallInTurn,
@@ -94,8 +97,8 @@ function recordedWorld(
 }
 
 /**
- * What OpenFGA answered when the call was made, which its step says: the store may have changed since. A call without a step went on to where no
- * authorizer is asked any more.
+ * What OpenFGA answered when the call was made, which its step says: the store may have changed since. A call without
+ * a step went on to where no authorizer is asked any more.
  */
 function answered(recorded: Step | null): AuthorizationPort {
   return {
@@ -106,7 +109,10 @@ function answered(recorded: Step | null): AuthorizationPort {
   };
 }
 
-/** The tools as the configuration describes them. Whether arguments fit is for the tool’s own check to say, which only the recorded run has asked. */
+/**
+ * The tools as the configuration describes them. Whether arguments fit is for the tool’s own check to say, which only
+ * the recorded run has asked.
+ */
 function recordedTools({ byId }: CallInTurn['judges']['granting'], recorded: Step | null): ToolSource {
   return {
     getBoundTool: (toolId) => {

@@ -1,6 +1,9 @@
 /** One thing that would be otherwise under the candidate. */
 export type Change =
-  /** The model would be shown other tools, by key; `altered` are offered as before, with another description or schema. */
+  /**
+   * The model would be shown other tools, by key; `altered` are offered as before, with another description or
+   * schema.
+   */
   | {
       readonly kind: 'tools';
       readonly gained: readonly string[];
@@ -25,5 +28,8 @@ export type Change =
     }
   /** The run goes on, or ends with an error code. */
   | { readonly kind: 'run'; readonly was: string; readonly would: string }
-  /** What happens to a decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was asked. */
+  /**
+   * What happens to a decision on a call of the tool, by key: taken, or why not. `tool` is empty if nothing was
+   * asked.
+   */
   | { readonly kind: 'approval'; readonly tool: string; readonly was: string; readonly would: string };

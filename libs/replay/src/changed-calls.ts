@@ -60,8 +60,8 @@ export async function changedCalls(
 }
 
 /**
- * The turn that the steps are of: an iteration has several where it went back to the filter, as after a redrive, and the model was asked again.
- * Of those with the same calls the one of the same attempt.
+ * The turn that the steps are of: an iteration has several where it went back to the filter, as after a redrive, and
+ * the model was asked again. Of those with the same calls the one of the same attempt.
  */
 function turnOf({ iteration, steps, run: { redrive } }: AgentStepResult, { calls }: RunRecords): ToolCall | undefined {
   const ofIteration = calls.map(({ record }) => record).filter((one) => one.iteration === iteration);

@@ -55,12 +55,18 @@ export class RecordedConfigurations {
     return evaluator;
   }
 
-  /** Since when a version was in force that was so at that time, milliseconds since the epoch; -Infinity if the log does not say. */
+  /**
+   * Since when a version was in force that was so at that time, milliseconds since the epoch; -Infinity if the log
+   * does not say.
+   */
   since(version: string, at: number): number {
     return this.recorded.times.findLast((one) => one.version === version && one.since <= at)?.since ?? -Infinity;
   }
 
-  /** The version that a record names as in force; where an earlier Sluice wrote none, the last one on the log before that time. */
+  /**
+   * The version that a record names as in force; where an earlier Sluice wrote none, the last one on the log before
+   * that time.
+   */
   inForce(version: string, at: number): Evaluator {
     if (version !== '') return this.get(version);
     const last = this.recorded.times.findLast(({ since }) => since <= at);

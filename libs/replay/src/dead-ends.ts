@@ -9,8 +9,8 @@ const recordBytes = 1_024;
 const typicalBytes = 8 * 1_024;
 
 /**
- * Runs that ended with a dead letter: a redrive can bring each back, at any time, and is decided on records of before. They are held
- * until then, or the log’s end, as far as there is room.
+ * Runs that ended with a dead letter: a redrive can bring each back, at any time, and is decided on records of
+ * before. They are held until then, or the log’s end, as far as there is room.
  */
 export class DeadEnds {
   /** Bytes of each, those that ended first first. */

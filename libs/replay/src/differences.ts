@@ -5,7 +5,10 @@ export interface Difference {
   readonly is: string | undefined;
 }
 
-/** What differs between two JSON values, leaf by leaf; list items that have a `key` or an `id` are matched by it, others by place. */
+/**
+ * What differs between two JSON values, leaf by leaf; list items that have a `key` or an `id` are matched by it,
+ * others by place.
+ */
 export function differences(before: unknown, after: unknown, path = ''): readonly Difference[] {
   const was = before === undefined ? undefined : JSON.stringify(before);
   const is = after === undefined ? undefined : JSON.stringify(after);

@@ -26,9 +26,9 @@ export interface Reading {
 const decisionsAlone = 2_000;
 
 /**
- * Does the work on each run that has selected decisions, and gives what it finds in the order of one thread. Without threads, for little,
- * and until they are there, it is done here. Memory is bounded: where the threads are slower, reading waits. Ends early, without an error,
- * where the signal aborts.
+ * Does the work on each run that has selected decisions, and gives what it finds in the order of one thread. Without
+ * threads, for little, and until they are there, it is done here. Memory is bounded: where the threads are slower,
+ * reading waits. Ends early, without an error, where the signal aborts.
  */
 export async function* overRuns<R>(
   reader: LogReader,
@@ -57,7 +57,8 @@ export async function* overRuns<R>(
       }
       yield* found(await perform(work, recordsOf(run.requestId, run.messages, codec), dead));
       alone += run.selected;
-      // Runs that are in memory already are never waited for, and who never waits hears neither of threads nor that he is to stop.
+      // Runs that are in memory already are never waited for, and who never waits hears neither of threads nor that
+      // he is to stop.
       await setImmediate();
       if (signal.aborted) return;
       if (threads !== null && alone >= decisionsAlone)

@@ -40,8 +40,9 @@ export interface ReplayOptions extends Replaying, Reading {
 }
 
 /**
- * Decides everything in the selection once more, from its recorded inputs and under its recorded configuration, by the functions that
- * the services decide with, and says whether the bytes are the same. Nothing is run and no model is asked.
+ * Decides everything in the selection once more, from its recorded inputs and under its recorded configuration, by
+ * the functions that the services decide with, and says whether the bytes are the same. Nothing is run and no model
+ * is asked.
  */
 export async function* replay(reader: LogReader, options: ReplayOptions): AsyncGenerator<Replayed, void, undefined> {
   const { selection, threads = null } = options;

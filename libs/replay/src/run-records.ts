@@ -17,8 +17,9 @@ export interface RunRecords {
 }
 
 /**
- * A record as it is held until its run has ended: the bytes that it can be read from once more, which take a fraction of the memory, and of the
- * time that goes to garbage; whole only where the reader has no bytes of today’s schema at hand.
+ * A record as it is held until its run has ended: the bytes that it can be read from once more, which take a fraction
+ * of the memory, and of the time that goes to garbage; whole only where the reader has no bytes of today’s schema at
+ * hand.
  */
 export type Held = Omit<Incoming, 'record' | 'avro'> &
   ({ readonly avro: Buffer; readonly record: null } | { readonly avro: null; readonly record: Incoming['record'] });

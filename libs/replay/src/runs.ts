@@ -17,12 +17,15 @@ export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
 const read = [...runTopics, topics.deadLetters] as const;
 
 /**
- * How much of the log’s time a run is held after its end, milliseconds: over topics and partitions the order is that of the brokers’
- * clocks. A dead letter is held as long, since the end that follows from it goes out beside it.
+ * How much of the log’s time a run is held after its end, milliseconds: over topics and partitions the order is that
+ * of the brokers’ clocks. A dead letter is held as long, since the end that follows from it goes out beside it.
  */
 const lingerMs = 5_000;
 
-/** Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time, and by what is held of dead ends. */
+/**
+ * Gathers runs with selected decisions from the log; memory is bounded by the runs that are under way at a time, and
+ * by what is held of dead ends.
+ */
 export async function* readRuns(
   reader: LogReader,
   { selection, signal, ...options }: Gathering,

@@ -32,7 +32,10 @@ export const everything: DecisionSelection = {
   tool: null,
 };
 
-/** What a decision follows from is older than itself: a run takes a day at most, and a request may have waited before it. */
+/**
+ * What a decision follows from is older than itself: a run takes a day at most, and a request may have waited before
+ * it.
+ */
 const inputsMs = 2 * 24 * 3_600_000;
 
 /** Where reading has to begin, so that the inputs of the selected decisions are read as well. */
@@ -40,7 +43,10 @@ export function readFrom({ from }: DecisionSelection): ReadFrom {
   return from === null ? 'start' : { time: Math.max(0, from - inputsMs) };
 }
 
-/** Of which tenant and tool it is may stand in other records of its run; while they are not known (null), it may be selected. */
+/**
+ * Of which tenant and tool it is may stand in other records of its run; while they are not known (null), it may be
+ * selected.
+ */
 export function isSelected(message: Incoming, run: RunRecords | null, selection: DecisionSelection): boolean {
   const { from, to, offsets, session, tenant, tool } = selection;
   const { timestamp, topic, partition, offset, key } = message;

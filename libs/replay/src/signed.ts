@@ -38,7 +38,10 @@ export async function continuationDifference(record: AgentStepResult, verifier: 
   };
 }
 
-/** What is wrong with the signature over a whole record; nothing with one from before there were keys of the agent, which is not signed so. */
+/**
+ * What is wrong with the signature over a whole record; nothing with one from before there were keys of the agent,
+ * which is not signed so.
+ */
 export async function recordDifference<T extends SignedTopic>(
   message: {
     readonly topic: T;

@@ -2,7 +2,10 @@ import type { Configuration, ConfiguredTool } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 
-/** Every name that a tool has on the log, of which one is given: its key, and its ids under all configurations that were ever in force. */
+/**
+ * Every name that a tool has on the log, of which one is given: its key, and its ids under all configurations that
+ * were ever in force.
+ */
 export async function toolNames(reader: LogReader, name: string, signal: AbortSignal): Promise<readonly string[]> {
   const names = new Set([name]);
   const options = { from: 'start', signal, onUndecodable: () => undefined } as const;

@@ -6,8 +6,8 @@ import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Gathered } from './run-records.js';
 
 /**
- * The runs that are gathered now. A request_id names a run of its tenant alone, and not every record says its tenant: one that does not goes
- * to each run that it can be of.
+ * The runs that are gathered now. A request_id names a run of its tenant alone, and not every record says its tenant:
+ * one that does not goes to each run that it can be of.
  */
 export class UnderWay {
   private readonly byRequest = new Map<string, Gathered[]>();

@@ -49,8 +49,8 @@ export interface WhatIfOptions extends Considering, Reading {
 }
 
 /**
- * What of the recorded decisions would be otherwise under another configuration. Each is taken by itself, with its recorded inputs: what
- * the model would have said to other tools is unknown.
+ * What of the recorded decisions would be otherwise under another configuration. Each is taken by itself, with its
+ * recorded inputs: what the model would have said to other tools is unknown.
  */
 export async function* whatIf(
   reader: LogReader,

@@ -34,8 +34,8 @@ import { shareOfTime } from './strategy/fan-out.js';
 const agentRunIdForm = /^agent-[0-9a-f]{32}$/;
 
 /**
- * The request_id of the run that a call of an agent is, and its session_id: derived, so that a repeated call is the same run. As any
- * request_id it names one run of its tenant.
+ * The request_id of the run that a call of an agent is, and its session_id: derived, so that a repeated call is the
+ * same run. As any request_id it names one run of its tenant.
  */
 export function agentRunIdOf(
   record: Pick<ToolCall, 'requestId' | 'iteration'>,
@@ -61,8 +61,8 @@ export interface Handing {
 }
 
 /**
- * Whether the call’s caller could have asked for the run himself (K-63): its groups are among those that he may ask for, as a whole or not
- * at all, and the agent is under the configuration in force the one that was granted.
+ * Whether the call’s caller could have asked for the run himself (K-63): its groups are among those that he may ask
+ * for, as a whole or not at all, and the agent is under the configuration in force the one that was granted.
  */
 export function mayHandOver(toolId: string, { run }: Pick<ToolCall, 'run'>, judges: readonly Evaluator[]): Verdict {
   const [granted, ...others] = judges.map(({ byId, configuration: { groupTree } }) => ({
@@ -82,8 +82,8 @@ export function mayHandOver(toolId: string, { run }: Pick<ToolCall, 'run'>, judg
 }
 
 /**
- * Whether what is left of the run's tokens and money lets an agent's model take one turn: that much is set aside before the call, as before a turn of
- * the run's own model. What the run's agents used is counted in it.
+ * Whether what is left of the run's tokens and money lets an agent's model take one turn: that much is set aside
+ * before the call, as before a turn of the run's own model. What the run's agents used is counted in it.
  */
 export function mayAfford(
   toolId: string,
@@ -109,8 +109,9 @@ export function questionOf(args: JsonValue | undefined): string {
 }
 
 /**
- * The run that the call at `index` becomes, as the executor hands it to the filter, before it signs it: a turn’s end without steps and
- * before the first iteration. It asks for the same principal, with the agent’s groups and the connections of the run that calls it.
+ * The run that the call at `index` becomes, as the executor hands it to the filter, before it signs it: a turn’s end
+ * without steps and before the first iteration. It asks for the same principal, with the agent’s groups and the
+ * connections of the run that calls it.
  */
 export function agentBeginning(
   { partition, offset, record }: PlacedTurn,
@@ -158,7 +159,10 @@ export function agentBeginning(
   };
 }
 
-/** What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents before it in this turn used; agents side by side share that evenly. */
+/**
+ * What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents
+ * before it in this turn used; agents side by side share that evenly.
+ */
 function leftFor(
   { tokens, microUsd }: Pick<AgentSettings, 'tokens' | 'microUsd'>,
   run: Pick<RunState, 'inputTokens' | 'outputTokens'>,

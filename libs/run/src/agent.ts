@@ -8,7 +8,10 @@ import { answerResponse, errorResponse } from './ends/responses.js';
 /** What is known of a turn that ends its run. */
 type OverdueTurn = Pick<Toolset, 'requestId' | 'sessionId' | 'request' | 'run' | 'configVersion'>;
 
-/** The run’s end where its time was up, and a record of the turn had been quarantined in place of the one that would have gone on. */
+/**
+ * The run’s end where its time was up, and a record of the turn had been quarantined in place of the one that would
+ * have gone on.
+ */
 export function outOfTimeQuarantined(turn: OverdueTurn, now: number): AgentResponse {
   const { requestId, sessionId, request, run, configVersion } = turn;
   const message = `A record of turn ${run.iteration} was quarantined since it is not as a service signed it, and no other came until the run had to end, at ${new Date(run.deadline).toISOString()}.`;

@@ -9,9 +9,10 @@ import { longestName } from './calls.js';
 const spareBytes = 8_192;
 
 /**
- * The record of a model's turn that calls tools, as large as a record may be. The calls that may be made stand there whole, unless their
- * arguments are larger than may be; as many again that are too many stand there without their arguments, so that the model hears of them;
- * the rest is counted. Under a configuration of an earlier version it is the turn as it is.
+ * The record of a model's turn that calls tools, as large as a record may be. The calls that may be made stand there
+ * whole, unless their arguments are larger than may be; as many again that are too many stand there without their
+ * arguments, so that the model hears of them; the rest is counted. Under a configuration of an earlier version it is
+ * the turn as it is.
  */
 export function boundedTurn(
   toolset: Toolset,
@@ -47,7 +48,10 @@ export function boundedTurn(
   return record();
 }
 
-/** What stands in the arguments' place is no JSON, so that an executor of an earlier version makes no call without them. */
+/**
+ * What stands in the arguments' place is no JSON, so that an executor of an earlier version makes no call without
+ * them.
+ */
 function withoutArguments(call: RequestedCall): RequestedCall {
   const bytes = utf8Length(call.arguments);
   return {

@@ -11,13 +11,19 @@ export function callIdOf(record: Pick<ToolCall, 'iteration'>, call: RequestedCal
   return length >= 1 && length <= longestName ? call.toolCallId : `call-${record.iteration}-${index}`;
 }
 
-/** Names this very call for ever: run, iteration, place, tool and arguments. `run` is what the run is called where it is claimed. */
+/**
+ * Names this very call for ever: run, iteration, place, tool and arguments. `run` is what the run is called where it
+ * is claimed.
+ */
 export function callKeyOf(run: string, { iteration }: Pick<ToolCall, 'iteration'>, call: RequestedCall, index: number) {
   const hash = sha256(call.arguments).slice(0, 32);
   return `effect/${run}/${iteration}/${index}/${call.tool.slice(0, longestName)}/${hash}`;
 }
 
-/** The arguments with their numbers as written, or undefined if they are not JSON. Empty text is what some models write for no arguments. */
+/**
+ * The arguments with their numbers as written, or undefined if they are not JSON. Empty text is what some models
+ * write for no arguments.
+ */
 export function parseArguments(text: string): JsonValue | undefined {
   if (text.trim() === '') return {};
   try {
@@ -35,8 +41,9 @@ export function callerOf({ run }: ToolCall): Pick<ToolInvocationContext, 'actorI
 }
 
 /**
- * What a model wrote as JSON, for code of ours that goes by it: every number is one, however it was spelled (`1.0`, `5e-1`). Undefined for
- * what is no JSON, or nested deeper than JSON may be. What is passed on to a tool is parseArguments, which keeps the spelling.
+ * What a model wrote as JSON, for code of ours that goes by it: every number is one, however it was spelled (`1.0`,
+ * `5e-1`). Undefined for what is no JSON, or nested deeper than JSON may be. What is passed on to a tool is
+ * parseArguments, which keeps the spelling.
  */
 export function readWritten(text: string): JsonValue | undefined {
   const written = parseArguments(text);

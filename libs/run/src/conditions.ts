@@ -13,7 +13,10 @@ const unknownOrigin: Origin = { channel: '', claims: {} };
 
 const nothingMeasured: Measured = { loads: {}, held: [] };
 
-/** The header of a request’s record that says how it came. Who may write to the topic may write it: it is no credential. */
+/**
+ * The header of a request’s record that says how it came. Who may write to the topic may write it: it is no
+ * credential.
+ */
 export const channelHeader = 'sluice-channel';
 
 /** How a request came, and of its credential’s claims those that rules name, absent ones as empty. */
@@ -73,7 +76,10 @@ export function ruleFactsOf(
   };
 }
 
-/** What the rules would be judged by for a request of this caller at the beginning of its run, milliseconds since the epoch. */
+/**
+ * What the rules would be judged by for a request of this caller at the beginning of its run, milliseconds since the
+ * epoch.
+ */
 export function beginningFacts(
   principal: Principal,
   question: string,

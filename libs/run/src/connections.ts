@@ -3,8 +3,8 @@ import type { BoundTool, Evaluator, RunState, ToolInvocationContext, Verdict } f
 import type { AgentRequest, ToolCall } from '@sluice/contracts';
 
 /**
- * Whether the call may use the connection of its context: it is the tool's under every configuration, and each of them, the signed grant
- * and the request allow it. No broker is asked before this says yes.
+ * Whether the call may use the connection of its context: it is the tool's under every configuration, and each of
+ * them, the signed grant and the request allow it. No broker is asked before this says yes.
  */
 export function judgeConnection(
   tool: Pick<BoundTool, 'id' | 'requiresConnection'>,

@@ -42,7 +42,10 @@ export function withFallbacks(facts: Facts, fallbackGroups: readonly string[]): 
   return { ...facts, groups: [...normaliseGroups(facts.groups), ...fallbackGroups] };
 }
 
-/** For each requested group without an offered tool, the first of its fallbacks that has one and that the caller may use. */
+/**
+ * For each requested group without an offered tool, the first of its fallbacks that has one and that the caller may
+ * use.
+ */
 export function fallbacksFor(
   facts: Facts,
   { offered, groups: requested }: Decision,

@@ -7,7 +7,10 @@ export function definitionBytes(tool: ModelTool): number {
   return utf8Length(definitionText(tool));
 }
 
-/** About what a turn of the agent sends beside its question: its instructions, and the tools of its groups. None to the model of rules. */
+/**
+ * About what a turn of the agent sends beside its question: its instructions, and the tools of its groups. None to
+ * the model of rules.
+ */
 export function agentPromptBytes(toolId: string, { tools, instructions, model, policy }: Configuration): number {
   const agent = tools.find(({ id }) => id === toolId)?.agent;
   if (policy.budgets.setsAsideAll !== true || model.provider === 'rules' || agent === undefined) return 0;

@@ -2,8 +2,9 @@ import type { Evaluator, ModelTurn } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 
 /**
- * The turn of a run whose request makes one call itself, null for every other run: first the call, then its result as the answer. What a
- * model says decides nothing about what may run, and neither does this: grant, policy and approvals are the executor’s affair as ever.
+ * The turn of a run whose request makes one call itself, null for every other run: first the call, then its result as
+ * the answer. What a model says decides nothing about what may run, and neither does this: grant, policy and
+ * approvals are the executor’s affair as ever.
  */
 export function directTurn({ request, iteration }: Toolset, evaluator: Pick<Evaluator, 'tool'>): ModelTurn | null {
   const { call, history } = request;

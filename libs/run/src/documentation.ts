@@ -13,8 +13,8 @@ export interface FirstUse {
 }
 
 /**
- * Looks at the calls before: null for a tool that was sent in full, or that was used before. Reading is the first use as far as the page
- * is concerned, and a call that went well is one.
+ * Looks at the calls before: null for a tool that was sent in full, or that was used before. Reading is the first use
+ * as far as the page is concerned, and a call that went well is one.
  */
 export function firstUse(
   toolId: string,

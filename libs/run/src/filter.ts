@@ -49,8 +49,8 @@ export function requestProblem(
 }
 
 /**
- * The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further. Nor does what a sender
- * would have a provider read as its own words.
+ * The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further.
+ * Nor does what a sender would have a provider read as its own words.
  */
 export function taken(request: AgentRequest, ids: RunIds): AgentRequest {
   return { ...request, ...ids, userId: null, history: request.history.map(withoutProviderData) };
@@ -87,8 +87,8 @@ export type Iteration =
   | { readonly kind: 'toolset'; readonly record: Toolset; readonly decision: Decision };
 
 /**
- * Decides for the run’s next iteration, whose run has its conditions (withConditions). `now` is in milliseconds since the epoch. A run that has
- * its answer ends with it, also where it is cancelled.
+ * Decides for the run’s next iteration, whose run has its conditions (withConditions). `now` is in milliseconds since
+ * the epoch. A run that has its answer ends with it, also where it is cancelled.
  */
 export function decideIteration(
   ids: RunIds,
@@ -138,7 +138,10 @@ export function isOverdue({ steps, run, inForceVersion }: AgentStepResult, taken
   return steps.length === 0 && inForceVersion === '' && run.deadline <= takenAt + clockSkewMs;
 }
 
-/** A turn that is re-driven or overdue, as the filter gets it back: nothing was done in it, and the filter’s own grant says that it is the filter’s. */
+/**
+ * A turn that is re-driven or overdue, as the filter gets it back: nothing was done in it, and the filter’s own grant
+ * says that it is the filter’s.
+ */
 export function returnedTurn(toolset: Toolset): AgentStepResult {
   const { requestId, sessionId, iteration, request, run, configVersion, grant } = toolset;
   return {

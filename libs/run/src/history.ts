@@ -9,9 +9,10 @@ type Brought = Pick<AgentStep, 'action' | 'toolCallId' | 'arguments' | 'outcome'
 export type StepBounds = Pick<Limits, 'argumentBytes' | 'resultBytes'>;
 
 /**
- * What is wrong with the steps that a sender brings along, as a sentence; null if nothing is. A step is a call and its one result, so a
- * result without a call is a step without an action, and a second result of a call a step with its id. An id may be left out. Without bounds,
- * as for what an earlier version took, sizes and forms are not looked at.
+ * What is wrong with the steps that a sender brings along, as a sentence; null if nothing is. A step is a call and
+ * its one result, so a result without a call is a step without an action, and a second result of a call a step with
+ * its id. An id may be left out. Without bounds, as for what an earlier version took, sizes and forms are not looked
+ * at.
  */
 export function historyProblem(history: readonly Brought[], bounds: StepBounds | null = null): string | null {
   const seen = new Map<string, number>();

@@ -8,14 +8,17 @@ const mostTries = 20;
 
 type Remembering = Pick<RunParts, 'documents' | 'clock'>;
 
-/** Whose runs they are: of one user of one tenant in one session. The caller chooses the session’s name, so it alone opens nothing. */
+/**
+ * Whose runs they are: of one user of one tenant in one session. The caller chooses the session’s name, so it alone
+ * opens nothing.
+ */
 function keyOf(sessionId: string, { tenantId, subjectId, actorId }: Principal): string {
   return `memory/${JSON.stringify([tenantId, subjectId ?? actorId, sessionId])}`;
 }
 
 /**
- * Keeps what the run was asked and answered, before its end is on the log: who reads the end and asks again finds it. Runs of sub-agents,
- * single calls, and runs without an answer are not kept.
+ * Keeps what the run was asked and answered, before its end is on the log: who reads the end and asks again finds it.
+ * Runs of sub-agents, single calls, and runs without an answer are not kept.
  */
 export async function remember(
   { requestId, sessionId, question, answer, run, endedAt }: AgentResponse,

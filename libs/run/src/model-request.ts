@@ -34,8 +34,10 @@ export interface BoundRequest {
 }
 
 /**
- * What a model is asked in a turn, as the run’s strategy has it asked, with its tools in the form that the configuration gives them; `shown`
- * has the ids of the offered tools that discovery chose, null for all; where `isSearched`, the others are sent for the provider’s own search. Throws Fault('schema_invalid') for a tool whose schema is none.
+ * What a model is asked in a turn, as the run’s strategy has it asked, with its tools in the form that the
+ * configuration gives them; `shown` has the ids of the offered tools that discovery chose, null for all; where
+ * `isSearched`, the others are sent for the provider’s own search. Throws Fault('schema_invalid') for a tool whose
+ * schema is none.
  */
 export function modelRequestOf(
   toolset: Toolset,
@@ -127,8 +129,8 @@ export function withReminder(request: ModelRequest, reminder: string): ModelRequ
 }
 
 /**
- * The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. Where `reminder` is not null, the turn is the reply
- * to the second request, which had it.
+ * The model that took a turn, as the turn’s record names it; `name` is that of `modelName`. Where `reminder` is not
+ * null, the turn is the reply to the second request, which had it.
  */
 export function turnModel(
   { request: first, bound }: BoundRequest,

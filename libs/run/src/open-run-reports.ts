@@ -17,8 +17,8 @@ export interface OpenRunReport {
 type Written = Pick<OpenRunReport, 'at' | 'by'> & { readonly tenants: Readonly<Record<string, number>> };
 
 /**
- * Writes what a filter sees, unless another one has just done so, or it is what stands there and not older than `keptMs`. Where two write at
- * the same moment, either report is good.
+ * Writes what a filter sees, unless another one has just done so, or it is what stands there and not older than
+ * `keptMs`. Where two write at the same moment, either report is good.
  */
 export async function reportOpenRuns(
   documents: Pick<Documents, 'find' | 'put'>,

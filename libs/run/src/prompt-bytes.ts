@@ -9,8 +9,9 @@ import type { Move } from './strategy/move.js';
 import { nextMove } from './strategy/next-move.js';
 
 /**
- * Why the run may not begin this turn, or null if it may: all that its model would be sent is more than what is left of its tokens or money.
- * Where discovery will choose among the tools, the smallest that it may show are set aside. A turn without a model needs nothing.
+ * Why the run may not begin this turn, or null if it may: all that its model would be sent is more than what is left
+ * of its tokens or money. Where discovery will choose among the tools, the smallest that it may show are set aside. A
+ * turn without a model needs nothing.
  */
 export function turnBudgetEnd(toolset: Toolset, evaluator: Evaluator): RunEnd | null {
   const { run, request } = toolset;

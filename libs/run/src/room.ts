@@ -6,10 +6,16 @@ import { callIdOf, longestName } from './calls.js';
 import { afterStep, historyFull, stepOf, stepResult } from './steps.js';
 import type { TurnSoFar } from './steps.js';
 
-/** Why a call is not made, whatever its tool: `history_full` under a configuration of an earlier version, which bounded nothing else. */
+/**
+ * Why a call is not made, whatever its tool: `history_full` under a configuration of an earlier version, which
+ * bounded nothing else.
+ */
 export type NotMade = 'too_many_calls' | 'arguments_too_large' | 'record_full' | 'history_full';
 
-/** Bytes of the record that are kept free: for the signature, the version in force, and the error that the run may end with. */
+/**
+ * Bytes of the record that are kept free: for the signature, the version in force, and the error that the run may end
+ * with.
+ */
 const spareBytes = 16_384;
 
 /** A refusal of the longest message there is, for calls whose refusal is not known yet. */
@@ -19,9 +25,9 @@ const anyRefusal = 'x'.repeat(256);
 const resultFormBytes = 512;
 
 /**
- * Why the call at `index` is not made although it could be, or null. `done` are the steps before it. A call is made only if the turn's record
- * has room for the largest step that it can become and for refusing the calls behind it: else the record could not be written, and what the
- * calls did would stand nowhere.
+ * Why the call at `index` is not made although it could be, or null. `done` are the steps before it. A call is made
+ * only if the turn's record has room for the largest step that it can become and for refusing the calls behind it:
+ * else the record could not be written, and what the calls did would stand nowhere.
  */
 export function notMade(
   record: ToolCall,
@@ -43,7 +49,9 @@ export function notMade(
   return historyFull || !hasRoomForCall(record, index, done, turn, granted) ? 'record_full' : null;
 }
 
-/** Whether the turn's record has room for these steps, for refusing the calls behind them, and for so many bytes more. */
+/**
+ * Whether the turn's record has room for these steps, for refusing the calls behind them, and for so many bytes more.
+ */
 export function hasRoom(
   record: ToolCall,
   steps: readonly Step[],
@@ -83,7 +91,10 @@ function hasRoomForCall(
   return hasRoom(record, [...done, empty], afterStep(turn, call.tool, empty, granted), granted, more);
 }
 
-/** The step of a call that is not made. It repeats no argument, so that there is room for it wherever a call before it was made. */
+/**
+ * The step of a call that is not made. It repeats no argument, so that there is room for it wherever a call before it
+ * was made.
+ */
 export function refusedCall(
   record: ToolCall,
   index: number,
@@ -98,8 +109,8 @@ export function refusedCall(
 }
 
 /**
- * The step of a call that an earlier attempt at the turn made, where the record has no room for what it gave: this attempt’s calls before it
- * took more.
+ * The step of a call that an earlier attempt at the turn made, where the record has no room for what it gave: this
+ * attempt’s calls before it took more.
  */
 export function noRoomForResult(
   record: ToolCall,

@@ -45,7 +45,10 @@ export class RunTools {
     return documentedTools(this.evaluator, { groups, toolIds: request.toolIds, nested: run.parent !== null });
   }
 
-  /** The pages of these tools, for the workspace of the run; null where nothing is deferred, so that the model has all texts already. */
+  /**
+   * The pages of these tools, for the workspace of the run; null where nothing is deferred, so that the model has all
+   * texts already.
+   */
   get pages(): ToolPages | null {
     if (this.evaluator.configuration.descriptions === undefined) return null;
     const tools = this.documented();
@@ -71,7 +74,10 @@ export class RunTools {
     return { group, tools: named, total: tools.length };
   }
 
-  /** What a search for tools goes through: those that this turn was offered, in their full texts, but for groups that are still to be loaded. */
+  /**
+   * What a search for tools goes through: those that this turn was offered, in their full texts, but for groups that
+   * are still to be loaded.
+   */
   searchable(): readonly (ModelTool & { readonly shortDescription: string })[] {
     const { evaluator, record } = this;
     const { history } = record.request;

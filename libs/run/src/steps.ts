@@ -25,7 +25,10 @@ import { make } from '@sluice/contracts';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
 
-/** A turn before the call at `index`: the state, the bytes of the history so far, how often each tool ran, and the answer if a call ended the run. */
+/**
+ * A turn before the call at `index`: the state, the bytes of the history so far, how often each tool ran, and the
+ * answer if a call ended the run.
+ */
 export interface TurnSoFar {
   readonly state: string;
   readonly bytes: number;
@@ -38,7 +41,10 @@ export interface TurnSoFar {
 /** The tools under the configuration that granted the turn. */
 type Granted = Pick<Evaluator, 'byId' | 'policy'>;
 
-/** The turn behind the steps that are done, all of them of calls that were judged: behind a full history nothing is parked. */
+/**
+ * The turn behind the steps that are done, all of them of calls that were judged: behind a full history nothing is
+ * parked.
+ */
 export function turnAfter(record: ToolCall, done: readonly Step[], granted: Granted): TurnSoFar {
   const begun: TurnSoFar = {
     state: normaliseState(record.request.state),
@@ -117,7 +123,10 @@ export function stepOf(
   };
 }
 
-/** How a configuration of an earlier version has a call refused where the history is full; room.ts has the refusals of today. */
+/**
+ * How a configuration of an earlier version has a call refused where the history is full; room.ts has the refusals of
+ * today.
+ */
 export function historyFull(record: ToolCall, index: number, state: string, now: number): Step {
   const call = record.calls[index] as RequestedCall;
   return make.agentStep({
@@ -188,14 +197,20 @@ function withAgentTokens(run: RunState, steps: readonly Step[]): RunState {
   );
 }
 
-/** With a call that was made goes what its provider wants back; the step of a refused one, which repeats no argument, repeats none of this either. */
+/**
+ * With a call that was made goes what its provider wants back; the step of a refused one, which repeats no argument,
+ * repeats none of this either.
+ */
 function inHistory(step: Step, { calls }: ToolCall): Step {
   const call = calls[step.index];
   const providerData = call !== undefined && call.arguments === step.arguments ? call.providerData : null;
   return providerData === null ? withoutHash(step) : { ...withoutHash(step), providerData };
 }
 
-/** The history with as much provider data as one may carry: the oldest goes first, since providers need that of late turns most. */
+/**
+ * The history with as much provider data as one may carry: the oldest goes first, since providers need that of late
+ * turns most.
+ */
 function withinBound(history: readonly Step[]): readonly Step[] {
   let left: number = largestProviderData.history;
   const kept = history.toReversed().map((step) => {
@@ -206,7 +221,10 @@ function withinBound(history: readonly Step[]): readonly Step[] {
   return left < 0 ? kept.reverse() : history;
 }
 
-/** What is for the audit it reads where the step is new; what goes on is what a service of any version passes on whole. */
+/**
+ * What is for the audit it reads where the step is new; what goes on is what a service of any version passes on
+ * whole.
+ */
 function withoutHash(step: Step): Step {
   const { resultHash, cachedAt, documentation } = step;
   if (resultHash === null && cachedAt === null && documentation === null) return step;

@@ -23,7 +23,8 @@ export function toolset(
     tools: offeredForms(decision.offered),
     ...hiddenForms(decision.hidden),
     unknownGroups: decision.unknownGroups,
-    // A member of the wire that no version ever filled: a tool that cannot run has no specification, which the configuration says.
+    // A member of the wire that no version ever filled: a tool that cannot run has no specification, which the
+    // configuration says.
     unavailable: [],
     configVersion: decision.configVersion,
     decidedAt: now,
@@ -46,7 +47,10 @@ const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };
 });
 
-/** The function, which makes its result once for each object as long as there is that object, and freezes what so many share. */
+/**
+ * The function, which makes its result once for each object as long as there is that object, and freezes what so many
+ * share.
+ */
 function remembered<From extends object, To extends object>(make: (from: From) => To): (from: From) => Readonly<To> {
   const made = new WeakMap<From, Readonly<To>>();
   return (from) => {

@@ -14,8 +14,9 @@ type Keeping = Pick<RunParts, 'documents' | 'clock'>;
 type Turn = Pick<Toolset, 'requestId' | 'iteration' | 'run'>;
 
 /**
- * Keeps it beside the log for those who ask later how the run is: records of agent.progress may be lost, and are for those who follow. Best
- * effort: what is left behind by a turn that is over, the reader of the log sees by the iteration.
+ * Keeps it beside the log for those who ask later how the run is: records of agent.progress may be lost, and are for
+ * those who follow. Best effort: what is left behind by a turn that is over, the reader of the log sees by the
+ * iteration.
  */
 export async function noteWaiting({ requestId, iteration, run }: Turn, reason: string, parts: Keeping): Promise<void> {
   const tenant = run.principal?.tenantId;
@@ -38,8 +39,8 @@ export async function noLongerWaiting({ requestId, run }: Turn, { documents }: K
 }
 
 /**
- * What the tenant’s run waits for; null if for nothing, or where that cannot be read: how the run is can be shown without it. The caller holds
- * the iteration against what the log has.
+ * What the tenant’s run waits for; null if for nothing, or where that cannot be read: how the run is can be shown
+ * without it. The caller holds the iteration against what the log has.
  */
 export async function waitingOf(requestId: string, tenant: string, parts: Keeping): Promise<Waiting | null> {
   const found = await parts.documents.find(keyOf(requestId, tenant)).catch(() => undefined);

@@ -8,8 +8,8 @@ const deepest = 4;
 export type Follow = (schema: JsonObject) => JsonObject | null;
 
 /**
- * Whether no value fits both schemas. Looks at types, constants, required names and closed objects, each of which is a condition by itself:
- * what else a schema says only makes it narrower. False where it cannot be seen.
+ * Whether no value fits both schemas. Looks at types, constants, required names and closed objects, each of which is
+ * a condition by itself: what else a schema says only makes it narrower. False where it cannot be seen.
  */
 export function areDisjoint(one: JsonObject, other: JsonObject, follow: Follow, levels = deepest): boolean {
   const [a, b] = [follow(one), follow(other)];

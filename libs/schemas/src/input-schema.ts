@@ -24,9 +24,9 @@ const reservedProperty = 'connectionId';
 export const deepestSchema = 64;
 
 /**
- * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it is one:
- * type object at the top, no construct outside the restricted subset, and at any depth no property named `connectionId`, which of a foreign
- * server’s tool matters where that is bound to a connection here.
+ * What keeps a schema from being a tool's input schema, a sentence each with construct and JSON pointer; empty if it
+ * is one: type object at the top, no construct outside the restricted subset, and at any depth no property named
+ * `connectionId`, which of a foreign server’s tool matters where that is bound to a connection here.
  */
 export function schemaProblems(schema: JsonObject, isBound = true): readonly string[] {
   if (!isJsonObject(schema)) return ['The input schema is not an object.'];
@@ -38,7 +38,10 @@ export function schemaProblems(schema: JsonObject, isBound = true): readonly str
   return problems;
 }
 
-/** The problems of a schema that stands somewhere inside another one; with `isBound` those of arguments that would choose a connection, too. */
+/**
+ * The problems of a schema that stands somewhere inside another one; with `isBound` those of arguments that would
+ * choose a connection, too.
+ */
 export function constructsIn(schema: JsonObject, path: string, isBound = false): readonly string[] {
   const problems: string[] = [];
   check(schema, path, problems, isBound);

@@ -28,8 +28,9 @@ const ofArrays = [
 ];
 
 /**
- * One schema that allows what both allow; null where it takes more than putting their keywords side by side. What `own` says of itself
- * (title, description) wins. A default stays where the server wrote it: that of `part` would be filled in where it is not today.
+ * One schema that allows what both allow; null where it takes more than putting their keywords side by side. What
+ * `own` says of itself (title, description) wins. A default stays where the server wrote it: that of `part` would be
+ * filled in where it is not today.
  */
 export function joined(own: JsonObject, part: JsonObject): JsonObject | null {
   if (holdsAny(own, ofArrays) && holdsAny(part, ofArrays)) return null;
@@ -44,7 +45,10 @@ export function joined(own: JsonObject, part: JsonObject): JsonObject | null {
   return clash ? null : { ...Object.fromEntries(taken), ...Object.fromEntries(withoutNullable(own)), ...members };
 }
 
-/** The names that two schemas of objects allow and require: empty where at most one of them says anything, null where it cannot be said. */
+/**
+ * The names that two schemas of objects allow and require: empty where at most one of them says anything, null where
+ * it cannot be said.
+ */
 function joinedMembers(own: JsonObject, part: JsonObject): JsonObject | null {
   const required = requiredByBoth(own, part);
   const keywords = ['properties', 'additionalProperties', ...ofObjects];

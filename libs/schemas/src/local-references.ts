@@ -19,8 +19,9 @@ interface Visited {
 }
 
 /**
- * A schema in which every reference to a part of itself is a JSON pointer from its root: also one by the part’s `$id`, by an anchor, or from within
- * a part that has an `$id`. References to what is not in it stay as they are. The same object where no part has a name.
+ * A schema in which every reference to a part of itself is a JSON pointer from its root: also one by the part’s
+ * `$id`, by an anchor, or from within a part that has an `$id`. References to what is not in it stay as they are. The
+ * same object where no part has a name.
  */
 export function withLocalReferences(root: JsonObject): JsonObject {
   const dialect = dialectOf(root);

@@ -33,7 +33,10 @@ export type Taken =
       readonly simplified: readonly string[];
       /** What the server allows and this does not, a phrase each. */
       readonly narrowed: readonly string[];
-      /** JSON pointers into it to what may be null on the server, and is shown without: null is taken there and passed on. */
+      /**
+       * JSON pointers into it to what may be null on the server, and is shown without: null is taken there and passed
+       * on.
+       */
       readonly nulls: readonly string[];
       /** What results are checked against, in the form that validators take. */
       readonly outputSchema: JsonObject | null;
@@ -41,8 +44,9 @@ export type Taken =
   | { readonly problems: readonly string[] };
 
 /**
- * Brings what a server offers into a sound form and the subset of input schemas, without allowing what the server does not. An argument
- * `connectionId` is the server’s own business, unless the tool is bound to a connection here (`isBound`).
+ * Brings what a server offers into a sound form and the subset of input schemas, without allowing what the server
+ * does not. An argument `connectionId` is the server’s own business, unless the tool is bound to a connection here
+ * (`isBound`).
  */
 export function takeOffer(
   { description, inputSchema, outputSchema, headerProblems = [] }: OfferedTool,
@@ -126,7 +130,10 @@ function sizeProblem(which: string, schema: JsonValue): string | null {
   }
 }
 
-/** Output schemas may refer to themselves. What they would have fetched is never fetched, and what is not there cannot be checked. */
+/**
+ * Output schemas may refer to themselves. What they would have fetched is never fetched, and what is not there cannot
+ * be checked.
+ */
 function brokenReferences(root: JsonObject): string[] {
   const ended = new Set<JsonObject>();
   const inside = (schema: JsonValue, path: string): string[] => {

@@ -3,8 +3,9 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { isAnnotation } from './joined-schemas.js';
 
 /**
- * The one plain schema that a union comes down to: its only branch, the branch beside null, all its constants in one `enum`, or all its types
- * in one list. Allows what the union allows but null, and nothing else; null where there is no such schema.
+ * The one plain schema that a union comes down to: its only branch, the branch beside null, all its constants in one
+ * `enum`, or all its types in one list. Allows what the union allows but null, and nothing else; null where there is
+ * no such schema.
  */
 export function oneOfMany(union: 'anyOf' | 'oneOf', branches: readonly JsonObject[]): JsonObject | null {
   const [first, ...others] = branches;
@@ -34,7 +35,10 @@ export function refusesNull({ type, const: constant, enum: values }: JsonObject)
   return Array.isArray(values) && !values.includes(null);
 }
 
-/** All constants of the branches but null; of a `oneOf` those that fit exactly one. Null if there are none, or a branch has others. */
+/**
+ * All constants of the branches but null; of a `oneOf` those that fit exactly one. Null if there are none, or a
+ * branch has others.
+ */
 function oneEnum(branches: readonly JsonObject[], exclusive: boolean): JsonObject | null {
   const fits = new Map<JsonValue, number>();
   for (const branch of branches) {
@@ -61,7 +65,10 @@ const ofOneType: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([type, keywords]) => [type, new Set(keywords)]),
 );
 
-/** One schema with all types of the branches, each with its own keywords. Objects are not among them: their text is another way to write them. */
+/**
+ * One schema with all types of the branches, each with its own keywords. Objects are not among them: their text is
+ * another way to write them.
+ */
 function oneOfTypes(given: readonly JsonObject[], exclusive: boolean): JsonObject | null {
   const anyNumber = given.some((branch) => branch['type'] === 'number' && constraints(branch).length === 0);
   const branches = anyNumber && !exclusive ? given.filter(({ type }) => type !== 'integer') : given;

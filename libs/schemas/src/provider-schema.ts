@@ -3,7 +3,10 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { escaped, pathShown } from './input-schema.js';
 import { currentSchema, mapSchemas } from './sound-schema.js';
 
-/** Names of arguments that every provider takes; Anthropic and Bedrock refuse the whole request for another one. Inside arguments, any may stand. */
+/**
+ * Names of arguments that every provider takes; Anthropic and Bedrock refuse the whole request for another one.
+ * Inside arguments, any may stand.
+ */
 const takenName = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export interface ProviderSchema {
@@ -14,8 +17,8 @@ export interface ProviderSchema {
 }
 
 /**
- * An input schema within the subset as the providers take it: an object with its arguments by name, lists with a schema of their items, no
- * definitions that nothing refers to, and no argument whose name they refuse.
+ * An input schema within the subset as the providers take it: an object with its arguments by name, lists with a
+ * schema of their items, no definitions that nothing refers to, and no argument whose name they refuse.
  */
 export function providerSchema(schema: JsonObject): ProviderSchema {
   const mapped = mapSchemas(currentSchema(schema), (one) => withItems(withoutTrue(withoutDefinitions(one))));

@@ -14,7 +14,10 @@ export function dialectOf({ $schema: named }: JsonObject): Dialect {
   return { id: draft === '3' || draft === '4' ? 'id' : '$id', refStandsAlone: draft !== undefined };
 }
 
-/** The schema that a reference within one document names by its JSON pointer (RFC 6901, in a URI's fragment); null if there is none. */
+/**
+ * The schema that a reference within one document names by its JSON pointer (RFC 6901, in a URI's fragment); null if
+ * there is none.
+ */
 export function found(root: JsonObject, reference: string): JsonObject | null {
   const pointer = decoded(reference.slice(1));
   if (pointer === null || (pointer !== '' && !pointer.startsWith('/'))) return null;

@@ -17,7 +17,10 @@ export interface SimpleSchema {
   readonly narrowed: readonly string[];
   /** JSON pointers into it to what the server lets be null. */
   readonly nulls: readonly string[];
-  /** Why a reference could not be put in place, a sentence each. What else cannot be taken is left in the schema as it was. */
+  /**
+   * Why a reference could not be put in place, a sentence each. What else cannot be taken is left in the schema as it
+   * was.
+   */
   readonly problems: readonly string[];
 }
 
@@ -26,7 +29,10 @@ const inPlace = new Set<string>(nested);
 inPlace.delete('contains');
 const byName = new Set<string>(nestedByName);
 
-/** What only serves references, which are gone afterwards; of a name that is a text, so that a definition may stand in two places. */
+/**
+ * What only serves references, which are gone afterwards; of a name that is a text, so that a definition may stand in
+ * two places.
+ */
 const definitions = new Set(['definitions', '$defs']);
 const names = new Set(['$id', 'id', '$anchor', '$dynamicAnchor']);
 
@@ -36,9 +42,10 @@ const splitIt = 'Describe it on the server as one schema, or as one tool for eac
 const dynamic = ['$dynamicRef', '$recursiveRef'] as const;
 
 /**
- * A server's input schema in the plain subset of models, as far as it can be written there without allowing anything that it does not allow:
- * references to definitions put in place, a schema or null as the schema, a choice among
- * constants as one `enum`. Takes a schema of at most `mostBytes` bytes and 64 levels, and puts no more than that in place of references.
+ * A server's input schema in the plain subset of models, as far as it can be written there without allowing anything
+ * that it does not allow: references to definitions put in place, a schema or null as the schema, a choice among
+ * constants as one `enum`. Takes a schema of at most `mostBytes` bytes and 64 levels, and puts no more than that in
+ * place of references.
  */
 export function simplify(schema: JsonObject, mostBytes: number): SimpleSchema {
   const work = new Simplification(schema, mostBytes);
@@ -136,7 +143,10 @@ class Simplification {
     return isJsonObject(value) ? this.simple(value, path) : value;
   }
 
-  /** What a `$ref` names, put beside what stands there: both must hold, as drafts from 2019 on say; earlier ones ask for less. */
+  /**
+   * What a `$ref` names, put beside what stands there: both must hold, as drafts from 2019 on say; earlier ones ask
+   * for less.
+   */
   private withReferred(own: JsonObject, reference: JsonValue | undefined, path: string): JsonObject {
     const target = this.referred(reference, path);
     if (target === null) return own;
@@ -197,8 +207,8 @@ class Simplification {
   }
 
   /**
-   * The one schema that a choice comes down to, put beside what stands there; else its first alternative that can be said and allows nothing
-   * that the server does not.
+   * The one schema that a choice comes down to, put beside what stands there; else its first alternative that can be
+   * said and allows nothing that the server does not.
    */
   private withOne(
     own: JsonObject,
@@ -295,7 +305,10 @@ class Simplification {
     };
   }
 
-  /** A branch of a `oneOf` that is stricter than the server reads it lets more through: where what stands beside a `$ref` does not count. */
+  /**
+   * A branch of a `oneOf` that is stricter than the server reads it lets more through: where what stands beside a
+   * `$ref` does not count.
+   */
   private mayWiden(choice: (typeof choices)[number], branches: readonly JsonObject[]): boolean {
     if (choice !== 'oneOf' || branches.length < 2 || !this.dialect.refStandsAlone) return false;
     return branches.some((branch) => {
@@ -310,7 +323,10 @@ class Simplification {
   }
 }
 
-/** Where an alternative takes null; at its own place only what holds for the whole choice counts, where another one may take it too. */
+/**
+ * Where an alternative takes null; at its own place only what holds for the whole choice counts, where another one
+ * may take it too.
+ */
 function nullableIn(
   { nullable }: Attempt,
   choice: Choice['choice'],

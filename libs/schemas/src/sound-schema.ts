@@ -30,7 +30,10 @@ const aliases: Readonly<Record<string, (typeof types)[number]>> = {
 /** What a schema, or the language that it is in, is called. */
 const names = ['$schema', '$id', 'id', '$anchor', '$dynamicAnchor'] as const;
 
-/** Keywords by what they hold. Of those that forbid nothing, what is of the wrong kind is left out; the others must be right. */
+/**
+ * Keywords by what they hold. Of those that forbid nothing, what is of the wrong kind is left out; the others must be
+ * right.
+ */
 const texts = new Set(['title', 'description', '$comment', 'format', 'contentEncoding', 'contentMediaType', ...names]);
 const flags = new Set(['deprecated', 'readOnly', 'writeOnly', 'nullable', '$recursiveAnchor']);
 const numbers = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
@@ -45,8 +48,9 @@ const byName = new Set<string>([...nestedByName, 'patternProperties']);
 const left = new Set(['$async', 'contentSchema']);
 
 /**
- * A server’s schema in a form that validators and model providers take, where it says the same: what is null, or says nothing, is left
- * out, and what drafts 3 and 4 and OpenAPI wrote otherwise is translated. Allows neither more nor less. Repairing it again changes nothing.
+ * A server’s schema in a form that validators and model providers take, where it says the same: what is null, or says
+ * nothing, is left out, and what drafts 3 and 4 and OpenAPI wrote otherwise is translated. Allows neither more nor
+ * less. Repairing it again changes nothing.
  */
 export function soundSchema(schema: JsonObject): SoundSchema {
   const problems: string[] = [];
@@ -123,7 +127,10 @@ function typeNamed(name: string): string | null {
   return Object.hasOwn(aliases, lower) ? (aliases[lower] as string) : null;
 }
 
-/** Draft 3 says at a property that it is required: that goes to the list of its object. Null where nothing is required. */
+/**
+ * Draft 3 says at a property that it is required: that goes to the list of its object. Null where nothing is
+ * required.
+ */
 function requiredOf(schema: JsonObject): JsonValue | null | undefined {
   const { required, properties } = schema;
   const own = typeof required === 'boolean' ? [] : (required ?? []);
@@ -260,8 +267,9 @@ function problemAt(path: string, what: string, remedy = 'write one'): string {
 }
 
 /**
- * A sound schema as draft 2020-12 writes it, which is what is checked and offered: lists of schemas under `items` have another name there.
- * Without the names that only serve references to other places than a JSON pointer’s, and without `$defs` where no reference is left.
+ * A sound schema as draft 2020-12 writes it, which is what is checked and offered: lists of schemas under `items`
+ * have another name there. Without the names that only serve references to other places than a JSON pointer’s, and
+ * without `$defs` where no reference is left.
  */
 export function currentSchema(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (one) => {
@@ -293,7 +301,10 @@ function isUnknown(key: string): boolean {
   return !whole.has(key) && !lists.has(key) && !byName.has(key) && !values.has(key);
 }
 
-/** ajv takes what stands under a keyword that it does not know for schemas too, and refuses names there that are no names, or not the only ones. */
+/**
+ * ajv takes what stands under a keyword that it does not know for schemas too, and refuses names there that are no
+ * names, or not the only ones.
+ */
 function withoutNames(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
     const kept = value.map(withoutNames);

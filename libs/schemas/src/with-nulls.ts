@@ -1,7 +1,10 @@
 import { isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 
-/** The schema with null allowed at these JSON pointers: the server takes it there, though models are not shown that it does. */
+/**
+ * The schema with null allowed at these JSON pointers: the server takes it there, though models are not shown that it
+ * does.
+ */
 export function withNulls(schema: JsonObject, pointers: readonly string[]): JsonObject {
   return pointers.reduce<JsonObject>((whole, pointer) => {
     const steps = pointer.split('/').slice(1);

@@ -132,7 +132,8 @@ describe('a hostile schema (T-10d)', () => {
   const tooLarge =
     'The input schema has more than 65536 bytes once its references are put in place, which is the limit.';
   const wide = { type: 'string', enum: Array.from({ length: 3_000 }, (_, at) => `value-${String(at)}`) };
-  // Each would take longer than anybody waits, or more memory than there is, if it were written out before it is measured.
+  // Each would take longer than anybody waits, or more memory than there is, if it were written out before it is
+  // measured.
   it.each([
     ['doubles 40 times', chain(40, (next) => ({ properties: { x: next, y: next } })), tooLarge],
     ['doubles 40 times in branches', chain(40, (next) => ({ anyOf: [next, next, { type: 'null' }] })), tooLarge],

@@ -3,9 +3,9 @@ import type { ToolContract } from '@sluice/tools';
 import type { ToolProcesses } from '@sluice/isolation';
 
 /**
- * The contracts of a configuration’s own tool files, of the tools that its policy allows. A file that cannot be loaded, or is not the
- * one that the configuration was compiled with, is left out, so that its tools are unavailable, and `onFault` hears why. `onClosed` hears of
- * one that uses what no tool has. Their code is run in the processes.
+ * The contracts of a configuration’s own tool files, of the tools that its policy allows. A file that cannot be
+ * loaded, or is not the one that the configuration was compiled with, is left out, so that its tools are unavailable,
+ * and `onFault` hears why. `onClosed` hears of one that uses what no tool has. Their code is run in the processes.
  */
 export async function fileContracts(
   { tools, policy }: Configuration,

@@ -12,9 +12,9 @@ const mostProblems = 20;
 const longestProblem = 500;
 
 /**
- * A checker for arguments against a server's own JSON Schema, compiled at its first use. A schema that cannot be compiled lets nothing
- * pass. Returns the arguments as they were written: a default in the schema is an annotation, and the server fills in its own. Throws
- * ToolInputError, which never repeats a value.
+ * A checker for arguments against a server's own JSON Schema, compiled at its first use. A schema that cannot be
+ * compiled lets nothing pass. Returns the arguments as they were written: a default in the schema is an annotation,
+ * and the server fills in its own. Throws ToolInputError, which never repeats a value.
  */
 export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => JsonValue {
   let check: Checker | undefined;
@@ -29,8 +29,9 @@ export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => Jso
 }
 
 /**
- * A checker for a server's results against the output schema it promised; without one, anything it sends passes. Throws where a result does
- * not fit, and where the schema cannot be compiled. What came over the wire is JSON, so nothing else is checked.
+ * A checker for a server's results against the output schema it promised; without one, anything it sends passes.
+ * Throws where a result does not fit, and where the schema cannot be compiled. What came over the wire is JSON, so
+ * nothing else is checked.
  */
 export function jsonSchemaOutput(schema: JsonObject | null): (rawOutput: unknown) => JsonValue {
   let check: Checker | undefined;
@@ -74,7 +75,8 @@ interface Checker {
 }
 
 function compile(schema: JsonObject, options: { allErrors: boolean }): Checker {
-  // A configuration of an earlier release may hold a schema as its server wrote it. Unknown formats are hints, not rules.
+  // A configuration of an earlier release may hold a schema as its server wrote it. Unknown formats are hints, not
+  // rules.
   const { schema: sound, problems } = soundSchema(schema);
   if (problems[0] !== undefined) throw new Error(problems[0]);
   const patience = new RegexTimeBudget();

@@ -10,9 +10,9 @@ import { ToolProcesses } from '@sluice/isolation';
 import type { LoadedTool } from '@sluice/isolation';
 
 /**
- * The tool types of the folders beside those that are built in, for the compiler. Each file of JavaScript or TypeScript in a folder is
- * one tool; folders within are left alone. Each is loaded in a process of its own, which ends. A file that is no tool is a problem that
- * names it; never throws for what is in the folders.
+ * The tool types of the folders beside those that are built in, for the compiler. Each file of JavaScript or
+ * TypeScript in a folder is one tool; folders within are left alone. Each is loaded in a process of its own, which
+ * ends. A file that is no tool is a problem that names it; never throws for what is in the folders.
  */
 export async function loadToolTypes(
   folders: readonly string[],

@@ -11,8 +11,8 @@ export interface ToolSourceParts {
 
 /**
  * The tools of one configuration (G-04, G-167). Only what the policy allows and what has a specification is there;
- * everything else is unknown. A tool is bound when it is first asked for. Throws, naming the tool, if two share an id or an
- * allowed tool is of a type without an implementation.
+ * everything else is unknown. A tool is bound when it is first asked for. Throws, naming the tool, if two share an id
+ * or an allowed tool is of a type without an implementation.
  */
 export function createToolSource(configuration: Configuration, given: ToolSourceParts): ToolSource {
   const contracts = new Map(given.contracts.map((contract) => [contract.type, contract]));

@@ -13,7 +13,10 @@ import { parseInput } from '../../tools/src/binding/input.js';
 import { createMcpHub } from '@sluice/hub';
 import type { McpHub } from '@sluice/hub';
 
-/** A server without any library, which keeps the very line that it was sent and answers with the very text that it was given. */
+/**
+ * A server without any library, which keeps the very line that it was sent and answers with the very text that it was
+ * given.
+ */
 const source = `
 import { createInterface } from 'node:readline';
 const results = JSON.parse(process.argv[2]);

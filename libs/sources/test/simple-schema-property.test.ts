@@ -34,7 +34,10 @@ const record = (members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Js
 const limits = { maxLength: sometimes(fc.constant(1)), minimum: sometimes(fc.constant(2)) };
 const plain = record({ type: fc.oneof(type, types), default: sometimes(scalar), ...limits });
 
-/** Schemas as servers write them and as nobody would: nested, keywords and defaults beside unions and references to `names`. */
+/**
+ * Schemas as servers write them and as nobody would: nested, keywords and defaults beside unions and references to
+ * `names`.
+ */
 function schemasOver(names: readonly string[]): fc.Arbitrary<JsonObject> {
   return fc.letrec<{ schema: JsonObject }>((tie) => {
     const beside = {

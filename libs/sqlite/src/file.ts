@@ -11,7 +11,10 @@ import { missingBytes } from './whole.js';
 export interface FileKind extends Named {
   /** Marks the file as one of this kind, so that another file is not taken for one. */
   readonly applicationId: number;
-  /** One script a version: `user_version` counts those that ran. Released scripts are never changed; a new one is added. */
+  /**
+   * One script a version: `user_version` counts those that ran. Released scripts are never changed; a new one is
+   * added.
+   */
   readonly migrations: readonly string[];
   /** What to do about a file whose end is missing, as a sentence; by default to put a copy back. */
   readonly whatToDo?: string;
@@ -21,9 +24,9 @@ export interface FileKind extends Named {
 const journalBytes = 64 * 1024 * 1024;
 
 /**
- * Opens or makes the file, in WAL mode, with all its tables; every commit is on the disk before it counts, unless that is changed. No busy
- * timeout: it would stop the event loop. Throws SQLite's error if the file is locked at the moment, else a Fault of the kind's code with
- * what to change.
+ * Opens or makes the file, in WAL mode, with all its tables; every commit is on the disk before it counts, unless
+ * that is changed. No busy timeout: it would stop the event loop. Throws SQLite's error if the file is locked at the
+ * moment, else a Fault of the kind's code with what to change.
  */
 export function openFile(file: string, kind: FileKind): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -60,7 +63,10 @@ function requireWhole(file: string, kind: FileKind): void {
   throw refusal(file, kind, `${sizes}, so its end is missing. ${kind.whatToDo ?? 'Put a whole copy of it back.'}`);
 }
 
-/** Makes the file, if it is not there, for its owner alone: SQLite would let everybody read it, and gives the files beside it the same rights. */
+/**
+ * Makes the file, if it is not there, for its owner alone: SQLite would let everybody read it, and gives the files
+ * beside it the same rights.
+ */
 export function makeOwn(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));

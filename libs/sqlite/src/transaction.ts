@@ -19,7 +19,10 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Repeats what meets another process's lock, without stopping the event loop. Throws what `toError` makes of the error that stays. */
+/**
+ * Repeats what meets another process's lock, without stopping the event loop. Throws what `toError` makes of the
+ * error that stays.
+ */
 export async function pastLocks<T>(work: () => T, toError: (error: unknown) => unknown): Promise<T> {
   const end = performance.now() + patienceMs;
   for (;;) {

@@ -6,8 +6,9 @@ const journalHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
 /**
- * How many bytes the file should have and has, if some are missing that the write-ahead log beside it does not hold either; null for a file
- * that is whole, empty, absent or none of SQLite's. It reads the header alone, so a large file takes no longer.
+ * How many bytes the file should have and has, if some are missing that the write-ahead log beside it does not hold
+ * either; null for a file that is whole, empty, absent or none of SQLite's. It reads the header alone, so a large
+ * file takes no longer.
  */
 export function missingBytes(file: string): { readonly should: number; readonly has: number } | null {
   const before = sizeOf(`${file}-wal`);

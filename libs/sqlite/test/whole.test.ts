@@ -64,7 +64,8 @@ describe('a file whose end is missing', () => {
   it('is taken as it is where a killed process left the rest in the log beside it', () => {
     const database = open();
     database.exec(many);
-    // What a process that is killed during a checkpoint leaves: the first page names pages that are only in the log beside the file.
+    // What a process that is killed during a checkpoint leaves: the first page names pages that are only in the log
+    // beside the file.
     database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     const copy = join(folder, 'copy.sqlite');
     copyFileSync(file, copy);

@@ -1,7 +1,9 @@
 import type { ModelRequest, ModelTool } from '@sluice/core';
 import type { TokenCounter } from './token-counter.js';
 
-/** What a request to a model is made of, in tokens. Counted by text, so what a wire adds around it is not part of it. */
+/**
+ * What a request to a model is made of, in tokens. Counted by text, so what a wire adds around it is not part of it.
+ */
 export interface RequestTokens {
   /** Of the tools’ names, descriptions and schemas, as they are sent. */
   readonly definitions: number;

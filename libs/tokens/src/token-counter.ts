@@ -28,7 +28,10 @@ export class TokenCounter {
   private readonly held: Readonly<Record<Encoding, Map<string, number>>> = { o200k: new Map(), cl100k: new Map() };
   private characters = 0;
 
-  /** Tokens of all of the texts, as the tokenizer of the model counts them or, of a model of another provider, about so many. */
+  /**
+   * Tokens of all of the texts, as the tokenizer of the model counts them or, of a model of another provider, about
+   * so many.
+   */
   async count(texts: readonly string[], model: string): Promise<TokenCount> {
     const { encoding, isOwn } = encodingOf(model);
     const length = texts.reduce((sum, text) => sum + text.length, 0);

@@ -12,8 +12,8 @@ const leastShort = 750;
 const mostHidden = 200_000;
 
 /**
- * The tokens of a turn: those that its provider reports, unless it reports none, or a number that this text cannot have. Then they are ours, so
- * that a budget holds with any server. `input` is our count of what was sent.
+ * The tokens of a turn: those that its provider reports, unless it reports none, or a number that this text cannot
+ * have. Then they are ours, so that a budget holds with any server. `input` is our count of what was sent.
  */
 export async function checkedUsage(
   turn: ModelTurn,

@@ -5,9 +5,9 @@ import type { Todos } from './ports/todos.js';
 import type { Workspace } from './ports/workspace.js';
 
 /**
- * What every tool may be given, by name: also one in a file of its own, whose author reads them in types/tool.d.ts. A tool declares the names
- * it needs in its contract and is handed those and no others; the composition root binds each to something real. A pack that needs more
- * declares that itself, see definingWith.
+ * What every tool may be given, by name: also one in a file of its own, whose author reads them in types/tool.d.ts. A
+ * tool declares the names it needs in its contract and is handed those and no others; the composition root binds each
+ * to something real. A pack that needs more declares that itself, see definingWith.
  */
 export interface Capabilities {
   readonly clock: Clock;

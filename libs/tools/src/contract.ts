@@ -46,8 +46,8 @@ export interface OwnContract extends ToolContract {
 }
 
 /**
- * Defines a tool. Throws, when the file is loaded and not later, if the definition breaks a rule: a name, effect or redaction that cannot
- * be, a schema outside the restricted subset, an argument called connectionId.
+ * Defines a tool. Throws, when the file is loaded and not later, if the definition breaks a rule: a name, effect or
+ * redaction that cannot be, a schema outside the restricted subset, an argument called connectionId.
  */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodType, Needed extends CapabilityName>(
   definition: ToolDefinition<Input, Output, Needed>,
@@ -73,7 +73,8 @@ function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed 
   const input = definition.input.strict();
   const inputSchema = inputSchemaOf(input).schema;
   const capabilities: readonly string[] = Object.freeze([...definition.capabilities]);
-  // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner measures.
+  // Copied before the schema looks at it, so that it cannot change any more; what the schema makes of it the runner
+  // measures.
   const parseOutput = (rawOutput: unknown): JsonValue => output.parse(plainJson(rawOutput, rawBytes)) as JsonValue;
   // The casts are where zod's word is taken: parseInput gave these arguments, and declared() checked these names.
   const granted = (given: ToolCapabilities) => declared(type, capabilities, given) as Pick<Given, Needed>;
@@ -101,7 +102,10 @@ function contractOf<Input extends z.ZodObject, Output extends z.ZodType, Needed 
   return contract;
 }
 
-/** What a tool said of an earlier call; its result is looked at as any output is. Throws where it says nothing that can be used. */
+/**
+ * What a tool said of an earlier call; its result is looked at as any output is. Throws where it says nothing that
+ * can be used.
+ */
 export function readReconciled(said: unknown): ReconcileAnswer {
   const answer = said as { readonly outcome?: unknown; readonly result?: unknown } | null | undefined;
   switch (answer?.outcome) {

@@ -9,7 +9,10 @@ import { isNetwork } from './network.js';
 
 const categoryForm = /^[A-Za-z0-9_-]+$/;
 
-/** What a definition must hold, as it may come from code that no compiler has seen, and what to write where it does not. */
+/**
+ * What a definition must hold, as it may come from code that no compiler has seen, and what to write where it does
+ * not.
+ */
 const parts: Readonly<
   Record<
     keyof Required<ToolDefinition<never, never, never>>,
@@ -56,7 +59,10 @@ const parts: Readonly<
   ],
 };
 
-/** What keeps a value from being the definition of a tool that may use these capabilities, a sentence each; empty if it is one. */
+/**
+ * What keeps a value from being the definition of a tool that may use these capabilities, a sentence each; empty if
+ * it is one.
+ */
 export function definitionProblems(value: unknown, known: readonly string[] = capabilityNames): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['It is not an object with the parts of a tool.'];
   const given = value as Readonly<Record<string, unknown>>;

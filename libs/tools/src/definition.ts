@@ -12,7 +12,10 @@ export interface ToolDefinition<
   /** The `type` of a configuration entry. */
   readonly type: string;
   readonly description: string;
-  /** When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its first sentence. */
+  /**
+   * When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its
+   * first sentence.
+   */
   readonly shortDescription?: string;
   /** The pack that the documentation lists it under, such as `workspace`. Left out, `other`. */
   readonly category?: string;
@@ -33,8 +36,8 @@ export interface ToolDefinition<
     capabilities: Pick<Given, Needed>,
   ): Promise<z.input<Output>>;
   /**
-   * Whether an earlier call of this key took effect, for a call whose end is not known. It must change nothing. What it throws, and no answer
-   * in time, counts as `unknown`.
+   * Whether an earlier call of this key took effect, for a call whose end is not known. It must change nothing. What
+   * it throws, and no answer in time, counts as `unknown`.
    */
   reconcile?(
     args: z.output<Input>,

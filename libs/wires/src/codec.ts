@@ -27,7 +27,10 @@ export interface TurnHead {
   readonly createdAtMs: number;
 }
 
-/** Writes one turn as a stream: a head, pieces in order (texts may come in as many as one likes, a call comes whole), an end. */
+/**
+ * Writes one turn as a stream: a head, pieces in order (texts may come in as many as one likes, a call comes whole),
+ * an end.
+ */
 export interface StreamEncoder {
   start(): Uint8Array;
   part(part: TurnPart): Uint8Array;

@@ -4,7 +4,10 @@ import type { Note, NoteKind } from './types.js';
 export type WireFaultKind =
   'html' | 'not_json' | 'wrong_type' | 'wrong_shape' | 'provider_error' | 'cut_off' | 'too_long' | 'damaged';
 
-/** A turn, or a request, that cannot be read. The text holds nothing of what was sent but names of fields and of the provider's error. */
+/**
+ * A turn, or a request, that cannot be read. The text holds nothing of what was sent but names of fields and of the
+ * provider's error.
+ */
 export class WireFault extends Error {
   override readonly name = 'WireFault';
   constructor(
@@ -67,8 +70,8 @@ function isTemporary(errorName: string, status: number | undefined): boolean {
 }
 
 /**
- * A provider's name for an error, '' for anything else. Only words of letters and underscores pass: a message may repeat the key or the
- * prompt, a name does not.
+ * A provider's name for an error, '' for anything else. Only words of letters and underscores pass: a message may
+ * repeat the key or the prompt, a name does not.
  */
 export function errorNames(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
@@ -78,7 +81,9 @@ export function errorNames(error: unknown): string {
   return [...new Set(names)].join(', ');
 }
 
-/** What a provider says of an error in its own words, which may repeat a key or the prompt; '' where it says nothing. */
+/**
+ * What a provider says of an error in its own words, which may repeat a key or the prompt; '' where it says nothing.
+ */
 export function errorSentence(error: unknown): string {
   if (typeof error === 'string') return error;
   if (typeof error !== 'object' || error === null) return '';
@@ -100,7 +105,10 @@ export const noteMeanings: Readonly<Record<NoteKind, string>> = {
   bad_usage: 'A count of tokens that is no whole number, or below zero, was ignored.',
 };
 
-/** Counts what was skipped. It keeps no more than a hundred different ones apart, so that a hostile stream costs no memory. */
+/**
+ * Counts what was skipped. It keeps no more than a hundred different ones apart, so that a hostile stream costs no
+ * memory.
+ */
 export class Notes {
   private readonly counts = new Map<string, { readonly kind: NoteKind; readonly what: string; count: number }>();
   /** How many there were in all. */

@@ -10,13 +10,19 @@ export interface RequestEdit {
   readonly keepTool?: (name: string) => boolean;
   /** Which of those that stay are marked as tools that the provider’s own search finds. */
   readonly deferTool?: (name: string) => boolean;
-  /** Tools that are put before them: those that are in each request of a conversation, so that its cache begins with them. */
+  /**
+   * Tools that are put before them: those that are in each request of a conversation, so that its cache begins with
+   * them.
+   */
   readonly leadTools?: readonly WireTool[];
   /** Tools that are put behind them. */
   readonly addTools?: readonly WireTool[];
   /** Texts of tools that are put behind those, as a client of this wire wrote them. */
   readonly addRawTools?: readonly string[];
-  /** Whether a mark on a tool that goes or is deferred, where a cache ends, moves to the last tool before it that is shown. */
+  /**
+   * Whether a mark on a tool that goes or is deferred, where a cache ends, moves to the last tool before it that is
+   * shown.
+   */
   readonly moveCacheMarks?: boolean;
   /** Messages that are put behind the others. */
   readonly addMessages?: readonly Message[];
@@ -111,8 +117,8 @@ function deferralEdits(tool: JsonSpan): Edit[] {
 }
 
 /**
- * A mark on a tool says that a cache ends there. Where that tool goes, the mark moves to the last tool before it that stays; where there is
- * none, to the first that is added.
+ * A mark on a tool says that a cache ends there. Where that tool goes, the mark moves to the last tool before it that
+ * stays; where there is none, to the first that is added.
  */
 function moveMark(
   list: JsonSpan,

@@ -1,7 +1,10 @@
 import type { TurnBuilder } from './turn-builder.js';
 import type { Finish, WireName } from './types.js';
 
-/** Words that one provider alone has, by whose the parts are. `paused` is said of a turn that its provider goes on with once it is sent back. */
+/**
+ * Words that one provider alone has, by whose the parts are. `paused` is said of a turn that its provider goes on
+ * with once it is sent back.
+ */
 const own: Readonly<Partial<Record<WireName, Readonly<Record<string, Finish>>>>> = {
   anthropic: { pause_turn: 'paused' },
   gemini: {
@@ -17,7 +20,8 @@ const own: Readonly<Partial<Record<WireName, Readonly<Record<string, Finish>>>>>
 };
 
 /**
- * All other words, in lower case, on any wire: servers that imitate one write words of their own there, and those of the provider behind them.
+ * All other words, in lower case, on any wire: servers that imitate one write words of their own there, and those of
+ * the provider behind them.
  */
 const shared: Readonly<Record<Exclude<Finish, 'paused' | 'other'>, readonly string[]>> = {
   stop: [
@@ -50,8 +54,8 @@ export function finishOf(wire: WireName, word: string): Finish {
 }
 
 /**
- * Takes a provider’s word for the end of the turn. Servers send an empty one with each piece, which says nothing, and a stop behind the end:
- * that does not make a whole turn of one that was cut.
+ * Takes a provider’s word for the end of the turn. Servers send an empty one with each piece, which says nothing, and
+ * a stop behind the end: that does not make a whole turn of one that was cut.
  */
 export function endTurn(builder: TurnBuilder, word: string | undefined, meaning?: Finish): void {
   if (word === undefined || word.trim() === '') return;

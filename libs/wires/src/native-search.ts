@@ -19,8 +19,9 @@ export type NoNativeSearch = 'unsupported_wire' | 'unsupported_model';
 const none = { betaHeader: null, betaInBody: null };
 
 /**
- * The search of a wire’s provider for a model. Anthropic: Sonnet and Opus from 4.5 on, over Bedrock by InvokeModel alone and by regular
- * expressions alone. OpenAI: Responses, GPT from 5.4 on, the smallest ones left out. `isSure` takes any model’s word for it.
+ * The search of a wire’s provider for a model. Anthropic: Sonnet and Opus from 4.5 on, over Bedrock by InvokeModel
+ * alone and by regular expressions alone. OpenAI: Responses, GPT from 5.4 on, the smallest ones left out. `isSure`
+ * takes any model’s word for it.
  */
 export function nativeSearchOf(
   wire: WireName,

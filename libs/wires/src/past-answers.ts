@@ -5,7 +5,10 @@ import { JsonSpan } from './json/span.js';
 import { wireEntry } from './types.js';
 import type { Message, MessagePart, ResultPart, TurnPart, WireName } from './types.js';
 
-/** A part of an answer in a request’s history, with the item that holds it, and its number among the blocks of that item. */
+/**
+ * A part of an answer in a request’s history, with the item that holds it, and its number among the blocks of that
+ * item.
+ */
 export interface PastPart {
   readonly part: MessagePart;
   readonly item: number;
@@ -26,7 +29,10 @@ export interface Round {
   readonly results: readonly ResultPart[];
 }
 
-/** What is done with an answer: the rounds that it was made of in its place, or parts taken out; of Chat, some of its `reasoning_details`. */
+/**
+ * What is done with an answer: the rounds that it was made of in its place, or parts taken out; of Chat, some of its
+ * `reasoning_details`.
+ */
 export type AnswerChange =
   | { readonly answer: PastAnswer; readonly rounds: readonly Round[] }
   | { readonly answer: PastAnswer; readonly without: readonly PastPart[] }

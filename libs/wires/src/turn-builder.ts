@@ -73,8 +73,9 @@ export class TurnBuilder {
   }
 
   /**
-   * What a part is in the end, as its provider says it again. Of a text that adds what no delta said: what was said stays, since it was
-   * streamed. Arguments are what was said last, and none at all are no reason to forget those that came.
+   * What a part is in the end, as its provider says it again. Of a text that adds what no delta said: what was said
+   * stays, since it was streamed. Arguments are what was said last, and none at all are no reason to forget those
+   * that came.
    */
   whole(slot: Slot, text: string): void {
     this.settle(slot);
@@ -110,8 +111,9 @@ export class TurnBuilder {
   }
 
   /**
-   * The turn. Where the provider’s end and its calls contradict each other, the calls count: those of a turn that ended as an answer would are
-   * calls, and an end as of calls without any is that of an answer. `saysCalls` is false on wires that have one word for both.
+   * The turn. Where the provider’s end and its calls contradict each other, the calls count: those of a turn that
+   * ended as an answer would are calls, and an end as of calls without any is that of an answer. `saysCalls` is false
+   * on wires that have one word for both.
    */
   turn(saysCalls = true): DecodedTurn {
     for (const slot of this.slots) this.settle(slot);

@@ -28,15 +28,18 @@ export function wireEntry(name: WireName): WireEntry {
 export type WireTool = Pick<ToolSpec, 'name' | 'description' | 'inputSchema'>;
 
 /**
- * Fields of a provider that must come back to it with the same part: thought signatures, ids of items. Sent to the wire that they came from
- * and to no other.
+ * Fields of a provider that must come back to it with the same part: thought signatures, ids of items. Sent to the
+ * wire that they came from and to no other.
  */
 export interface Echo {
   readonly wire: WireName;
   readonly fields: JsonObject;
 }
 
-/** A call that a model made; `args` is JSON text as the model wrote it, valid or not, and `toolCallId` is empty where it gave none. */
+/**
+ * A call that a model made; `args` is JSON text as the model wrote it, valid or not, and `toolCallId` is empty where
+ * it gave none.
+ */
 export interface WireCall extends Pick<ToolInvocationRecord, 'toolCallId' | 'name' | 'args'> {
   readonly echo?: Echo;
 }
@@ -110,15 +113,18 @@ export interface DecodedRequest extends WireRequest {
   readonly beyond: readonly string[];
 }
 
-/** A text for a provider, and what of the request or turn its wire cannot say, each as a sentence's subject: “`stop`”, “a result’s error mark”. */
+/**
+ * A text for a provider, and what of the request or turn its wire cannot say, each as a sentence's subject: “`stop`”,
+ * “a result’s error mark”.
+ */
 export interface Encoded {
   readonly body: string;
   readonly dropped: readonly string[];
 }
 
 /**
- * Why a turn ended. `calls` exactly if the provider stood by calls that it made; `paused` where it goes on once the turn is sent back;
- * `other` is any word that is not known.
+ * Why a turn ended. `calls` exactly if the provider stood by calls that it made; `paused` where it goes on once the
+ * turn is sent back; `other` is any word that is not known.
  */
 export type Finish = 'stop' | 'calls' | 'length' | 'filtered' | 'error' | 'paused' | 'other';
 

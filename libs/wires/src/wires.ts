@@ -48,7 +48,10 @@ export function encodeStream(wire: WireName, head: TurnHead): StreamEncoder {
   return codecs[wire].streamEncoder(head);
 }
 
-/** A request of one wire as one of another, with all that is lost on the way: paths in the request, and what the other wire cannot say. */
+/**
+ * A request of one wire as one of another, with all that is lost on the way: paths in the request, and what the other
+ * wire cannot say.
+ */
 export function translateRequest(from: WireName, to: WireName, body: string, address?: Address): Encoded {
   const request = decodeRequest(from, body, address);
   const { body: translated, dropped } = encodeRequest(to, request);

@@ -14,7 +14,10 @@ export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[
   return [...sorted, bytes.length].map((place, index) => bytes.subarray(sorted[index - 1] ?? 0, place));
 }
 
-/** A message of Amazon’s event stream, written by its description alone: lengths, checksum, headers, payload, checksum. */
+/**
+ * A message of Amazon’s event stream, written by its description alone: lengths, checksum, headers, payload,
+ * checksum.
+ */
 export function awsMessage(type: string, payload: string, kind: 'event' | 'exception' = 'event'): Buffer {
   const headers = Buffer.concat([
     header(`:${kind}-type`, type),

@@ -34,8 +34,8 @@ export interface Citation extends NewCitation {
 }
 
 /**
- * The sources and citations of one user of one tenant, over all sessions. Throws ToolUserError for what the caller can mend,
- * ToolUnavailableError if the store cannot be read, and ToolOutcomeLostError if it broke off in a change.
+ * The sources and citations of one user of one tenant, over all sessions. Throws ToolUserError for what the caller
+ * can mend, ToolUnavailableError if the store cannot be read, and ToolOutcomeLostError if it broke off in a change.
  */
 export interface Citations {
   /** The same source, quote and claim again give the citation that is there. */

@@ -17,8 +17,8 @@ export interface Candidate extends Passage {
 }
 
 /**
- * How a sentence obliges, by RFC 2119 and its German counterparts: 0.8 for what must be, 0.6 for what should be, 0.35 for what may be. A
- * sentence has the weight of its strongest word.
+ * How a sentence obliges, by RFC 2119 and its German counterparts: 0.8 for what must be, 0.6 for what should be, 0.35
+ * for what may be. A sentence has the weight of its strongest word.
  */
 const modals: Readonly<Record<Language, readonly (readonly [weight: number, pattern: RegExp])[]>> = {
   en: [

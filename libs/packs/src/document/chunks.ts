@@ -24,8 +24,8 @@ interface Span {
 }
 
 /**
- * The document in chunks: each without its overlap, put together again, is the text. Throws nothing; a single character is never divided, so a
- * chunk of one character may have more tokens than the size.
+ * The document in chunks: each without its overlap, put together again, is the text. Throws nothing; a single
+ * character is never divided, so a chunk of one character may have more tokens than the size.
  */
 export function chunksOf(
   document: ParsedDocument,

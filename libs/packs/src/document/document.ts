@@ -41,8 +41,8 @@ export interface Passage {
 }
 
 /**
- * The documents of a session: the files of its workspace and of the shared folder. Throws ToolUserError for what is not there or cannot
- * be parsed within the limits, and ToolUnavailableError where the folder cannot be used.
+ * The documents of a session: the files of its workspace and of the shared folder. Throws ToolUserError for what is
+ * not there or cannot be parsed within the limits, and ToolUnavailableError where the folder cannot be used.
  */
 export interface DocumentReader {
   read(path: string, signal: AbortSignal): Promise<ReadDocument>;

@@ -63,8 +63,8 @@ const patterns: readonly (readonly [EntityKind, RegExp])[] = [
 ];
 
 /**
- * What a document mentions, the most frequent first. Names of `known` count as business objects or messages of the graph: they are found
- * whatever their case.
+ * What a document mentions, the most frequent first. Names of `known` count as business objects or messages of the
+ * graph: they are found whatever their case.
  */
 export function mentionsOf(
   document: ParsedDocument,

@@ -1,4 +1,7 @@
-/** The principles of the GoBD (letter of the German Federal Ministry of Finance of 28 November 2019), by which records must be kept. */
+/**
+ * The principles of the GoBD (letter of the German Federal Ministry of Finance of 28 November 2019), by which records
+ * must be kept.
+ */
 export interface GobdFinding {
   readonly principle: string;
   readonly weight: number;
@@ -75,8 +78,8 @@ const records =
   /(?<!\p{L})(?:invoic\p{L}*|receipt\p{L}*|voucher\p{L}*|ledger\p{L}*|bookkeeping|account(?:ing|s)\p{L}*|journal\p{L}*|tax\p{L}*|transaction\p{L}*|payroll|cash register\p{L}*|rechnung\p{L}*|\p{L}*beleg\p{L}*|buch(?:ung|haltung|führung)\p{L}*|\p{L}*konto|konten|steuer\p{L}*|kasse\p{L}*|geschäftsvorf\p{L}*|handelsbrief\p{L}*|bilanz\p{L}*|zahlung\p{L}*|vat|umsatzsteuer\p{L}*)(?!\p{L})/iu;
 
 /**
- * Each principle found counts once, whatever often its words occur: the score is 1 − ∏(1 − weight), with half of each weight where the text is
- * not about records. A text that names the rules themselves is relevant in any case.
+ * Each principle found counts once, whatever often its words occur: the score is 1 − ∏(1 − weight), with half of each
+ * weight where the text is not about records. A text that names the rules themselves is relevant in any case.
  */
 export function assessGobd(text: string): GobdAssessment {
   const aboutRecords = records.test(text);

@@ -1,11 +1,15 @@
 import { Parser } from 'htmlparser2';
 
-/** Browsers look for a declaration in the first 1,024 bytes and start over where a later one says otherwise; this looks once, further. */
+/**
+ * Browsers look for a declaration in the first 1,024 bytes and start over where a later one says otherwise; this
+ * looks once, further.
+ */
 const lookedAt = 65_536;
 
 /**
- * The text of an HTML page, by what says its charset: its byte order mark, the header it came with, UTF-16 as it shows itself, the page’s own
- * declaration, which is a `meta` or XML’s; else UTF-8, and Windows-1252 where it is not that.
+ * The text of an HTML page, by what says its charset: its byte order mark, the header it came with, UTF-16 as it
+ * shows itself, the page’s own declaration, which is a `meta` or XML’s; else UTF-8, and Windows-1252 where it is not
+ * that.
  */
 export function htmlText(bytes: Uint8Array, header: string | null): string {
   const charset = byMark(bytes) ?? labelled(header) ?? asUtf16(bytes) ?? declared(bytes);

@@ -1,5 +1,5 @@
-// A process that parses one document, from standard input. It has no environment, can read the packages it runs on and nothing else, and
-// writes what it found to its fourth file: what a parser prints is no answer.
+// A process that parses one document, from standard input. It has no environment, can read the packages it runs on
+// and nothing else, and writes what it found to its fourth file: what a parser prints is no answer.
 import { writeSync } from 'node:fs';
 import { Buffer } from 'node:buffer';
 import { documentLimits } from './document.js';

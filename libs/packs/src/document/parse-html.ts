@@ -37,7 +37,10 @@ const empty = new Set([
   'wbr',
 ]);
 
-/** The text that a reader of the page sees. No script runs and nothing is fetched; elements are a stream, so their depth costs nothing. */
+/**
+ * The text that a reader of the page sees. No script runs and nothing is fetched; elements are a stream, so their
+ * depth costs nothing.
+ */
 export function parseHtml(html: string, most: number): ParsedDocument {
   const builder = new BlockBuilder(most);
   let text = '';

@@ -37,8 +37,8 @@ export interface ParseOptions {
 }
 
 /**
- * Parses a document in a process of its own, so that a file made to exhaust its parser ends that process and nothing else. Throws
- * ToolUserError for a file that cannot be parsed within the limits.
+ * Parses a document in a process of its own, so that a file made to exhaust its parser ends that process and nothing
+ * else. Throws ToolUserError for a file that cannot be parsed within the limits.
  */
 export async function parseInProcess(
   format: DocumentFormat,

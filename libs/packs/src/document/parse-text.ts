@@ -1,7 +1,10 @@
 import { byMark, labelled, undeclared } from './html-charset.js';
 import type { Block, ParsedDocument } from './document.js';
 
-/** Plain text and Markdown: blocks are divided by empty lines, headings are those of Markdown or numbered lines that stand alone. */
+/**
+ * Plain text and Markdown: blocks are divided by empty lines, headings are those of Markdown or numbered lines that
+ * stand alone.
+ */
 export function parseText(bytes: Uint8Array, most: number, header: string | null = null): ParsedDocument {
   const text = decoded(bytes, header).replace(/\r\n?/g, '\n').toWellFormed();
   if (text.length > most) throw new Error(`its text is longer than ${most} characters`);

@@ -48,8 +48,8 @@ export class ParsedDocuments {
 }
 
 /**
- * Reads documents of the workspace, and where there is none of that path, of the folder, which is shared by all sessions and only read. Links
- * in it are not followed.
+ * Reads documents of the workspace, and where there is none of that path, of the folder, which is shared by all
+ * sessions and only read. Links in it are not followed.
  */
 export function openDocuments(workspace: Workspace, folder: string | null, parsed: ParsedDocuments): DocumentReader {
   return {

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { ToolUnavailableError } from '@sluice/core';
 import { defineTool } from '@sluice/tools';
 
-/** What an agent takes and gives. Its effect is worked out when a configuration is compiled, from the tools that it may be offered. */
+/**
+ * What an agent takes and gives. Its effect is worked out when a configuration is compiled, from the tools that it
+ * may be offered.
+ */
 export const agent = defineTool({
   type: 'agent',
   description: 'Hands a question to an agent that works on it by itself, with tools of its own, and gives its answer.',

@@ -54,7 +54,10 @@ const review = z.strictObject({
   why: z.string().min(1).max(1_000).describe('Why, in a sentence.'),
 });
 
-/** Takes a run’s plan. Whether the plan can be walked is judged before it gets here, by the rules that every call is judged by. */
+/**
+ * Takes a run’s plan. Whether the plan can be walked is judged before it gets here, by the rules that every call is
+ * judged by.
+ */
 export const plan = defineTool({
   type: 'plan',
   description:

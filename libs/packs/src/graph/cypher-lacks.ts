@@ -1,6 +1,9 @@
 import type { Token } from './cypher-tokens.js';
 
-/** What Cypher has and the embedded graph has not, by the mark or word at which reading ends, with what to write in its place. */
+/**
+ * What Cypher has and the embedded graph has not, by the mark or word at which reading ends, with what to write in
+ * its place.
+ */
 const lacks: Readonly<Record<string, string>> = {
   '[': 'no element or part of a list by its index: use head(), last() or UNWIND',
   '{': 'no maps and no subqueries in braces: match a pattern, or use OPTIONAL MATCH and count()',

@@ -41,8 +41,8 @@ interface RelationshipRow {
 const busyMs = 5_000;
 
 /**
- * A property graph in a SQLite file, for one machine: several processes may use it. A node has one label. It begins with what the files hold;
- * after `close` the next use opens it again.
+ * A property graph in a SQLite file, for one machine: several processes may use it. A node has one label. It begins
+ * with what the files hold; after `close` the next use opens it again.
  */
 export function openEmbeddedGraph(file: string, begin: readonly GraphFile[] = []): PropertyGraph {
   let database: DatabaseSync | undefined;
@@ -157,7 +157,10 @@ export function openEmbeddedGraph(file: string, begin: readonly GraphFile[] = []
   };
 }
 
-/** Nodes that came from a file follow it; those that a tool made stay as they are, and so do nodes that a file no longer has. */
+/**
+ * Nodes that came from a file follow it; those that a tool made stay as they are, and so do nodes that a file no
+ * longer has.
+ */
 function take(database: DatabaseSync, { nodes, relationships }: GraphFile): void {
   const put = database.prepare(
     `INSERT INTO nodes (label, id, properties, call) VALUES (?, ?, ?, ?)

@@ -1,7 +1,10 @@
 import { isRawNumber, ToolUserError } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 
-/** An integer of Cypher has 64 bits, more than a number of JavaScript holds. It is a bigint only where a number would not do. */
+/**
+ * An integer of Cypher has 64 bits, more than a number of JavaScript holds. It is a bigint only where a number would
+ * not do.
+ */
 export type Numeric = number | bigint;
 
 const limit = 2n ** 63n;

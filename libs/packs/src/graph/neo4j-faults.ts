@@ -20,7 +20,10 @@ export function isRefusedLogin(error: unknown): boolean {
   return codeOf(error).startsWith('Neo.ClientError.Security.') && !codeOf(error).endsWith('.Forbidden');
 }
 
-/** Maps a failure of the driver or the server: ToolUserError for a wrong query, else ToolUnavailableError with a cause that tells an operator what to do. */
+/**
+ * Maps a failure of the driver or the server: ToolUserError for a wrong query, else ToolUnavailableError with a cause
+ * that tells an operator what to do.
+ */
 export function faultOf(error: unknown, place: Neo4jPlace): Error {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
   const code = codeOf(error);

@@ -25,7 +25,10 @@ export interface Neo4jServerSettings extends Neo4jPlace {
 /** How long what failed for a passing reason is tried again: a deadlock, a leader that moves. */
 const retryMs = 3_000;
 
-/** One database of a Neo4j server over Bolt. The driver is loaded and connections are opened at the first use; after `close` the next use opens it again. */
+/**
+ * One database of a Neo4j server over Bolt. The driver is loaded and connections are opened at the first use; after
+ * `close` the next use opens it again.
+ */
 export class Neo4jDatabase {
   private opening: Promise<{ readonly driver: Driver; readonly neo4j: Neo4j }> | undefined;
 

@@ -28,7 +28,10 @@ export function relationshipOf(found: Relationship): GraphRelationship {
   return { type, from: startNodeElementId, to: endNodeElementId, properties: propertiesOf(properties) };
 }
 
-/** A value of a row as JSON: a node with its labels, a relationship with its type, a path as a list of both; times, points and durations as texts. */
+/**
+ * A value of a row as JSON: a node with its labels, a relationship with its type, a path as a list of both; times,
+ * points and durations as texts.
+ */
 export function received(value: unknown, neo4j: Neo4j): JsonValue {
   if (neo4j.isNode(value as object)) {
     const { labels, properties } = value as Node;
@@ -66,7 +69,8 @@ function plainOf(value: unknown): JsonValue {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number' || typeof value === 'bigint') return jsonNumber(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;
-  // Times, durations, points and bytes have a text of their own. The driver ends a duration of days with a T that ISO 8601 does not have.
+  // Times, durations, points and bytes have a text of their own. The driver ends a duration of days with a T that ISO
+  // 8601 does not have.
   return String(value as Duration).replace(/^(P.+)T$/, '$1');
 }
 

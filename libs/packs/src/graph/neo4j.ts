@@ -23,8 +23,9 @@ export interface ServedGraph extends PropertyGraph {
 }
 
 /**
- * A property graph in a database of Neo4j, which others may use as well. What keeps ids from being given twice is made at the first use, and then what the
- * files hold is put in. Keys of calls are nodes of a label of their own, which no tool but a query shows.
+ * A property graph in a database of Neo4j, which others may use as well. What keeps ids from being given twice is
+ * made at the first use, and then what the files hold is put in. Keys of calls are nodes of a label of their own,
+ * which no tool but a query shows.
  */
 export function openNeo4jGraph(settings: Neo4jGraphSettings, begin: readonly GraphFile[] = []): ServedGraph {
   return new Neo4jGraph(settings, begin);
@@ -228,7 +229,10 @@ class Neo4jGraph implements ServedGraph {
     });
   }
 
-  /** In one transaction with the key of its call, so that it takes effect once; and so that the same call gives the same answer. */
+  /**
+   * In one transaction with the key of its call, so that it takes effect once; and so that the same call gives the
+   * same answer.
+   */
   private change(cypher: string, parameters: Properties, call: string): Promise<QueryRows> {
     const key = `query ${call}`;
     return this.database.write(async (transaction, neo4j) => {

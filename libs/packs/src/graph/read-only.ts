@@ -14,8 +14,8 @@ const refused = new Set(
 const changing = new Set('CREATE MERGE SET DELETE DETACH REMOVE FOREACH'.split(' '));
 
 /**
- * Throws ToolUserError unless the query only reads, or changes nodes and relationships: what changes the schema, users or databases, or reads files, is
- * refused. True if it changes anything.
+ * Throws ToolUserError unless the query only reads, or changes nodes and relationships: what changes the schema,
+ * users or databases, or reads files, is refused. True if it changes anything.
  */
 export function requireDataOnly(query: string): boolean {
   const tokens = tokensOf(query);
@@ -34,8 +34,9 @@ export function requireDataOnly(query: string): boolean {
 }
 
 /**
- * Throws ToolUserError unless the query only reads. It looks at tokens, so that the words in a text, a comment or a quoted name are none of it, and
- * refuses what it is not sure of: a variable that is named as a clause needs backticks.
+ * Throws ToolUserError unless the query only reads. It looks at tokens, so that the words in a text, a comment or a
+ * quoted name are none of it, and refuses what it is not sure of: a variable that is named as a clause needs
+ * backticks.
  */
 export function requireReading(query: string): readonly Token[] {
   const tokens = tokensOf(query);

@@ -17,8 +17,8 @@ export interface Similar {
 }
 
 /**
- * How alike two texts are, whatever their case and punctuation: Dice’s coefficient over the trigrams of their words, as PostgreSQL’s pg_trgm
- * cuts them, each counted as often as it occurs.
+ * How alike two texts are, whatever their case and punctuation: Dice’s coefficient over the trigrams of their words,
+ * as PostgreSQL’s pg_trgm cuts them, each counted as often as it occurs.
  */
 export function similarity(a: string, b: string): number {
   return dice(trigramsOf(a), trigramsOf(b));

@@ -40,11 +40,15 @@ export interface GraphCounts {
 export const graphLimits = { rows: 500, queryMs: 1_000, nodes: 20_000, relationships: 50_000 } as const;
 
 /**
- * A property graph. Nodes have a property `id`, unique among those of their label, and mostly `name`. `call` names a call: the same one again
- * changes nothing more. Throws ToolUserError for what the caller can mend, and ToolUnavailableError if the graph cannot be used.
+ * A property graph. Nodes have a property `id`, unique among those of their label, and mostly `name`. `call` names a
+ * call: the same one again changes nothing more. Throws ToolUserError for what the caller can mend, and
+ * ToolUnavailableError if the graph cannot be used.
  */
 export interface PropertyGraph {
-  /** A query that only reads; another is refused, except where the store allows it: then the same call again gives what it gave before. */
+  /**
+   * A query that only reads; another is refused, except where the store allows it: then the same call again gives
+   * what it gave before.
+   */
   query(cypher: string, parameters: Properties, signal: AbortSignal, call: string): Promise<QueryRows>;
   /** Those of the label, or all. */
   nodes(label: string | null): Promise<readonly GraphNode[]>;

@@ -18,9 +18,10 @@ const attempts = 200;
 const readAtOnce = 20;
 
 /**
- * A list in the ledger’s documents to which any number of processes may append at once. Entries are kept and never change. Each has a key: the
- * same key again gives the entry that is there. The number is decided by the write of the entry itself, of which there can be one; where a key
- * wants to go is written down before, so that a call that was interrupted ends in its own entry.
+ * A list in the ledger’s documents to which any number of processes may append at once. Entries are kept and never
+ * change. Each has a key: the same key again gives the entry that is there. The number is decided by the write of the
+ * entry itself, of which there can be one; where a key wants to go is written down before, so that a call that was
+ * interrupted ends in its own entry.
  */
 export class NumberedDocuments<T> {
   /** `noun` names the list in sentences, such as “list of citations”. */

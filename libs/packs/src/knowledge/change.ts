@@ -103,7 +103,10 @@ class Naming {
   }
 }
 
-/** The triples a statement to be removed stands for: none if its names are unknown. Values are compared as values, not as written. */
+/**
+ * The triples a statement to be removed stands for: none if its names are unknown. Values are compared as values, not
+ * as written.
+ */
 async function standing(reading: Reading, names: Naming, { subject, predicate, object }: Statement): Promise<Triple[]> {
   const thing = await names.known(subject);
   const relation = await names.knownPredicate(predicate);

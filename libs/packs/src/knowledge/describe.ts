@@ -12,8 +12,8 @@ const maxDescribed = 200;
 const naming: readonly string[] = [...labels, ...otherNames];
 
 /**
- * A row for each thing, by name: its own values under their relations' names (several joined by commas), and how many links it has where
- * a relation leads to other things. Of more than 200 things, those with the first 200 IRIs.
+ * A row for each thing, by name: its own values under their relations' names (several joined by commas), and how many
+ * links it has where a relation leads to other things. Of more than 200 things, those with the first 200 IRIs.
  */
 export async function describe(reading: Reading, things: readonly string[]): Promise<readonly Row[]> {
   const shown = things.length > maxDescribed ? [...things].sort().slice(0, maxDescribed) : things;

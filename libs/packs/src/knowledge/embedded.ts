@@ -19,14 +19,14 @@ export interface EmbeddedKnowledgeSettings {
 }
 
 /**
- * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are in the journal before they are in
- * memory, so they survive any end of the process; what others wrote there is taken up before each question and each change, so that all who share
- * a journal, and load the same files, have the same graph.
+ * A knowledge graph inside this process (Oxigraph, WebAssembly, in a thread of its own). Changes are in the journal
+ * before they are in memory, so they survive any end of the process; what others wrote there is taken up before each
+ * question and each change, so that all who share a journal, and load the same files, have the same graph.
  *
- * What bounds a query: its length (10,000 characters), its results (10,000, cut by a LIMIT while it runs) and its time, after which its
- * thread is ended and a new one loads the files and the journal. What does not: the memory it takes within that time (sorting or
- * grouping a huge product), and the rows of a query whose text takes no LIMIT at its end (a trailing VALUES), which are only counted
- * afterwards. Queries run one after another.
+ * What bounds a query: its length (10,000 characters), its results (10,000, cut by a LIMIT while it runs) and its
+ * time, after which its thread is ended and a new one loads the files and the journal. What does not: the memory it
+ * takes within that time (sorting or grouping a huge product), and the rows of a query whose text takes no LIMIT at
+ * its end (a trailing VALUES), which are only counted afterwards. Queries run one after another.
  *
  * Throws, with a sentence that names the file and the line, if a file or the journal cannot be read.
  */
@@ -89,7 +89,8 @@ class EmbeddedStore implements TripleStore {
         const entry = await this.entryFor(change, thread);
         // Where another process was faster, what this change really does is to be found out again.
         if (!(await this.journal.append(this.applied, entry))) continue;
-        // From here on it has happened, and what it did is known. If the thread dies now, the next one reads it from the journal.
+        // From here on it has happened, and what it did is known. If the thread dies now, the next one reads it from
+        // the journal.
         await this.take(thread, entry).catch(() => undefined);
         return { added: entry.added, removed: entry.removed, alreadyDone: false };
       }
@@ -132,7 +133,10 @@ class EmbeddedStore implements TripleStore {
     return this.thread === undefined || this.thread.ended !== undefined ? this.current() : this.thread;
   }
 
-  /** The thread in service, with everything that is in the journal: a new one if there is none or the one before it ended. */
+  /**
+   * The thread in service, with everything that is in the journal: a new one if there is none or the one before it
+   * ended.
+   */
   private async current(): Promise<StoreThread> {
     if (this.closed) throw new ToolUnavailableError('The knowledge graph is closed.');
     const thread = this.thread === undefined || this.thread.ended !== undefined ? await this.newThread() : this.thread;

@@ -18,9 +18,10 @@ export interface SparqlEndpointSettings {
 }
 
 /**
- * A knowledge graph behind a SPARQL 1.1 endpoint (protocol, query results JSON, update). A change is one update request, which does
- * nothing if its key is known: the key is kept in the named graph `urn:sluice:changes`, beside the counts. What a query may take is for the
- * endpoint to bound; here its answer is bounded to 8 MB and its time by the signal.
+ * A knowledge graph behind a SPARQL 1.1 endpoint (protocol, query results JSON, update). A change is one update
+ * request, which does nothing if its key is known: the key is kept in the named graph `urn:sluice:changes`, beside
+ * the counts. What a query may take is for the endpoint to bound; here its answer is bounded to 8 MB and its time by
+ * the signal.
  */
 export function openSparqlEndpoint(settings: SparqlEndpointSettings): KnowledgeStore {
   return knowledgeOver(new EndpointStore(settings));

@@ -8,7 +8,10 @@ import type { ChangeJournal, JournalEntry } from './journal.js';
 /** How many entries are read at once. */
 const portion = 1_000;
 
-/** A journal in a SQLite file, made if it is not there; null keeps it in memory. Throws a sentence that names the file. */
+/**
+ * A journal in a SQLite file, made if it is not there; null keeps it in memory. Throws a sentence that names the
+ * file.
+ */
 export function openJournalFile(path: string | null): ChangeJournal {
   const database = openDatabase(path);
   // A key that is there already is no new entry either: another process was faster.

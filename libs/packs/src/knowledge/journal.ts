@@ -11,15 +11,15 @@ export interface JournalEntry {
 }
 
 /**
- * Every change ever made to the graph, in the order in which they were made: what is in it has happened, for everybody who shares it. Throws
- * ToolUnavailableError if it cannot be read, or if nothing was written.
+ * Every change ever made to the graph, in the order in which they were made: what is in it has happened, for
+ * everybody who shares it. Throws ToolUnavailableError if it cannot be read, or if nothing was written.
  */
 export interface ChangeJournal {
   /** The next entries behind the first `seen`, in order; none if there are no more. */
   after(seen: number): Promise<readonly JournalEntry[]>;
   /**
-   * Writes the entry behind the first `seen`; false if another process wrote one there. It is kept when this resolves. Throws
-   * ToolOutcomeLostError if it may be there or not.
+   * Writes the entry behind the first `seen`; false if another process wrote one there. It is kept when this
+   * resolves. Throws ToolOutcomeLostError if it may be there or not.
    */
   append(seen: number, entry: JournalEntry): Promise<boolean>;
   close(): Promise<void>;

@@ -9,8 +9,8 @@ const isNamed = `${valuesOf('by', naming)} ?thing ?by ?name . FILTER(isIRI(?thin
 const isNoRelation = 'FILTER NOT EXISTS { ?anything ?thing ?whatever }';
 
 /**
- * The things of this name: by IRI, else by main name, else by another name; each first as written, then in any case. Several if the name
- * is not one thing's alone. Relations are not things here.
+ * The things of this name: by IRI, else by main name, else by another name; each first as written, then in any case.
+ * Several if the name is not one thing's alone. Relations are not things here.
  */
 export async function thingsNamed(reading: Reading, name: string): Promise<readonly string[]> {
   if (isIri(name)) {

@@ -1,4 +1,5 @@
-// Runs in a thread of its own. It imports nothing of this code base but types, so that Node can run it from its source as well.
+// Runs in a thread of its own. It imports nothing of this code base but types, so that Node can run it from its
+// source as well.
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import * as oxigraph from 'oxigraph';
@@ -10,7 +11,10 @@ export type WorkerTask =
   | { readonly task: 'effect'; readonly add: readonly Triple[]; readonly remove: readonly Triple[] }
   | { readonly task: 'query'; readonly bounded: string; readonly text: string; readonly triples: boolean };
 
-/** `load` and `change` answer null; `effect` what of the change would change something; `query` results JSON, or triples. */
+/**
+ * `load` and `change` answer null; `effect` what of the change would change something; `query` results JSON, or
+ * triples.
+ */
 export type WorkerAnswer = null | { readonly add: number[]; readonly remove: number[] } | string | readonly Triple[];
 
 export type WorkerReply =
@@ -53,7 +57,10 @@ function perform(task: WorkerTask): WorkerAnswer {
   }
 }
 
-/** The bounded form first; where that cannot be parsed, the query as it was written, so that an error speaks of the author's own text. */
+/**
+ * The bounded form first; where that cannot be parsed, the query as it was written, so that an error speaks of the
+ * author's own text.
+ */
 function query(bounded: string, text: string, triples: boolean): WorkerAnswer {
   try {
     return evaluate(bounded, triples);

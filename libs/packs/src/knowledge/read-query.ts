@@ -6,7 +6,9 @@ export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 export interface ReadQuery {
   readonly form: QueryForm;
   readonly text: string;
-  /** The same with its result bounded to one more than `maxResults`, for a store that evaluates all before it answers. */
+  /**
+   * The same with its result bounded to one more than `maxResults`, for a store that evaluates all before it answers.
+   */
   readonly bounded: string;
   readonly maxResults: number;
 }
@@ -27,8 +29,8 @@ export function ownSelect(text: string, maxResults: number): ReadQuery {
 }
 
 /**
- * Looks at a SPARQL query before it is run. Throws ToolUserError for what does not read (updates), for what reaches another server
- * (SERVICE), and for a text that is too long.
+ * Looks at a SPARQL query before it is run. Throws ToolUserError for what does not read (updates), for what reaches
+ * another server (SERVICE), and for a text that is too long.
  */
 export function readQuery(text: string): ReadQuery {
   if (text.length > maxQueryCharacters) {
@@ -36,7 +38,8 @@ export function readQuery(text: string): ReadQuery {
       `The query has ${text.length} characters and the limit is ${maxQueryCharacters}. Ask for less at once.`,
     );
   }
-  // SPARQL decodes such escapes before or while it reads words, so a keyword, or the end of what hides one, could be in them.
+  // SPARQL decodes such escapes before or while it reads words, so a keyword, or the end of what hides one, could be
+  // in them.
   if (escape.test(text))
     throw new ToolUserError('The query has \\u escapes. Write the characters themselves, also in strings and IRIs.');
   const bare = withoutTexts(text);
@@ -60,7 +63,10 @@ export function readQuery(text: string): ReadQuery {
   };
 }
 
-/** The query with all strings and comments blanked, so that words in them mean nothing; IRIs keep only their brackets. Same length. */
+/**
+ * The query with all strings and comments blanked, so that words in them mean nothing; IRIs keep only their brackets.
+ * Same length.
+ */
 function withoutTexts(text: string): string {
   const texts =
     /"""(?:[^\\]|\\[^])*?"""|'''(?:[^\\]|\\[^])*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|<[^<>"{}|^`\\\s]*>|#[^\n]*/g;

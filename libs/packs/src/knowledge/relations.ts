@@ -6,8 +6,9 @@ const empty = new Set(
 );
 
 /**
- * The predicates a relation's name means, of those given with their names: by the very name, else by the same words with endings folded
- * ("borders", "bordering"), else where one's words are among the other's ("spoken languages" and "language"). Empty if none.
+ * The predicates a relation's name means, of those given with their names: by the very name, else by the same words
+ * with endings folded ("borders", "bordering"), else where one's words are among the other's ("spoken languages" and
+ * "language"). Empty if none.
  */
 export function matchRelation(relation: string, predicates: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const wanted = relation.trim().toLowerCase();

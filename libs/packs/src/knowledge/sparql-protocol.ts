@@ -9,9 +9,9 @@ export interface SparqlRequest {
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * One request of the SPARQL 1.1 protocol, posted directly. Throws ToolUserError for a text the endpoint calls wrong, ToolUnavailableError
- * if nothing was reached or the endpoint asks to come later, the signal's reason after an abort, and a plain Error if the connection broke
- * after the request was sent.
+ * One request of the SPARQL 1.1 protocol, posted directly. Throws ToolUserError for a text the endpoint calls wrong,
+ * ToolUnavailableError if nothing was reached or the endpoint asks to come later, the signal's reason after an abort,
+ * and a plain Error if the connection broke after the request was sent.
  */
 export async function postSparql(
   endpoint: string,

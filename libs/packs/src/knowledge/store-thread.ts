@@ -13,8 +13,8 @@ export class StoreTaskError extends Error {
 }
 
 /**
- * A thread with a triple store in it. One task at a time; a task that must end is ended by ending the thread, which is the only thing
- * that stops a query. The thread keeps the process alive only while it has a task.
+ * A thread with a triple store in it. One task at a time; a task that must end is ended by ending the thread, which
+ * is the only thing that stops a query. The thread keeps the process alive only while it has a task.
  */
 export class StoreThread {
   private readonly worker = new Worker(new URL(sibling('query-worker'), import.meta.url), { name: 'sluice-knowledge' });

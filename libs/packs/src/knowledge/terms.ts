@@ -23,7 +23,10 @@ export function iri(value: string): Term {
   return { type: 'uri', value };
 }
 
-/** A literal of the datatype that a JSON value has: text, integer, decimal (or double where decimal cannot write it), boolean. */
+/**
+ * A literal of the datatype that a JSON value has: text, integer, decimal (or double where decimal cannot write it),
+ * boolean.
+ */
 export function literal(value: Cell): Term {
   if (typeof value === 'boolean') return { type: 'literal', value: String(value), datatype: `${xsd}boolean` };
   if (typeof value === 'string') return { type: 'literal', value };

@@ -19,11 +19,15 @@ export interface TripleChange {
 }
 
 /**
- * Where triples are kept: in the process, or behind a SPARQL endpoint. A query with a mistake in it is a ToolUserError, a store out of
- * reach a ToolUnavailableError if nothing has happened yet; after an abort, the signal's reason.
+ * Where triples are kept: in the process, or behind a SPARQL endpoint. A query with a mistake in it is a
+ * ToolUserError, a store out of reach a ToolUnavailableError if nothing has happened yet; after an abort, the
+ * signal's reason.
  */
 export interface TripleStore {
-  /** Takes up what others have changed: asked once before each question and each change, of which all that is read is as new as that. */
+  /**
+   * Takes up what others have changed: asked once before each question and each change, of which all that is read is
+   * as new as that.
+   */
   refresh(): Promise<void>;
   run(query: ReadQuery, signal: AbortSignal): Promise<QueryResult>;
   /** What the change of this key did, if it was made before. */

@@ -20,7 +20,10 @@ export const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 export const entityPrefix = 'urn:sluice:entity:';
 export const relationPrefix = 'urn:sluice:relation:';
 
-/** The IRI part for a name: lower case, words joined by hyphens, so that names that are found as equal become one thing. */
+/**
+ * The IRI part for a name: lower case, words joined by hyphens, so that names that are found as equal become one
+ * thing.
+ */
 export function slug(name: string): string {
   return encodeURIComponent(name.normalize('NFC').trim().toLowerCase().replace(/\s+/g, '-'));
 }

@@ -39,7 +39,10 @@ export function marked(list: TodoList, id: number, status: Status): TodoList {
   return { ...list, todos: list.todos.map((todo) => (todo.id === id ? { ...todo, status } : todo)) };
 }
 
-/** The list cleared, its tasks being archived as those of `version`. Throws ToolUserError if there is nothing to archive, or no room. */
+/**
+ * The list cleared, its tasks being archived as those of `version`. Throws ToolUserError if there is nothing to
+ * archive, or no room.
+ */
 export function cleared(list: TodoList, version: number, call: string): TodoList {
   if (list.todos.length === 0) throw new ToolUserError('There is nothing to archive: the list is empty.');
   if (list.archives.length >= todoLimits.archives) {

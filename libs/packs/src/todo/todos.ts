@@ -8,8 +8,8 @@ import { added, cleared, countOf, emptyList, gave, marked, nextTodo, requireTodo
 const attempts = 50;
 
 /**
- * The tasks of a session, by `sessionKey`, in documents that every replica sees. They go with the session's life: the list behind its last
- * use, an archived list behind the time when it was archived.
+ * The tasks of a session, by `sessionKey`, in documents that every replica sees. They go with the session's life: the
+ * list behind its last use, an archived list behind the time when it was archived.
  */
 export function todosIn(documents: Documents, session: string, { clock, keptMs }: SessionLife): Todos {
   const key = `todo/${session}`;
@@ -37,7 +37,10 @@ export function todosIn(documents: Documents, session: string, { clock, keptMs }
     await write(documents, { key: at, version, text, expiresAt: mayGo() });
   };
 
-  /** Writes what the change makes of the list; a list that stays as it is is not written. Returns the list then in force. */
+  /**
+   * Writes what the change makes of the list; a list that stays as it is is not written. Returns the list then in
+   * force.
+   */
   const change = async (make: (list: TodoList, version: number) => TodoList | Promise<TodoList>): Promise<TodoList> => {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const { list, version } = await current();
@@ -80,7 +83,8 @@ export function todosIn(documents: Documents, session: string, { clock, keptMs }
       const list = await change(async (before, version) => {
         if (gave(before, call) !== undefined) return before;
         const after = cleared(before, version, call);
-        // The archive first: archiving the same version twice writes the same, and until the list is cleared it counts for nothing.
+        // The archive first: archiving the same version twice writes the same, and until the list is cleared it
+        // counts for nothing.
         await put(archiveKey(version), JSON.stringify(before.todos));
         return after;
       });

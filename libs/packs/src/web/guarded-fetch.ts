@@ -27,9 +27,9 @@ const mostRedirects = 5;
 const openPorts = ['', '80', '443'];
 
 /**
- * Fetches addresses that a model chose. Nothing but the public internet can be reached, save the hosts that the configuration names: the
- * check is made on the address to which the connection is opened, so that a name that resolves differently the next time gains nothing, and again
- * at each redirect. No cookie, no credential is sent.
+ * Fetches addresses that a model chose. Nothing but the public internet can be reached, save the hosts that the
+ * configuration names: the check is made on the address to which the connection is opened, so that a name that
+ * resolves differently the next time gains nothing, and again at each redirect. No cookie, no credential is sent.
  */
 export class GuardedFetch {
   private readonly agent: Agent;
@@ -41,7 +41,10 @@ export class GuardedFetch {
     this.agent = this.guard.agent(4);
   }
 
-  /** Throws ToolUserError for an address that may not be fetched, and ToolUnavailableError if the server does not answer. */
+  /**
+   * Throws ToolUserError for an address that may not be fetched, and ToolUnavailableError if the server does not
+   * answer.
+   */
   async get(address: string, { bytes, ms }: FetchLimits, signal: AbortSignal): Promise<FetchedBody> {
     const time = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
     let url = this.checked(address);

@@ -30,7 +30,10 @@ export class Robots {
     return mayFetch(url.href);
   }
 
-  /** No file means that all is open. Where it cannot be read nothing may be fetched (RFC 9309), and that is no rule of the server’s: the next call asks again. */
+  /**
+   * No file means that all is open. Where it cannot be read nothing may be fetched (RFC 9309), and that is no rule of
+   * the server’s: the next call asks again.
+   */
   private async read(origin: string, signal: AbortSignal): Promise<MayFetch> {
     const address = `${origin}/robots.txt`;
     const { status, bytes } = await this.web.get(address, limits, signal);

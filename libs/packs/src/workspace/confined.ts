@@ -12,8 +12,9 @@ export interface Place {
 }
 
 /**
- * Ways into a folder that never leave it. Each name on the way is looked at by itself, so no link is followed, and a file is opened
- * only if it is the one that was looked at and has no second name. The tools can make no links; this is for what others left there.
+ * Ways into a folder that never leave it. Each name on the way is looked at by itself, so no link is followed, and a
+ * file is opened only if it is the one that was looked at and has no second name. The tools can make no links; this
+ * is for what others left there.
  */
 export class Confined {
   /** `folder` is a real path. */
@@ -37,7 +38,10 @@ export class Confined {
     return { path, stats: stats !== null && (await this.isSpelt(path)) ? stats : null };
   }
 
-  /** False where the file system knows no case and another spelling found the file: it counts as another name, with nothing there. */
+  /**
+   * False where the file system knows no case and another spelling found the file: it counts as another name, with
+   * nothing there.
+   */
   private async isSpelt(path: string): Promise<boolean> {
     const real = await realpath(path);
     if (real === path) return true;
@@ -78,7 +82,10 @@ export function isOwnFile(stats: Stats): boolean {
   return stats.isFile() && stats.nlink === 1;
 }
 
-/** Refuses a new name that differs from an existing one in case only: where the file system knows no case they would be one. */
+/**
+ * Refuses a new name that differs from an existing one in case only: where the file system knows no case they would
+ * be one.
+ */
 export async function requireOwnSpelling(names: readonly string[], parent: string): Promise<void> {
   const name = names.at(-1) ?? '';
   const other = (await readdir(parent)).find((each) => each !== name && each.toLowerCase() === name.toLowerCase());

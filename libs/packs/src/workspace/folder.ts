@@ -26,9 +26,9 @@ import type {
 } from '@sluice/tools';
 
 /**
- * Workspaces in a folder, each in a folder of its own that is named by a hash, so that no session’s name can be a path. Several
- * processes may use the folder. A session's folder has the time of its last use. `onFault` hears why the folder could not be used; callers
- * of tools do not.
+ * Workspaces in a folder, each in a folder of its own that is named by a hash, so that no session’s name can be a
+ * path. Several processes may use the folder. A session's folder has the time of its last use. `onFault` hears why
+ * the folder could not be used; callers of tools do not.
  */
 export function openFolderWorkspaces(folder: string, clock: Clock, onFault: (error: Error) => void): Workspaces {
   return {

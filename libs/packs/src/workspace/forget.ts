@@ -11,8 +11,8 @@ export async function markUsed(path: string, now: number): Promise<void> {
 }
 
 /**
- * Removes the folders of sessions that were last used before then; any number of processes may do so at once. Returns how many. What cannot
- * be removed keeps no other from going, and is thrown in the end.
+ * Removes the folders of sessions that were last used before then; any number of processes may do so at once. Returns
+ * how many. What cannot be removed keeps no other from going, and is thrown in the end.
  */
 export async function forgetIn(folder: string, before: number): Promise<number> {
   let count = 0;

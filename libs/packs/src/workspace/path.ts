@@ -8,8 +8,9 @@ const deepest = 16;
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * The names on the way to a path inside the workspace; none for the workspace itself (`''` or `.`). What some file system would read in
- * another way than it is written is refused: so a path means the same wherever the folder stands. Throws ToolUserError.
+ * The names on the way to a path inside the workspace; none for the workspace itself (`''` or `.`). What some file
+ * system would read in another way than it is written is refused: so a path means the same wherever the folder
+ * stands. Throws ToolUserError.
  */
 export function namesOf(path: string): readonly string[] {
   if (path.length > longestPath) throw refused(`is longer than ${longestPath} characters`);

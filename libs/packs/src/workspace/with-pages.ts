@@ -16,8 +16,9 @@ export interface Pages {
 }
 
 /**
- * A workspace with a folder of pages, to be read and not to be changed. They follow from what is given here, so they are there before
- * anything was written, are never out of date, and take no room. A folder of the same name that the workspace has is not seen beside it.
+ * A workspace with a folder of pages, to be read and not to be changed. They follow from what is given here, so they
+ * are there before anything was written, are never out of date, and take no room. A folder of the same name that the
+ * workspace has is not seen beside it.
  */
 export function withPages(workspace: Workspace, pages: Pages): Workspace {
   const { folder, files } = pages;

@@ -4,8 +4,8 @@ import pg from 'pg';
 const askAgainMs = 1_000;
 
 /**
- * Waits until this process holds the lock, which ends with its connection: of all instances one writes the tables, and another goes on soon
- * after that one has ended.
+ * Waits until this process holds the lock, which ends with its connection: of all instances one writes the tables,
+ * and another goes on soon after that one has ended.
  */
 export async function leader({
   config,

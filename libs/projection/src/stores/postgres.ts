@@ -138,7 +138,10 @@ function storable(value: Value): Value {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
 }
 
-/** SQLSTATE classes that no waiting mends: data, constraints, authorization, unknown database or schema, syntax and access rights. */
+/**
+ * SQLSTATE classes that no waiting mends: data, constraints, authorization, unknown database or schema, syntax and
+ * access rights.
+ */
 const lasting = /^(?:22|23|28|3D|3F|42)/;
 
 async function orFault<T>(work: () => Promise<T>): Promise<T> {

@@ -8,13 +8,16 @@ export interface Statement {
   readonly values: readonly Value[];
 }
 
-/** Where the tables are. The statements are the same everywhere; what is written in one call is written whole or not at all. */
+/**
+ * Where the tables are. The statements are the same everywhere; what is written in one call is written whole or not
+ * at all.
+ */
 export interface Store {
   all(text: string, values: readonly Value[]): Promise<readonly Row[]>;
   write(statements: readonly Statement[]): Promise<void>;
   /**
-   * Resolves when this process is the one that keeps the tables up to date, with a function that ends that. Where no other process has the
-   * tables, that is at once. `lost` is called when it is so no longer.
+   * Resolves when this process is the one that keeps the tables up to date, with a function that ends that. Where no
+   * other process has the tables, that is at once. `lost` is called when it is so no longer.
    */
   lead(signal: AbortSignal, lost: (error: Error) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;

@@ -46,8 +46,9 @@ export function timesOf(own: Step | null): CallTimes {
 }
 
 /**
- * Whether an earlier attempt had begun the call: before the configuration was in force that the turn is judged by in the end, or before the
- * call in front of it had ended. If that does not say what is recorded, its result is taken from the record: nothing can refuse it any more.
+ * Whether an earlier attempt had begun the call: before the configuration was in force that the turn is judged by in
+ * the end, or before the call in front of it had ended. If that does not say what is recorded, its result is taken
+ * from the record: nothing can refuse it any more.
  */
 export function wasBegun(
   { startedAt, reason }: Step,

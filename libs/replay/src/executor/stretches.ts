@@ -24,7 +24,10 @@ export function stretchesOf({ record, timestamp }: Incoming<'agent.steps'>, run:
 /** A call before which its turn was parked. */
 interface Wait {
   readonly index: number;
-  /** From which call on the turn was judged again: one that waited for an approval is judged again, one that ran as an agent is done. */
+  /**
+   * From which call on the turn was judged again: one that waited for an approval is judged again, one that ran as an
+   * agent is done.
+   */
   readonly nextFrom: number;
   readonly inForceVersion: string;
   readonly at: number;

@@ -17,7 +17,9 @@ import type { Deriving } from './deriving.js';
 import { stretchesOf } from './stretches.js';
 import type { Stretch } from './stretches.js';
 
-/** A turn’s end, from each ToolCall it can have followed. Tools are not run: what they said is in the recorded steps. */
+/**
+ * A turn’s end, from each ToolCall it can have followed. Tools are not run: what they said is in the recorded steps.
+ */
 export async function deriveSteps(
   message: Incoming<'agent.steps'>,
   run: RunRecords,
@@ -42,7 +44,10 @@ export async function deriveSteps(
   return derived;
 }
 
-/** A turn’s steps up to the call at `count`, by the function that runs turns; what a call gave is taken from the recorded step. */
+/**
+ * A turn’s steps up to the call at `count`, by the function that runs turns; what a call gave is taken from the
+ * recorded step.
+ */
 export async function stepsOf(
   record: ToolCall,
   recorded: readonly Step[],

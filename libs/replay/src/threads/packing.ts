@@ -5,8 +5,8 @@ import { recordsOf } from '../runs.js';
 import type { DeadLetters, Gathered, Held, RunRecords } from '../run-records.js';
 
 /**
- * Runs on their way to a thread: the Avro of their records one behind the other in memory that is given away, and what stands beside
- * it. A record that has no Avro of today goes as it is.
+ * Runs on their way to a thread: the Avro of their records one behind the other in memory that is given away, and
+ * what stands beside it. A record that has no Avro of today goes as it is.
  */
 export interface Packed {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -22,8 +22,8 @@ interface PackedRun {
 }
 
 /**
- * Topic (its place among all), partition, offset, timestamp, key, headers; bytes of Avro, or the record; its writer’s place among the writers, or -1: a
- * list costs less on the way than names.
+ * Topic (its place among all), partition, offset, timestamp, key, headers; bytes of Avro, or the record; its writer’s
+ * place among the writers, or -1: a list costs less on the way than names.
  */
 type PackedMessage = readonly [
   number,

@@ -5,7 +5,10 @@ import type { Done, RunWork } from '../work.js';
 import { unpack } from './packing.js';
 import type { Packed } from './packing.js';
 
-/** What a thread says: that it is there, then what it found in each package, run by run, in the order in which they came. */
+/**
+ * What a thread says: that it is there, then what it found in each package, run by run, in the order in which they
+ * came.
+ */
 export type Said<R> = 'ready' | readonly Done<R>[];
 
 /** Does the work on whatever comes through the port. */

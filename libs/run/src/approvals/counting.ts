@@ -6,8 +6,9 @@ import type { ApprovalClaims } from '../claims/approvals.js';
 const mostRemembered = 10_000;
 
 /**
- * Which requests and outcomes on agent.approvals count: those that executors vouch for in the ledger. They do so before the record is on
- * the log, so what a record was found to be once holds for good, and is not asked about again.
+ * Which requests and outcomes on agent.approvals count: those that executors vouch for in the ledger. They do so
+ * before the record is on the log, so what a record was found to be once holds for good, and is not asked about
+ * again.
  */
 export class CountingApprovals {
   /** By partition: everything before this offset was looked at. */

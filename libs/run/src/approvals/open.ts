@@ -5,7 +5,10 @@ import { skipUndecodable, recordAt } from '@sluice/bus';
 
 /** Open approvals that are looked at in one go, the oldest first: the others come up when these are decided. */
 const mostOpen = 10_000;
-/** Ids of decided approvals that are remembered while the log is read, so that a copy of what was asked opens none of them again. */
+/**
+ * Ids of decided approvals that are remembered while the log is read, so that a copy of what was asked opens none of
+ * them again.
+ */
 const mostClosed = 100_000;
 
 /** Where an ApprovalRequested stands on agent.approvals. */
@@ -20,8 +23,8 @@ export interface ApprovalPlace {
 export type Counts = (message: Incoming<'agent.approvals'>) => Promise<boolean>;
 
 /**
- * The approvals that were asked for since the given time and have no outcome yet, by their ids, as far as the records count. Of each, what
- * `keep` makes of it is kept, so that memory is bounded by that.
+ * The approvals that were asked for since the given time and have no outcome yet, by their ids, as far as the records
+ * count. Of each, what `keep` makes of it is kept, so that memory is bounded by that.
  */
 export async function openApprovals<T>(
   bus: Bus,

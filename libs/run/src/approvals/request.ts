@@ -11,7 +11,10 @@ export function isApprovalNeeded(tool: Pick<ConfiguredTool, 'id'>, judges: reado
   return judges.some(({ policy, byId }) => policy.decide(byId(tool.id) ?? { id: tool.id, spec: null }) !== 'allow');
 }
 
-/** Derived from the call key (run, iteration, index, tool and arguments), so that an approval is one of this very call. */
+/**
+ * Derived from the call key (run, iteration, index, tool and arguments), so that an approval is one of this very
+ * call.
+ */
 export function approvalIdOf(callKey: string): string {
   return `a-${sha256(callKey).slice(0, 20)}`;
 }

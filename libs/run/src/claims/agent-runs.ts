@@ -16,14 +16,20 @@ export interface CallPlace {
   readonly index: number;
 }
 
-/** Calls of a turn that run side by side: the run that makes them, where the turn stands, and which of its calls they are. */
+/**
+ * Calls of a turn that run side by side: the run that makes them, where the turn stands, and which of its calls they
+ * are.
+ */
 export interface JoinedFanOut extends Pick<CallPlace, 'partition' | 'offset'>, FanOut {
   readonly run: NamedRun;
 }
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
-/** What must be decided once for each sub-agent’s run, as claims in the ledger; a forger of records on the log cannot write these. */
+/**
+ * What must be decided once for each sub-agent’s run, as claims in the ledger; a forger of records on the log cannot
+ * write these.
+ */
 export class AgentRunClaims {
   constructor(private readonly runtime: Claiming) {}
 
@@ -95,7 +101,10 @@ export class AgentRunClaims {
     return claimedName(run, this.runtime);
   }
 
-  /** Of what it says, without its signature: an instance of the version before does not read that, and must find the same. */
+  /**
+   * Of what it says, without its signature: an instance of the version before does not read that, and must find the
+   * same.
+   */
   private async endKey(end: AgentResponse): Promise<string> {
     const digest = digestOfRecord(recordNames[topics.responses], { ...end, recordSignature: null });
     return `ended/${await this.nameOf(runOfEnd(end))}/${digest}`;

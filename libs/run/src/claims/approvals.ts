@@ -19,7 +19,10 @@ export interface TakenDecision {
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
-/** What must be decided once for each approval, as claims in the ledger; a forger of records on the log cannot write these. */
+/**
+ * What must be decided once for each approval, as claims in the ledger; a forger of records on the log cannot write
+ * these.
+ */
 export class ApprovalClaims {
   constructor(private readonly runtime: Claiming) {}
 
@@ -32,7 +35,10 @@ export class ApprovalClaims {
     return (await this.runtime.ledger.find(vouchKey(requested))) !== undefined;
   }
 
-  /** Takes the decision for the owner if it is the first; returns the decision in force, null while the first owner has not written its own. */
+  /**
+   * Takes the decision for the owner if it is the first; returns the decision in force, null while the first owner
+   * has not written its own.
+   */
   async decide(
     approvalId: string,
     owner: string,
@@ -51,7 +57,10 @@ export class ApprovalClaims {
     return claim === undefined ? undefined : read(claim.value);
   }
 
-  /** Whether the outcome says what was decided. Executors record a decision in the ledger before they publish it; an outcome without a ledger entry is forged. */
+  /**
+   * Whether the outcome says what was decided. Executors record a decision in the ledger before they publish it; an
+   * outcome without a ledger entry is forged.
+   */
   async isDecided({ approvalId, notTaken, decision, decidedBy, reason }: ApprovalOutcome): Promise<boolean> {
     if (notTaken !== null) return false;
     const taken = await this.decisionOn(approvalId);

@@ -13,8 +13,8 @@ export interface Attempt {
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
 /**
- * Keeps in which attempt a turn was parked: its ToolCall stands on the log as it was before what brought the turn back was re-driven. `wait`
- * names the one time that it was parked, as what is asked or begun there says when.
+ * Keeps in which attempt a turn was parked: its ToolCall stands on the log as it was before what brought the turn
+ * back was re-driven. `wait` names the one time that it was parked, as what is asked or begun there says when.
  */
 export async function keepAttempt(
   wait: string,

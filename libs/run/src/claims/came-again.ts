@@ -30,9 +30,9 @@ export interface TakenBefore {
 }
 
 /**
- * Whether the record was handled to its end before, so that what it led to is on the log. A crash leaves claims and no outputs: then the record is
- * handled now. An operator who sets a group’s offsets back, or a log that loses them, leaves both: then nothing more may come of it, or a run
- * would have a second end.
+ * Whether the record was handled to its end before, so that what it led to is on the log. A crash leaves claims and
+ * no outputs: then the record is handled now. An operator who sets a group’s offsets back, or a log that loses them,
+ * leaves both: then nothing more may come of it, or a run would have a second end.
  */
 export async function wasHandled(before: TakenBefore, context: HandlerContext, runtime: Looking): Promise<boolean> {
   if (!(await isOnLog(before, runtime))) return false;
@@ -40,7 +40,10 @@ export async function wasHandled(before: TakenBefore, context: HandlerContext, r
   return true;
 }
 
-/** The same for a record that is answered by one record of its own topic, under one of the keys, which `is` recognises. */
+/**
+ * The same for a record that is answered by one record of its own topic, under one of the keys, which `is`
+ * recognises.
+ */
 export async function wasAnswered(
   message: Incoming,
   { keys, is }: Pick<Sought, 'keys' | 'is'>,
@@ -140,7 +143,10 @@ function onLogOf(bus: Bus): OnLog {
   return known;
 }
 
-/** How often a line says that records come again, of each topic, milliseconds: a group that is set back brings thousands. */
+/**
+ * How often a line says that records come again, of each topic, milliseconds: a group that is set back brings
+ * thousands.
+ */
 const everyMs = 10_000;
 const lastReports = new WeakMap<object, Map<Topic, { at: number; unreported: number }>>();
 
@@ -178,8 +184,8 @@ export function ledBySteps(iteration: number): TakenBefore['led'] {
 }
 
 /**
- * What a turn leads to that goes on from the call at `from`: its end, or a call behind that it waits for. The run’s end says nothing: a filter may
- * have ended an overdue run, and what its turn did becomes a step all the same.
+ * What a turn leads to that goes on from the call at `from`: its end, or a call behind that it waits for. The run’s
+ * end says nothing: a filter may have ended an overdue run, and what its turn did becomes a step all the same.
  */
 export function ledByTurn(turn: Incoming<'agent.tool-calls'>, from: number): TakenBefore['led'] {
   const { iteration } = turn.record;

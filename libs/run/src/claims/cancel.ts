@@ -28,8 +28,8 @@ export type NotCancelled = keyof typeof notCancelledReasons;
 const owner = 'caller';
 
 /**
- * Marks the caller’s run as cancelled. A service that has a run looks for the mark of the run’s own caller: another’s under the same id says
- * nothing, and one from before the run begins holds too.
+ * Marks the caller’s run as cancelled. A service that has a run looks for the mark of the run’s own caller: another’s
+ * under the same id says nothing, and one from before the run begins holds too.
  */
 export async function cancelRun(requestId: string, caller: Caller, reason: string, runtime: Claiming): Promise<void> {
   const { ledger, clock } = runtime;

@@ -5,7 +5,10 @@ import type { NamedRun } from './run-names.js';
 import { requestOwner } from './take-once.js';
 import type { RunParts } from '../parts.js';
 
-/** Where the request stands on the log that took an id, by how the ledger names its owner; null for an agent’s run, which no request began. */
+/**
+ * Where the request stands on the log that took an id, by how the ledger names its owner; null for an agent’s run,
+ * which no request began.
+ */
 export function requestPlace(owner: string): { readonly partition: number; readonly offset: number } | null {
   const place = /^agent\.requests\/(\d+)\/(\d+)$/.exec(owner);
   return place === null ? null : { partition: Number(place[1]), offset: Number(place[2]) };

@@ -20,7 +20,10 @@ export function runOfRecord(record: {
   return { requestId: record.requestId, tenant: record.run?.principal?.tenantId ?? null };
 }
 
-/** The run that ended so. An end that says no tenant is of an installation without an identity, or of no run that anything waits for. */
+/**
+ * The run that ended so. An end that says no tenant is of an installation without an identity, or of no run that
+ * anything waits for.
+ */
 export function runOfEnd(end: Pick<AgentResponse, 'requestId' | 'run' | 'tenantId'>): NamedRun {
   if (end.run !== null) return runOfRecord(end);
   return { requestId: end.requestId, tenant: end.tenantId ?? localPrincipal.tenantId };
@@ -36,9 +39,9 @@ const mostNamed = 10_000;
 const inUse = new WeakMap<Ledger, Set<string>>();
 
 /**
- * The name that all claims of the run are kept under. Former versions named the runs of all tenants by their request_id alone: a run whose
- * id was claimed so keeps that name, so that an upgrade makes nothing of it happen twice. No two tenants have such a run, since an id was taken
- * once among all of them.
+ * The name that all claims of the run are kept under. Former versions named the runs of all tenants by their
+ * request_id alone: a run whose id was claimed so keeps that name, so that an upgrade makes nothing of it happen
+ * twice. No two tenants have such a run, since an id was taken once among all of them.
  */
 export async function claimedName({ requestId, tenant }: NamedRun, { ledger, clock }: Looking): Promise<string> {
   const name = runName(requestId, tenant);
@@ -56,7 +59,10 @@ export async function claimedName({ requestId, tenant }: NamedRun, { ledger, clo
 
 const senders = new WeakMap<Incoming, Tenant>();
 
-/** Keeps for which tenant a request was found to be, for as long as it is handled: nothing in the record itself proves it. */
+/**
+ * Keeps for which tenant a request was found to be, for as long as it is handled: nothing in the record itself proves
+ * it.
+ */
 export function keepSender(request: Incoming<'agent.requests'>, tenant: Tenant): void {
   senders.set(request, tenant);
 }

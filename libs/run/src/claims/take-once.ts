@@ -11,14 +11,17 @@ import type { RunParts } from '../parts.js';
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
 /**
- * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it is, and whether it was there
- * before.
+ * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it
+ * is, and whether it was there before.
  */
 export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<OnceClaim> {
   return claimOnce(requestKey(await claimedName(run, runtime)), owner, runtime);
 }
 
-/** Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be first. */
+/**
+ * Who has the tenant’s request_id by now, as its claimer is named; null if it is free, and another may still be
+ * first.
+ */
 export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<string | null> {
   const { ledger, clock } = runtime;
   const claim = await ledger.find(requestKey(await claimedName(run, runtime)));
@@ -33,8 +36,8 @@ export interface TakenTurn {
 }
 
 /**
- * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again,
- * a copy of it is not taken. A re-driven record asks as the dead-lettered `owner`. Throws Fault('replayed') for the copy.
+ * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again, a copy of
+ * it is not taken. A re-driven record asks as the dead-lettered `owner`. Throws Fault('replayed') for the copy.
  */
 export async function takeTurn(
   message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,

@@ -1,8 +1,9 @@
 import { CanonicalForm, sha256 } from '@sluice/contracts';
 
-/*
- * The ledger keeps digests of records for a week, and instances of the version before compare with them in an upgrade. So they keep the form
- * that they were first made in, which leaves out whatever says nothing: a member that only a later version has changes no digest.
+/**
+ * The ledger keeps digests of records for a week, and instances of the version before compare with them in an
+ * upgrade. So they keep the form that they were first made in, which leaves out whatever says nothing: a member that
+ * only a later version has changes no digest.
  */
 const saysNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || value === 0 || (Array.isArray(value) && value.length === 0);

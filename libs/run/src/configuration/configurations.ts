@@ -73,7 +73,10 @@ export class Configurations {
     return this.inForce ?? null;
   }
 
-  /** The configuration that a record names; waits a little for one that is on its way. Throws a Fault if it cannot be had or read. */
+  /**
+   * The configuration that a record names; waits a little for one that is on its way. Throws a Fault if it cannot be
+   * had or read.
+   */
   async version(version: string): Promise<Loaded> {
     if (!this.sources.has(version)) await this.arrival(version);
     try {

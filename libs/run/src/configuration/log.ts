@@ -43,14 +43,18 @@ export function inForceOf(all: readonly ConfigVersion[]): ConfigVersion | undefi
   });
 }
 
-/** Whether the record need not be applied once more: it is this version, and signed where there are keys to sign it with. */
+/**
+ * Whether the record need not be applied once more: it is this version, and signed where there are keys to sign it
+ * with.
+ */
 export function isApplied(version: string, last: ConfigVersion | undefined, signatures: Signatures): boolean {
   return last?.version === version && (last.recordSignature !== null || !signatures.canSign('config'));
 }
 
 /**
- * The record that puts the configuration in force, signed. Keys of a former version, which have none of the role config, sign nothing, and
- * services with such keys ask for nothing. Throws a sentence if others can sign and this process cannot.
+ * The record that puts the configuration in force, signed. Keys of a former version, which have none of the role
+ * config, sign nothing, and services with such keys ask for nothing. Throws a sentence if others can sign and this
+ * process cannot.
  */
 export async function configurationRecord(
   configuration: Configuration,

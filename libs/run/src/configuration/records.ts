@@ -23,10 +23,10 @@ export const configurationRefusals = {
 export type ConfigurationRefusal = keyof typeof configurationRefusals;
 
 /**
- * Judges the records of agent.config, in the order of the log: services, commands, replay and audit take the same ones. A version is the
- * hash of its content, so any record whose content has its hash says what the version is. In force is only what was signed; a record from
- * before there were keys of the role config may be unsigned, as former versions wrote it, unless a signed one stands before it: then
- * configurations were being signed by that time.
+ * Judges the records of agent.config, in the order of the log: services, commands, replay and audit take the same
+ * ones. A version is the hash of its content, so any record whose content has its hash says what the version is. In
+ * force is only what was signed; a record from before there were keys of the role config may be unsigned, as former
+ * versions wrote it, unless a signed one stands before it: then configurations were being signed by that time.
  */
 export class ConfigurationRecords {
   private readonly _texts = new Map<string, string>();
@@ -47,7 +47,8 @@ export class ConfigurationRecords {
     this.areSigned = true;
     if (await isSignedBy('config', topics.config, record, this.signatures)) return null;
     if (this.signatures.unknownKey('config', recordSignature) === null) return 'not_as_signed';
-    // A process whose keys are from before verifies none, as its version did not: all follow the same one while keys are handed out.
+    // A process whose keys are from before verifies none, as its version did not: all follow the same one while keys
+    // are handed out.
     return this.signatures.since('config') === Infinity ? null : 'unknown_key';
   }
 

@@ -51,8 +51,8 @@ export async function endDeadRun(dead: Dead, context: HandlerContext, runtime: E
 }
 
 /**
- * The tenant of the run that ends with the record: a request’s by its credential, if that was verified before the request became a dead letter;
- * a parked turn’s by what was asked of its approvers.
+ * The tenant of the run that ends with the record: a request’s by its credential, if that was verified before the
+ * request became a dead letter; a parked turn’s by what was asked of its approvers.
  */
 async function tenantOfDead({ message }: Dead, runtime: Ending): Promise<Tenant> {
   const said = message === null ? null : tenantOf(message);
@@ -98,8 +98,10 @@ function isLedgerAway(error: unknown): boolean {
 }
 
 /**
- * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its request_id like a good one,
- * and ends nothing if another has it; the end of a sub-agent’s run ends the one that waits for it only if a service ended it so and the turn did not go on with another end. If the ledger does not answer, the end goes out, as the caller would wait for it in vain.
+ * Whether the record may end the run that it names. A request names any run it likes, so a dead one takes its
+ * request_id like a good one, and ends nothing if another has it; the end of a sub-agent’s run ends the one that
+ * waits for it only if a service ended it so and the turn did not go on with another end. If the ledger does not
+ * answer, the end goes out, as the caller would wait for it in vain.
  */
 async function isItsRuns(dead: Dead, run: NamedRun, runtime: Ending): Promise<boolean> {
   const redriven = async () => (dead.message === null ? null : redrivenBefore(dead.message, runtime));

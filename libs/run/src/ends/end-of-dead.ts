@@ -6,8 +6,8 @@ import type { Dead } from '@sluice/bus';
 import { errorResponse } from './responses.js';
 
 /**
- * The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or that is unknown.
- * `tenant` is whose run it is, where the record itself does not say.
+ * The end of the run whose record became a dead letter, and what was asked; null if the record was on no run’s way or
+ * that is unknown. `tenant` is whose run it is, where the record itself does not say.
  */
 export function endOfDead(
   dead: Dead,
@@ -21,7 +21,10 @@ export function endOfDead(
   return { response: fitting(about.request, telling), asked: about.request ?? { group: null, state: null } };
 }
 
-/** The end with as much of what was asked as there is room for: what was too large for the run to go on may be so for telling of it. */
+/**
+ * The end with as much of what was asked as there is room for: what was too large for the run to go on may be so for
+ * telling of it.
+ */
 function fitting(
   request: AgentRequest | null,
   telling: (request: AgentRequest | null) => AgentResponse,
@@ -113,8 +116,8 @@ function codeOfEnd(dead: Dead): RunErrorCode {
 }
 
 /**
- * What was undecodable or refused is shown; what failed unforeseen or again and again is for operators alone. A former version showed
- * the last fault’s own words, and its letters do not name that fault.
+ * What was undecodable or refused is shown; what failed unforeseen or again and again is for operators alone. A
+ * former version showed the last fault’s own words, and its letters do not name that fault.
  */
 function messageOf(dead: Dead): string {
   if (dead.code === 'unexpected')

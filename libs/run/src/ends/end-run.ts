@@ -17,7 +17,10 @@ export type Ending = Pick<
   'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents' | 'signatures'
 >;
 
-/** The record that ends a run: its place on the log, the run’s attempt, the run’s tenant, and which service ends it by that. */
+/**
+ * The record that ends a run: its place on the log, the run’s attempt, the run’s tenant, and which service ends it by
+ * that.
+ */
 export interface EndedBy {
   readonly message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'timestamp'>;
   readonly attempt: string | null;
@@ -37,9 +40,9 @@ export function endedBy(
 }
 
 /**
- * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Nothing goes out if another record
- * has ended the run: one that came back after the run’s time is late, and no attack. Nor does it if this record ended the run before. Of an agent’s run the ledger says that it ended so: a
- * turn waits for that.
+ * The one end of a run as the message to publish; its log line and metrics follow once it is on the log. Nothing goes
+ * out if another record has ended the run: one that came back after the run’s time is late, and no attack. Nor does
+ * it if this record ended the run before. Of an agent’s run the ledger says that it ended so: a turn waits for that.
  */
 export async function endRun(
   response: AgentResponse,

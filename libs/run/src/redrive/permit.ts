@@ -4,8 +4,9 @@ import type { Incoming } from '@sluice/bus';
 import { digestOfRecord } from '../claims/vouched.js';
 
 /**
- * How a dead letter goes on. `attempt`: its run had ended with it, and begins once more there. `again`: likewise, with the turn that the
- * filter granted, which goes back to the filter. `resume`: its run had not ended, and the record is taken as if it came now.
+ * How a dead letter goes on. `attempt`: its run had ended with it, and begins once more there. `again`: likewise,
+ * with the turn that the filter granted, which goes back to the filter. `resume`: its run had not ended, and the
+ * record is taken as if it came now.
  */
 export type RedriveKind = 'attempt' | 'again' | 'resume';
 

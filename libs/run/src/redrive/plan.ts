@@ -117,7 +117,10 @@ function timeIsUp({ deadline }: AgentRequest, { now }: PlanFacts): string | null
   return `The request wanted its answer by ${new Date(deadline).toISOString()}. Ask under a new request_id with a later deadline.`;
 }
 
-/** The same for a turn. A run waits for an agent’s, so the agent may come to its end though its time is over: then that is its end. */
+/**
+ * The same for a turn. A run waits for an agent’s, so the agent may come to its end though its time is over: then
+ * that is its end.
+ */
 function timeOf(requestId: string, asked: AgentRequest, facts: PlanFacts): string | null {
   return isAgentRunId(requestId) ? null : timeIsUp(asked, facts);
 }

@@ -18,18 +18,25 @@ export type Redrive =
   | { readonly kind: 'before'; readonly by: string; readonly at: number; readonly place: string | null }
   | { readonly kind: 'busy'; readonly by: string };
 
-/** Longer than any letter is kept, milliseconds: that it was re-driven is remembered for as long as it could be tried again. */
+/**
+ * Longer than any letter is kept, milliseconds: that it was re-driven is remembered for as long as it could be tried
+ * again.
+ */
 const forEverMs = 100 * 365 * 24 * 3_600_000;
 
 /** After so long without a permit, the process that began a redrive counts as gone, milliseconds. */
 const beginMs = 60_000;
 
-/** A redrive whose record is not found may have been cut off before it was published; later than this it is not looked for, milliseconds. */
+/**
+ * A redrive whose record is not found may have been cut off before it was published; later than this it is not looked
+ * for, milliseconds.
+ */
 const lookMs = 24 * 3_600_000;
 
 /**
- * Puts a dead letter’s record on the log again, once: the permit is in the ledger before the record is on the log, and the service that
- * takes it lets nothing else use the permit. So a redrive that was cut off can be made again without being made twice.
+ * Puts a dead letter’s record on the log again, once: the permit is in the ledger before the record is on the log,
+ * and the service that takes it lets nothing else use the permit. So a redrive that was cut off can be made again
+ * without being made twice.
  */
 export async function redrive(
   { id, dead }: Letter,

@@ -25,7 +25,10 @@ type Taking = Pick<RunParts, 'ledger' | 'clock' | 'metrics' | 'log'>;
 /** Nearly every record asks. */
 const notRedriven: Promise<null> = Promise.resolve(null);
 
-/** What a record is re-driven from, counted once it is through; null if it is not, or if it is to be taken as any other. */
+/**
+ * What a record is re-driven from, counted once it is through; null if it is not, or if it is to be taken as any
+ * other.
+ */
 export function redrivenFrom(message: Incoming, context: HandlerContext, runtime: Taking): Promise<Redriven | null> {
   return message.headers[redriveHeader] === undefined ? notRedriven : taken(message, context, runtime);
 }
@@ -54,8 +57,8 @@ export async function redrivenBefore(message: Incoming, runtime: Taking): Promis
 type Permitted = { readonly deadLetter: string; readonly permit: Permit };
 
 /**
- * Who writes the header without a permit of the ledger gets nothing by it. Throws Fault('replayed') for a copy of a record that was
- * re-driven.
+ * Who writes the header without a permit of the ledger gets nothing by it. Throws Fault('replayed') for a copy of a
+ * record that was re-driven.
  */
 async function permitted(message: Incoming, { ledger, clock }: Taking): Promise<Permitted | null> {
   const deadLetter = message.headers[redriveHeader];
@@ -81,7 +84,10 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
   };
 }
 
-/** The record as if the log had taken it when it took the dead one: what a former version wrote is not signed once more. */
+/**
+ * The record as if the log had taken it when it took the dead one: what a former version wrote is not signed once
+ * more.
+ */
 export function asDeadLettered<T extends Topic>(message: Incoming<T>, redriven: Redriven | null): Incoming<T> {
   return redriven === null ? message : { ...message, timestamp: redriven.since, readAt: undefined };
 }
@@ -97,8 +103,8 @@ export function resumedRun(
 }
 
 /**
- * A signature that was good and is accepted no longer is no attack: the ledger says that the record is the dead-lettered one. So
- * its run ends with an error, as that of any record that cannot be processed.
+ * A signature that was good and is accepted no longer is no attack: the ledger says that the record is the
+ * dead-lettered one. So its run ends with an error, as that of any record that cannot be processed.
  */
 export async function verified<T>(redriven: Redriven | null, verify: () => Promise<T>): Promise<T> {
   try {

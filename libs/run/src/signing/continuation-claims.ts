@@ -31,8 +31,8 @@ export type ContinuationVerdict =
     };
 
 /**
- * Whether the executor signed exactly this continuation. What was recorded last is what it signed; where it signed nothing, what the
- * record itself says of its run is the least that a forger contradicts.
+ * Whether the executor signed exactly this continuation. What was recorded last is what it signed; where it signed
+ * nothing, what the record itself says of its run is the least that a forger contradicts.
  */
 export function judgeContinuation(claims: JsonObject | null, record: Continuation): ContinuationVerdict {
   const differing = claims === null ? ['signature'] : differences(claims, continuationClaims(record));

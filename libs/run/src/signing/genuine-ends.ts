@@ -8,8 +8,8 @@ import { endSignature } from './ends.js';
 const mostReported = 1_000;
 
 /**
- * A log without the ends of runs that no service signed, for readers that go by ends. A run with a forged end goes on for them until its own
- * end comes.
+ * A log without the ends of runs that no service signed, for readers that go by ends. A run with a forged end goes on
+ * for them until its own end comes.
  */
 export class GenuineEnds implements LogReader {
   private readonly reported = new Set<string>();

@@ -20,7 +20,10 @@ export interface GrantedTurn {
   readonly configVersion: string;
 }
 
-/** How long a grant may be used, in milliseconds: longer than a model thinks and a queue waits, short against a right that is taken away. */
+/**
+ * How long a grant may be used, in milliseconds: longer than a model thinks and a queue waits, short against a right
+ * that is taken away.
+ */
 export const grantLifeMs = 15 * 60_000;
 
 /** What the filter signs for one turn. `exp` is in milliseconds since the epoch. */
@@ -47,8 +50,8 @@ export function judgeGrant(claims: JsonObject | null, turn: GrantedTurn, now: nu
 }
 
 /**
- * Whether the filter granted this very turn, which comes back to be decided again: request, run and iteration must be as it signed them;
- * what was offered then, under which configuration and until when, is of no account any more.
+ * Whether the filter granted this very turn, which comes back to be decided again: request, run and iteration must be
+ * as it signed them; what was offered then, under which configuration and until when, is of no account any more.
  */
 export function isReturned(
   claims: JsonObject | null,

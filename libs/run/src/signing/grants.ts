@@ -20,7 +20,10 @@ export function turnOf(record: Toolset | ToolCall): GrantedTurn {
   return { ...record, tools: record.tools.map((tool) => tool.id) };
 }
 
-/** The filter’s decision with its signatures: over what it granted, which goes on with the turn, and over the whole record. */
+/**
+ * The filter’s decision with its signatures: over what it granted, which goes on with the turn, and over the whole
+ * record.
+ */
 export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
   const claims = grantClaims(turnOf(toolset), clock.now());
   const [grant, recordSignature] = await Promise.all([
@@ -30,7 +33,10 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
   return { ...toolset, grant, recordSignature };
 }
 
-/** The model’s turn with the agent’s signature; as it is where the keys are of a former version and have none of the agent. */
+/**
+ * The model’s turn with the agent’s signature; as it is where the keys are of a former version and have none of the
+ * agent.
+ */
 export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'signatures'>): Promise<ToolCall> {
   if (!signatures.canSign('agent')) return turn;
   return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
@@ -39,8 +45,9 @@ export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'si
 type LoopTopic = Exclude<keyof typeof loopSigners, 'agent.responses'>;
 
 /**
- * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is another one where it says so. Whole
- * records are signed since there are keys of the agent: what the log took before is as a former version wrote it.
+ * Throws Fault('signature_invalid') if the service that writes the topic did not sign the whole record; `writer` is
+ * another one where it says so. Whole records are signed since there are keys of the agent: what the log took before
+ * is as a former version wrote it.
  */
 export async function verifyRecord<T extends LoopTopic>(
   message: {
@@ -59,8 +66,9 @@ export async function verifyRecord<T extends LoopTopic>(
 }
 
 /**
- * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws Fault('grant_invalid') if the filter did not sign it for exactly
- * this turn: another session or iteration, other tools, groups or state, another request or another run.
+ * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws
+ * Fault('grant_invalid') if the filter did not sign it for exactly this turn: another session or iteration, other
+ * tools, groups or state, another request or another run.
  */
 export async function verifyGrant(
   record: Toolset | ToolCall,
@@ -100,7 +108,10 @@ export async function verifyContinuation(
   if (verdict.kind === 'forged') throw new Fault(verdict.code, verdict.why, false);
 }
 
-/** A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws Fault('continuation_invalid') if it does not. */
+/**
+ * A turn that comes back from the dead letters carries the filter’s own grant as its signature. Throws
+ * Fault('continuation_invalid') if it does not.
+ */
 export async function verifyReturned(
   result: AgentStepResult,
   { signatures }: Pick<Verifying, 'signatures'>,

@@ -1,9 +1,10 @@
 import { CanonicalForm, sha256 } from '@sluice/contracts';
 import type { AgentStep, Run } from '@sluice/contracts';
 
-/*
- * Grants and continuations name a digest of the run that they are for. Those of former versions lie on logs and are under way in an upgrade,
- * so their digest keeps the form that it was first made in: the process’s names, and of what is absent nothing.
+/**
+ * Grants and continuations name a digest of the run that they are for. Those of former versions lie on logs and are
+ * under way in an upgrade, so their digest keeps the form that it was first made in: the process’s names, and of what
+ * is absent nothing.
  */
 const isAbsent = (value: unknown): boolean => value === null || value === undefined;
 
@@ -22,7 +23,10 @@ const runs = new CanonicalForm({
   },
 });
 
-/** A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean nothing in a history. */
+/**
+ * A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean
+ * nothing in a history.
+ */
 const histories = new CanonicalForm({
   names: 'process',
   order: 'schema',
@@ -34,8 +38,8 @@ const histories = new CanonicalForm({
 });
 
 /**
- * A digest over a request and its run as they go on: a change of any part breaks the signature that names it. A member that a later version
- * adds changes no digest where it is not set, so that versions can run side by side.
+ * A digest over a request and its run as they go on: a change of any part breaks the signature that names it. A
+ * member that a later version adds changes no digest where it is not set, so that versions can run side by side.
  */
 export function digestOfRun(request: { readonly history: readonly AgentStep[] }, run: Run): string {
   return sha256(historyText(request.history) + runs.text('AgentRequest', request) + runs.text('Run', run));
@@ -43,7 +47,10 @@ export function digestOfRun(request: { readonly history: readonly AgentStep[] },
 
 const historyTexts = new WeakMap<readonly AgentStep[], string>();
 
-/** A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made once. */
+/**
+ * A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made
+ * once.
+ */
 export function historyText(history: readonly AgentStep[]): string {
   let text = historyTexts.get(history);
   if (text === undefined) {

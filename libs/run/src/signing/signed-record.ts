@@ -5,7 +5,10 @@ import type { RecordOf } from '@sluice/contracts';
 /** The topics whose records their writer signs as a whole. */
 export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' | 'agent.responses' | 'agent.config';
 
-/** Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the filter’s signatures, and any of them ends a run. */
+/**
+ * Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the
+ * filter’s signatures, and any of them ends a run.
+ */
 export const loopSigners = {
   'agent.toolsets': ['filter'],
   'agent.tool-calls': ['agent'],

@@ -104,8 +104,8 @@ export function plannedMs({ record, index }: Pick<PlannedCall, 'record' | 'index
 }
 
 /**
- * Whether a plan can be walked from the turn that brings it, under every configuration; of a call of any other tool nothing is said. The plan
- * is read from the very text that the run goes by later.
+ * Whether a plan can be walked from the turn that brings it, under every configuration; of a call of any other tool
+ * nothing is said. The plan is read from the very text that the run goes by later.
  */
 export function planVerdict(
   record: ToolCall,
@@ -130,8 +130,9 @@ export function planVerdict(
 }
 
 /**
- * Why steps or a review come where they cannot be taken; null where they can. Steps where a review is asked for are a new plan, as long as the
- * run may have one. The refusal counts, as that of any plan, so that a model that gives the same again does not use up the run.
+ * Why steps or a review come where they cannot be taken; null where they can. Steps where a review is asked for are a
+ * new plan, as long as the run may have one. The refusal counts, as that of any plan, so that a model that gives the
+ * same again does not use up the run.
  */
 function misplacedIn(
   record: ToolCall,
@@ -153,8 +154,8 @@ function misplacedIn(
 }
 
 /**
- * Whether the call waits for a person. A review of a result is no plan, so `approve` says nothing of it; that a plan goes on with a result
- * below its threshold a person decides where either configuration says so.
+ * Whether the call waits for a person. A review of a result is no plan, so `approve` says nothing of it; that a plan
+ * goes on with a result below its threshold a person decides where either configuration says so.
  */
 export function waitsForPerson(
   record: ToolCall,

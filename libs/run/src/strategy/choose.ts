@@ -3,7 +3,10 @@ import type { Configuration, Decision, Evaluator, RunState } from '@sluice/core'
 import type { AgentRequest, RunStrategy } from '@sluice/contracts';
 import { plannerAmong } from './progress.js';
 
-/** The strategy of a run as its records have it: null for `react`. `brought` is how many steps the request brought along. */
+/**
+ * The strategy of a run as its records have it: null for `react`. `brought` is how many steps the request brought
+ * along.
+ */
 export function strategyRecord(name: string, brought: number, reason = ''): RunStrategy | null {
   return name === 'react' ? null : { name, reason, brought };
 }

@@ -11,12 +11,15 @@ export interface AssumedTurn {
   readonly turn: TurnSoFar;
 }
 
-/** Part of the time that is left of a run that its agents side by side may take: the run needs the rest for its answer. */
+/**
+ * Part of the time that is left of a run that its agents side by side may take: the run needs the rest for its
+ * answer.
+ */
 export const shareOfTime = 0.8;
 
 /**
- * Whether the call may run beside its neighbours: an agent’s, in a supervisor’s run. One that changes something outside, or that leads to
- * another state, runs alone, like a call of any other tool.
+ * Whether the call may run beside its neighbours: an agent’s, in a supervisor’s run. One that changes something
+ * outside, or that leads to another state, runs alone, like a call of any other tool.
  */
 export function runsBeside(
   { run }: Pick<ToolCall, 'run'>,
@@ -29,8 +32,8 @@ export function runsBeside(
 }
 
 /**
- * The turn behind a call that has begun beside others: it has run, with a result as long as it may be, and nothing is known to have
- * succeeded. By that the calls behind it are judged that begin at the same time.
+ * The turn behind a call that has begun beside others: it has run, with a result as long as it may be, and nothing is
+ * known to have succeeded. By that the calls behind it are judged that begin at the same time.
  */
 export function withBegun(
   record: ToolCall,

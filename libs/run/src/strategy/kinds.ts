@@ -6,7 +6,10 @@ const allKinds = ['string', 'number', 'integer', 'boolean', 'object', 'array', '
 /** A kind of value, as JSON Schema names it. */
 export type Kind = (typeof allKinds)[number];
 
-/** The kinds of value that a schema takes at a place, by names and indexes from its root; null where it does not say, `[]` where nothing may stand there. */
+/**
+ * The kinds of value that a schema takes at a place, by names and indexes from its root; null where it does not say,
+ * `[]` where nothing may stand there.
+ */
 export function kindsAt(schema: JsonObject | null, path: readonly string[]): readonly Kind[] | null {
   const [name, ...rest] = path;
   if (schema === null) return null;

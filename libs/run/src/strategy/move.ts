@@ -1,7 +1,10 @@
 import type { ConfiguredTool, ModelTurn, ToolChoice } from '@sluice/core';
 import type { StrategyDecision } from '@sluice/contracts';
 
-/** What comes next in a run: the model is asked, as `react` asks it or for one thing alone; or a call is made as it was planned. */
+/**
+ * What comes next in a run: the model is asked, as `react` asks it or for one thing alone; or a call is made as it
+ * was planned.
+ */
 export type Move =
   | { readonly kind: 'react' }
   /** As `react`, with what a supervisor’s model has to know. */

@@ -1,7 +1,10 @@
 import { deepestJson, isDeeperThan, isJsonObject } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 
-/** What a text is held against: how many steps its plan has, and which tools these call, under every name that they have. */
+/**
+ * What a text is held against: how many steps its plan has, and which tools these call, under every name that they
+ * have.
+ */
 export interface StepNames {
   readonly steps: number;
   readonly tools: readonly string[];
@@ -63,15 +66,18 @@ const marks: readonly Marks[] = [
 /** The variables of a planner that is widely known (ReWOO): `#E1`. */
 const variable = /^E(\d{1,2})(?![\w])/;
 
-/** Values that are nothing but a name: `step_1`, `steps[0].out`, `output of step 2`, `{{1}}`. A title such as `Step 1` is a text. */
+/**
+ * Values that are nothing but a name: `step_1`, `steps[0].out`, `output of step 2`, `{{1}}`. A title such as `Step 1`
+ * is a text.
+ */
 const whole = new RegExp(
   String.raw`^(?:(?:the\s+)?${words}[\s_](?:of|from)[\s_]step${index}${count}|steps?[_.\-\[]?${count}\]?(?:[._\[][\w.\[\]\-]*)?|\$?\{{1,2}\s*${count}\s*\}{1,2})$`,
   'i',
 );
 
 /**
- * The first words in a text by which a model means another step of its plan, in a form of its own: the tool would get these words. Null for
- * a text: prices, templates with names of their own, brackets of Markdown and of code.
+ * The first words in a text by which a model means another step of its plan, in a form of its own: the tool would get
+ * these words. Null for a text: prices, templates with names of their own, brackets of Markdown and of code.
  */
 export function namedStepIn(text: string, names: StepNames): string | null {
   const trimmed = text.trim();

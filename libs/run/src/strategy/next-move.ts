@@ -70,7 +70,8 @@ function whyPlan({ made, failed, done }: PlanProgress): string {
 }
 
 /**
- * The turn as the move asked for it: of one that makes a step, its first fitting call; and an answer that is not the whole one says so.
+ * The turn as the move asked for it: of one that makes a step, its first fitting call; and an answer that is not the
+ * whole one says so.
  */
 export function keptTo(move: Move, turn: ModelTurn): ModelTurn {
   if (move.kind !== 'ask') return turn;

@@ -7,7 +7,9 @@ import { referencesIn } from './references.js';
 export interface PlannedStep {
   /** The tool’s id or key. */
   readonly tool: string;
-  /** The arguments as JSON text, references to results in it; null where they are written when the step’s turn comes. */
+  /**
+   * The arguments as JSON text, references to results in it; null where they are written when the step’s turn comes.
+   */
   readonly arguments: string | null;
   /** Numbers of the steps before it whose results it needs, those that its arguments name among them. */
   readonly after: readonly number[];
@@ -25,7 +27,9 @@ export interface RunPlan {
   readonly steps: readonly PlannedStep[];
 }
 
-/** The plan that these arguments of a call hold; null where they are not of the form, which the tool’s own check says. */
+/**
+ * The plan that these arguments of a call hold; null where they are not of the form, which the tool’s own check says.
+ */
 function planOf(args: JsonValue | undefined): RunPlan | null {
   if (!isJsonObject(args) || !Array.isArray(args['steps'])) return null;
   const steps = args['steps'].map(stepOf);

@@ -11,8 +11,9 @@ import type { Reference } from './references.js';
 type Tools = Pick<Evaluator, 'tool'> | undefined;
 
 /**
- * Why a step cannot be made with the arguments that were planned for it, as a clause; null if it can as far as that is known before anything
- * runs: what they name of other steps has to be there, of a kind that the tool takes in its place, and in the one form that is filled in.
+ * Why a step cannot be made with the arguments that were planned for it, as a clause; null if it can as far as that
+ * is known before anything runs: what they name of other steps has to be there, of a kind that the tool takes in its
+ * place, and in the one form that is filled in.
  */
 export function argumentsProblem(
   steps: readonly PlannedStep[],
@@ -61,7 +62,10 @@ function referenceProblem(
   return `${what} is ${inWords(given)}, and ${pointerOf(at)} takes ${inWords(taken)}.`;
 }
 
-/** The kinds of value that a result has at a place, null where that is not known, or a sentence that says that nothing is there. */
+/**
+ * The kinds of value that a result has at a place, null where that is not known, or a sentence that says that nothing
+ * is there.
+ */
 function givenAt(tool: ConfiguredTool | undefined, path: readonly string[]): readonly Kind[] | null | string {
   const { spec, mcp } = tool ?? {};
   if (spec === undefined || spec === null) return null;

@@ -49,8 +49,8 @@ export interface PlannedRun {
 }
 
 /**
- * The run’s plan, from the steps of its own. A turn makes one step of a plan, which is the first call of the turn; whatever else is called is
- * refused (`not_planned`), and counts for nothing here: the same step comes again.
+ * The run’s plan, from the steps of its own. A turn makes one step of a plan, which is the first call of the turn;
+ * whatever else is called is refused (`not_planned`), and counts for nothing here: the same step comes again.
  */
 export function planProgress(
   { request, run }: PlannedRun,
@@ -71,7 +71,10 @@ export function planProgress(
   return { plans: made.length, made: last, plan, done, failed, next };
 }
 
-/** The steps that a strategy goes by: those of the run itself, the first call of each turn, but for what was not the plan’s. */
+/**
+ * The steps that a strategy goes by: those of the run itself, the first call of each turn, but for what was not the
+ * plan’s.
+ */
 export function ownSteps({ request, run }: PlannedRun): readonly Step[] {
   return request.history
     .slice(run.strategy?.brought ?? 0)

@@ -19,7 +19,10 @@ export interface Reference {
   readonly at: readonly string[];
 }
 
-/** The references in the arguments of a step; `malformed` has where something has the member of a reference and is none. */
+/**
+ * The references in the arguments of a step; `malformed` has where something has the member of a reference and is
+ * none.
+ */
 export function referencesIn(args: JsonValue): {
   readonly references: readonly Reference[];
   readonly malformed: readonly (readonly string[])[];
@@ -55,8 +58,9 @@ function referenceOf(value: JsonObject, at: readonly string[]): Reference | null
 export type Filled = { readonly arguments: string } | { readonly missing: string };
 
 /**
- * The arguments of a step as it is called: as they were planned where they name no result, and with the results in place of what names one.
- * `results` has the steps that succeeded, in order; a value that the tool’s schema does not take there is not filled in.
+ * The arguments of a step as it is called: as they were planned where they name no result, and with the results in
+ * place of what names one. `results` has the steps that succeeded, in order; a value that the tool’s schema does not
+ * take there is not filled in.
  */
 export function filled(text: string, results: readonly Step[], schema: JsonObject | null, most: number): Filled {
   // Quick, and true of most plans.
@@ -87,7 +91,10 @@ export function pointerOf(path: readonly string[]): string {
   return path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** What a recorded result has there, if it is of one of the kinds. A step’s record has a text as it is, and JSON text of all else. */
+/**
+ * What a recorded result has there, if it is of one of the kinds. A step’s record has a text as it is, and JSON text
+ * of all else.
+ */
 function valueAt(
   step: Step | undefined,
   path: readonly string[],

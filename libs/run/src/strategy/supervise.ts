@@ -16,7 +16,10 @@ export function sideBySideIn({ tools }: Pick<Toolset, 'tools'>, { byId }: Pick<E
   });
 }
 
-/** What a supervisor decides for its turn: its model hands parts of the question to agents, or answers by what they found. */
+/**
+ * What a supervisor decides for its turn: its model hands parts of the question to agents, or answers by what they
+ * found.
+ */
 export function supervised({ run, request, tools }: Toolset, { byId }: Pick<Evaluator, 'byId'>): StrategyDecision {
   const agents = tools.filter(({ id }) => byId(id)?.agent !== undefined).length;
   const steps = request.history.slice(run.strategy?.brought ?? 0);

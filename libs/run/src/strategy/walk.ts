@@ -24,8 +24,9 @@ export interface PlanBounds {
 }
 
 /**
- * Goes through a plan without running anything: each step’s tool must be offered in the state that the steps before it lead to, as the filter
- * will decide then, under each of the configurations. Says of the first step that cannot be why not.
+ * Goes through a plan without running anything: each step’s tool must be offered in the state that the steps before
+ * it lead to, as the filter will decide then, under each of the configurations. Says of the first step that cannot be
+ * why not.
  */
 export function walkPlan({ steps }: RunPlan, from: RunAt, bounds: PlanBounds, judges: readonly Evaluator[]): Verdict {
   const { turnsLeft, maxSteps, turnsPerStep = 1 } = bounds;
@@ -102,7 +103,10 @@ export function refused(
 /** States that are looked at for tools that a plan may use, at most. */
 const mostStates = 64;
 
-/** The tools that steps of a plan may use: those offered now, and those of every state that these lead to. In configuration order. */
+/**
+ * The tools that steps of a plan may use: those offered now, and those of every state that these lead to. In
+ * configuration order.
+ */
 export function toolsWithinReach({ request, run, at }: RunAt, evaluator: Evaluator): readonly ConfiguredTool[] {
   const states = new Set([normaliseState(request.state)]);
   const found = new Set<ConfiguredTool>();

@@ -83,8 +83,8 @@ type Acts = Pick<
 >;
 
 /**
- * What a call asks of the world. The executor answers from the world itself; replay, and the question what would be under another
- * configuration, answer from the log.
+ * What a call asks of the world. The executor answers from the world itself; replay, and the question what would be
+ * under another configuration, answer from the log.
  */
 export interface CallWorld extends Acts {
   /** Milliseconds that are left of the run’s time. */

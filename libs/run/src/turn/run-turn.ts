@@ -55,9 +55,9 @@ export interface FannedCall {
 }
 
 /**
- * Goes through a turn’s calls one after another, behind those that are `done`. Each is decided by the state, the counts and the room that
- * the calls before it left. The executor runs turns by this, and replay derives them by it: they differ in what `next` asks. `count` ends
- * the turn before that call.
+ * Goes through a turn’s calls one after another, behind those that are `done`. Each is decided by the state, the
+ * counts and the room that the calls before it left. The executor runs turns by this, and replay derives them by it:
+ * they differ in what `next` asks. `count` ends the turn before that call.
  */
 export async function runTurn(
   record: ToolCall,
@@ -82,8 +82,8 @@ export async function runTurn(
 }
 
 /**
- * The calls that begin with the one at `first`: its neighbours as far as they may run beside it and nothing stands against them. One that is
- * refused now, or waits for an approval, is decided again when those before it have ended.
+ * The calls that begin with the one at `first`: its neighbours as far as they may run beside it and nothing stands
+ * against them. One that is refused now, or waits for an approval, is decided again when those before it have ended.
  */
 async function fanOut(
   record: ToolCall,

@@ -7,8 +7,9 @@ import { anyRecord } from '../../../../test/harness/any-record.js';
 import { digestOfRequest, digestOfRecord } from '../../src/claims/vouched.js';
 import { digestOfRun } from '../../src/signing/run-digest.js';
 
-/*
- * What digests are over, said as simply as it can be, and without the schema. Signatures on logs and claims in ledgers hold them, so they stay.
+/**
+ * What digests are over, said as simply as it can be, and without the schema. Signatures on logs and claims in
+ * ledgers hold them, so they stay.
  */
 
 const isAbsent = (value: unknown): boolean => value === null || value === undefined;

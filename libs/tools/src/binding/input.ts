@@ -10,8 +10,8 @@ import {
 import type { InputProblem, JsonValue } from '@sluice/core';
 
 /**
- * Checks arguments against a contract's schema. Code takes JavaScript's numbers, so a number that these cannot hold is refused instead of
- * rounded. Throws ToolInputError, which never repeats a value.
+ * Checks arguments against a contract's schema. Code takes JavaScript's numbers, so a number that these cannot hold
+ * is refused instead of rounded. Throws ToolInputError, which never repeats a value.
  */
 export function parseInput(schema: z.ZodObject, rawArgs: JsonValue): JsonValue {
   const inexact = inexactNumbers(rawArgs);

@@ -2,8 +2,8 @@ import { isJsonObject } from '@sluice/core';
 import type { JsonValue, Redaction } from '@sluice/core';
 
 /**
- * Keeps what the allowlist names: of an object its top-level fields, of an array those of
- * each element. Throws where the list is empty or the value has no fields to choose from; only `whole` lets such a value pass.
+ * Keeps what the allowlist names: of an object its top-level fields, of an array those of each element. Throws where
+ * the list is empty or the value has no fields to choose from; only `whole` lets such a value pass.
  */
 export function redact(redaction: Redaction, output: JsonValue): JsonValue {
   if ('whole' in redaction) return output;

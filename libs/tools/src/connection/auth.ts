@@ -45,8 +45,8 @@ export interface ConnectionClientFactory {
 
 export interface ConnectionClient {
   /**
-   * As the global fetch, with the credential as the header `authorization`; on 401 it is renewed once and the request repeated. Only hosts that the
-   * connection names are asked, also where one redirects.
+   * As the global fetch, with the credential as the header `authorization`; on 401 it is renewed once and the request
+   * repeated. Only hosts that the connection names are asked, also where one redirects.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
 }

@@ -4,8 +4,8 @@ const mostRedirects = 5;
 const redirects = [301, 302, 303, 307, 308];
 
 /**
- * As the global fetch, but each address is looked at before anything is sent to it: `checked` throws for one that may not be asked. So no
- * redirect leads a request, or what it carries, to a host that is not permitted.
+ * As the global fetch, but each address is looked at before anything is sent to it: `checked` throws for one that may
+ * not be asked. So no redirect leads a request, or what it carries, to a host that is not permitted.
  */
 export async function fetchChecked(address: URL, init: RequestInit, checked: (url: string) => URL): Promise<Response> {
   let url = address;

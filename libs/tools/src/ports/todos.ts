@@ -26,9 +26,9 @@ export interface TodoList {
 }
 
 /**
- * The tasks of one session. `call` names the call: the same one again changes nothing more. Throws
- * ToolUserError for what the caller can mend, ToolUnavailableError if the store cannot be read, and ToolOutcomeLostError if it
- * broke off while a change was written.
+ * The tasks of one session. `call` names the call: the same one again changes nothing more. Throws ToolUserError for
+ * what the caller can mend, ToolUnavailableError if the store cannot be read, and ToolOutcomeLostError if it broke
+ * off while a change was written.
  */
 export interface Todos {
   current(): Promise<TodoList>;

@@ -58,8 +58,8 @@ export interface Usage {
 }
 
 /**
- * The files of one session. Paths are relative, with `/`; no path leads out of it. Throws
- * ToolUserError for what the caller can mend, and ToolUnavailableError, with nothing changed, if the store cannot be used.
+ * The files of one session. Paths are relative, with `/`; no path leads out of it. Throws ToolUserError for what the
+ * caller can mend, and ToolUnavailableError, with nothing changed, if the store cannot be used.
  */
 export interface Workspace {
   /** At most `limit` bytes from `offset` on, whole characters only. */

@@ -2,8 +2,8 @@ import type { Message, WireName, WireRequest } from '../types.js';
 import { isOwn } from './dropped.js';
 
 /**
- * Whether Anthropic's models may be asked to think in this request. They refuse it where the tool is chosen for them, and where the turn
- * that is going on has calls without the thoughts before them, as when another model made these.
+ * Whether Anthropic's models may be asked to think in this request. They refuse it where the tool is chosen for them,
+ * and where the turn that is going on has calls without the thoughts before them, as when another model made these.
  */
 export function mayThink(
   { toolChoice, messages }: Pick<WireRequest, 'toolChoice' | 'messages'>,
@@ -22,7 +22,10 @@ function beginningOf(messages: readonly Message[]): number {
   return messages.findLastIndex(({ role, parts }) => role === 'user' && parts.some(({ type }) => type === 'text')) + 1;
 }
 
-/** The last two messages of the user, at which a cache of the history ends: the one before is where that of the turn before ended. */
+/**
+ * The last two messages of the user, at which a cache of the history ends: the one before is where that of the turn
+ * before ended.
+ */
 export function markedMessages(messages: readonly { readonly role: Message['role'] }[]): ReadonlySet<number> {
   const users = messages.flatMap(({ role }, at) => (role === 'user' ? [at] : []));
   return new Set(users.slice(-2));

@@ -18,7 +18,10 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return edited + text.slice(at);
 }
 
-/** Keeps the items that pass and adds texts before and behind them: the kept ones with every byte, comma and space between them. */
+/**
+ * Keeps the items that pass and adds texts before and behind them: the kept ones with every byte, comma and space
+ * between them.
+ */
 export function editItems(
   array: JsonSpan,
   isKept: (index: number) => boolean,

@@ -7,7 +7,10 @@ export class JsonText {
 export type Writable =
   null | boolean | number | string | undefined | JsonText | readonly Writable[] | { readonly [name: string]: Writable };
 
-/** JSON text of a value that may hold texts as they stand. Numbers kept as text (JSON.rawJSON) are written as they were. */
+/**
+ * JSON text of a value that may hold texts as they stand. Numbers kept as text (JSON.rawJSON) are written as they
+ * were.
+ */
 export function writeJson(value: Writable): string {
   if (value instanceof JsonText) return value.text;
   if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return JSON.stringify(value ?? null);

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@sluice/core';
 import { faults, type Notes } from '../diagnosis.js';
 
 /**
- * Reads values of unknown origin: null counts as absent, and a value of another type is a fault that names its field. `at` is the
- * path of the object that holds the field, '' for the outermost.
+ * Reads values of unknown origin: null counts as absent, and a value of another type is a fault that names its field.
+ * `at` is the path of the object that holds the field, '' for the outermost.
  */
 type Holder = Readonly<Record<string, unknown>>;
 

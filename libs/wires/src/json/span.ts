@@ -9,8 +9,9 @@ export interface SpanMember {
 }
 
 /**
- * A value inside a JSON text: where it stands, so that it can be read or replaced without touching a byte beside it. The text must be valid
- * JSON (JSON.parse has read it); positions are of UTF-16 units. Never goes deeper than it is asked, and not by recursion.
+ * A value inside a JSON text: where it stands, so that it can be read or replaced without touching a byte beside it.
+ * The text must be valid JSON (JSON.parse has read it); positions are of UTF-16 units. Never goes deeper than it is
+ * asked, and not by recursion.
  */
 export class JsonSpan {
   private _members: readonly SpanMember[] | undefined;
@@ -26,7 +27,10 @@ export class JsonSpan {
 
   private static readonly lists = new RepeatedLists();
 
-  /** The last text that was read, until the event loop turns: a request is looked at several times, and may have megabytes. */
+  /**
+   * The last text that was read, until the event loop turns: a request is looked at several times, and may have
+   * megabytes.
+   */
   private static last: JsonSpan | null = null;
 
   /** The whole text. Throws SyntaxError where it is not JSON. */
@@ -54,7 +58,9 @@ export class JsonSpan {
     return span;
   }
 
-  /** A text with a list of tools that came before: only what stands around the list is read. Null where there is none. */
+  /**
+   * A text with a list of tools that came before: only what stands around the list is read. Null where there is none.
+   */
   private static aroundRepeated(text: string): JsonSpan | null {
     if (text.length < shortestRepeated) return null;
     const name = `"${toolsName}"`;
@@ -71,8 +77,8 @@ export class JsonSpan {
   }
 
   /**
-   * The text is JSON where it is with an empty list in that place, if that list is a value there: it might be inside a string, or deeper
-   * down. Null where it is not the tools of the outermost object.
+   * The text is JSON where it is with an empty list in that place, if that list is a value there: it might be inside
+   * a string, or deeper down. Null where it is not the tools of the outermost object.
    */
   private static around(text: string, start: number, list: RepeatedList): JsonSpan | null {
     const { length } = list.source;

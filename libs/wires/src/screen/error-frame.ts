@@ -12,7 +12,10 @@ export interface StreamFailure {
   readonly body: string | null;
 }
 
-/** The event by which a wire says that a stream ends in an error: the provider’s own words where it has some, else the message. */
+/**
+ * The event by which a wire says that a stream ends in an error: the provider’s own words where it has some, else the
+ * message.
+ */
 export function errorFrame(wire: WireName, { status, message, body }: StreamFailure): Uint8Array {
   const said = body === null ? null : parsed(body);
   const error = objectAt(said, 'error');

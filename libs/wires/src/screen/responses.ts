@@ -90,7 +90,10 @@ export function isSearch(item: JsonObject | null, { searchTool }: Screening): bo
   return item?.['type'] === 'function_call' && item['name'] === searchTool;
 }
 
-/** The tools of an answer are those that its client sent, with what OpenAI adds to a function whose client left it out. */
+/**
+ * The tools of an answer are those that its client sent, with what OpenAI adds to a function whose client left it
+ * out.
+ */
 export function restoreTools(response: Record<string, JsonValue>, { tools }: Screening): void {
   if (response['tools'] === undefined) return;
   const repeated = new Map(listAt(response, 'tools').map((tool) => [tool['name'], tool]));

@@ -8,8 +8,9 @@ export interface RoundEnd {
 }
 
 /**
- * Shows a client the rounds of a conversation with the search tool as one answer without it: calls of the search tool are left out, later
- * ones get the numbers that they would have had, heads of further rounds are left out, and the usage at the end is that of all rounds.
+ * Shows a client the rounds of a conversation with the search tool as one answer without it: calls of the search tool
+ * are left out, later ones get the numbers that they would have had, heads of further rounds are left out, and the
+ * usage at the end is that of all rounds.
  */
 export interface Screen {
   /** Whether a call of the search tool was left out of this round. */

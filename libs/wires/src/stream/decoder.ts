@@ -9,8 +9,8 @@ import { createFrames, type FrameSource } from './frames.js';
 export const largestTurn = 4 << 20;
 
 /**
- * The one assembler of a wire: its state is that of one stream. `event` gives back what the event appends where that is all it does; whatever
- * else an event says, the assembler writes into its builder itself.
+ * The one assembler of a wire: its state is that of one stream. `event` gives back what the event appends where that
+ * is all it does; whatever else an event says, the assembler writes into its builder itself.
  */
 export interface Assembler {
   event(event: JsonObject, data: string, name: string): Append | null;
@@ -111,7 +111,10 @@ function wholeTurn(wire: StreamWire, text: string, builder: TurnBuilder): Decode
   return { ...turn, notes: [...builder.notes.list(), ...turn.notes] };
 }
 
-/** What a body is by its first character that is neither space nor a byte order mark: a page, JSON, or the stream that was asked for. */
+/**
+ * What a body is by its first character that is neither space nor a byte order mark: a page, JSON, or the stream that
+ * was asked for.
+ */
 function sniff(bytes: Uint8Array): 'html' | 'json' | 'stream' | 'space' {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   for (const byte of hasMark ? bytes.subarray(3) : bytes) {

@@ -45,7 +45,10 @@ const codec = new EventStreamCodec(
 /** Bytes of a message, at most: what Amazon’s own limit is. */
 const largestMessage = 16 << 20;
 
-/** Messages of lengths, checksums, headers and a JSON payload; where `areChunks`, the payload holds the event as base64. */
+/**
+ * Messages of lengths, checksums, headers and a JSON payload; where `areChunks`, the payload holds the event as
+ * base64.
+ */
 function amazonEvents(onEvent: (data: string, name: string) => void, areChunks: boolean): Frames {
   const kept = new HeldBytes();
   return {
@@ -124,7 +127,10 @@ function chunkOf(data: string): string {
   return Buffer.from(bytes, 'base64').toString('utf8');
 }
 
-/** A server-sent event; JSON with line breaks, such as arguments that a model wrote over several, goes on several lines of data. */
+/**
+ * A server-sent event; JSON with line breaks, such as arguments that a model wrote over several, goes on several
+ * lines of data.
+ */
 export function sseFrame(data: string, event?: string): Uint8Array {
   const lines = /[\r\n]/.test(data) ? data.replace(/\r\n|\r|\n/g, '\ndata: ') : data;
   return encoder.encode(`${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`);

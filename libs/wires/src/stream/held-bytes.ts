@@ -1,6 +1,6 @@
 /**
- * Bytes that are kept until they are whole. What comes is copied once, however many pieces a long event comes in; what was handed out is never
- * written over.
+ * Bytes that are kept until they are whole. What comes is copied once, however many pieces a long event comes in;
+ * what was handed out is never written over.
  */
 export class HeldBytes {
   private buffer = Buffer.alloc(0);

@@ -21,15 +21,19 @@ export function parseEvent(data: string): JsonObject | undefined {
 }
 
 /**
- * Events of one stream differ from their neighbours mostly in one text. Once an event was read of which that is known, a next one with the very
- * same characters before and behind that text needs no reading: what stands between, as long as it is one JSON string, is what it appends. Any
- * other event may change what the same characters mean, so the shape holds until then.
+ * Events of one stream differ from their neighbours mostly in one text. Once an event was read of which that is
+ * known, a next one with the very same characters before and behind that text needs no reading: what stands between,
+ * as long as it is one JSON string, is what it appends. Any other event may change what the same characters mean, so
+ * the shape holds until then.
  */
 export class RepeatedShape {
   private before = '';
   private behind = '';
   private slot: Slot | null = null;
-  /** Shapes learned in vain: streams in which something else changes with every event are not worth a second reading of each. */
+  /**
+   * Shapes learned in vain: streams in which something else changes with every event are not worth a second reading
+   * of each.
+   */
   private attempts = 0;
 
   forget(): void {

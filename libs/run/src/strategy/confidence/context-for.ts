@@ -6,8 +6,8 @@ import { contextOf } from './context.js';
 import { flowOf, heldStep } from './flow.js';
 
 /**
- * The request with what the model is shown of the past: in a run whose results are measured its own steps alone, as far as their tokens go,
- * and no earlier runs; else all.
+ * The request with what the model is shown of the past: in a run whose results are measured its own steps alone, as
+ * far as their tokens go, and no earlier runs; else all.
  */
 export function inContext(request: ModelRequest, move: Move, toolset: Toolset, evaluator: Evaluator): ModelRequest {
   const { strategy } = toolset.run;

@@ -5,9 +5,9 @@ import type { Step } from '@sluice/core';
 const briefCharacters = 200;
 
 /**
- * What a model is shown of a run’s steps: of this request alone, and within so many tokens. The last step comes first, then the results that
- * the step at hand needs, then the others from the newest to the oldest: whole where there is room, else with the beginning of their result,
- * else not at all. In their order.
+ * What a model is shown of a run’s steps: of this request alone, and within so many tokens. The last step comes
+ * first, then the results that the step at hand needs, then the others from the newest to the oldest: whole where
+ * there is room, else with the beginning of their result, else not at all. In their order.
  */
 export function contextOf<Shown extends Step>(
   history: readonly Shown[],

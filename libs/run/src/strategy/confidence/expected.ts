@@ -13,7 +13,10 @@ const mostTools = 8;
 
 export type Planner = ConfiguredTool & { readonly plan: NonNullable<ConfiguredTool['plan']> };
 
-/** What the run’s next call is to be, or that there is none. The agent asks for it, and the executor admits nothing else. */
+/**
+ * What the run’s next call is to be, or that there is none. The agent asks for it, and the executor admits nothing
+ * else.
+ */
 export type Expected =
   | { readonly kind: 'plan'; readonly planner: Planner; readonly why: string }
   | { readonly kind: 'call'; readonly step: HeldStep & NextStep; readonly tool: ConfiguredTool }
@@ -100,8 +103,8 @@ function nextAttempt(
 const denials: readonly string[] = ['policy_denied', 'authz_denied'];
 
 /**
- * Whether another call may follow an attempt: never behind one that was denied, nor behind one that may have changed something. That it is safe to
- * repeat does not help: with other arguments it is another change.
+ * Whether another call may follow an attempt: never behind one that was denied, nor behind one that may have changed
+ * something. That it is safe to repeat does not help: with other arguments it is another change.
  */
 function mayFollow({ step, tool }: Attempt): boolean {
   if (denials.includes(step.outcome)) return false;

@@ -15,7 +15,9 @@ export interface Attempt {
   readonly score: StepScore;
 }
 
-/** How far a run is, by its recorded steps alone: the same steps give the same flow, in every service and in a replay. */
+/**
+ * How far a run is, by its recorded steps alone: the same steps give the same flow, in every service and in a replay.
+ */
 export interface Flow {
   /** Plans that were made so far, those counted that were refused. */
   readonly plans: number;
@@ -168,8 +170,8 @@ export function heldStep({ plan, done, settings, ended }: Flow): HeldStep | null
 const mostRetries = 5;
 
 /**
- * How sure an answer can be by what there is: no surer than the least sure step that it rests on, and less by the share of the plan that is
- * not done. Null where nothing was planned.
+ * How sure an answer can be by what there is: no surer than the least sure step that it rests on, and less by the
+ * share of the plan that is not done. Null where nothing was planned.
  */
 export function answerConfidence(flow: Pick<Flow, 'accepted' | 'plan' | 'done' | 'givenUp'>): number | null {
   const { accepted } = flow;

@@ -30,7 +30,9 @@ const errorWords = /^\s*(?:error|failed|failure|exception|fatal|traceback)\b/i;
 /** Where a text of some length ends unless it was cut off. */
 const textEnd = /[.!?:;)\]}"'’”»`*|>…。！？\d]\s*$/;
 
-/** The confidence in a step’s result, from the recorded step and its tool alone. docs/strategies.md has the formulas. */
+/**
+ * The confidence in a step’s result, from the recorded step and its tool alone. docs/strategies.md has the formulas.
+ */
 export function scoreStep(step: ScoredStep, tool: ScoredTool | undefined): FormulaScore {
   if (step.outcome !== 'ok') return scored('failed', 0, {});
   const { observation } = step;
@@ -149,7 +151,10 @@ function isTruncated(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && (value['truncated'] === true || value['has_more'] === true);
 }
 
-/** The words of a result that is a text, or has one as its member `text`, `answer` or in MCP’s list of contents; empty where it is data. */
+/**
+ * The words of a result that is a text, or has one as its member `text`, `answer` or in MCP’s list of contents; empty
+ * where it is data.
+ */
 function textIn(value: JsonValue | undefined, observation: string): string {
   if (value === undefined) return observation;
   if (typeof value === 'string') return value;

@@ -38,7 +38,10 @@ function throwError(event: JsonObject): void {
   throw faults.provider(error, code);
 }
 
-/** Assembles parts: a text comes in pieces, a call with all its arguments or, where these are streamed, with some of them. */
+/**
+ * Assembles parts: a text comes in pieces, a call with all its arguments or, where these are streamed, with some of
+ * them.
+ */
 export class GeminiAssembler implements Assembler {
   /** The call whose arguments are coming. */
   private open: { readonly slot: Slot; readonly args: PartialArguments } | null = null;
@@ -159,7 +162,8 @@ export class GeminiAssembler implements Assembler {
     }
     // Calls beside one that Gemini could not read are none that it stands by.
     endTurn(builder, reason, builder.calls.length > 0 ? 'error' : 'calls');
-    // What the model wrote is no call that Gemini could read. As a call of what it wrote, the model is shown its mistake.
+    // What the model wrote is no call that Gemini could read. As a call of what it wrote, the model is shown its
+    // mistake.
     const written = message.replace(/^Malformed function call:\s*/i, '');
     builder.open('call', nameOfMalformed(written) ?? 'unknown').text = written === '' ? reason : written;
     builder.notes.add('malformed_call', reason);

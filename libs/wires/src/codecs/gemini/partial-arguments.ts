@@ -26,7 +26,10 @@ export class PartialArguments {
     });
   }
 
-  /** The arguments as JSON. Of a call that did not end the last brace is missing, so that it is not taken for a whole one. */
+  /**
+   * The arguments as JSON. Of a call that did not end the last brace is missing, so that it is not taken for a whole
+   * one.
+   */
   json(isWhole: boolean): string {
     if (this.whole !== null) return this.whole;
     const whole = writeJson(writable(this.root));

@@ -2,7 +2,10 @@ import type { JsonSpan } from '../../json/span.js';
 
 export const wire = 'gemini';
 
-/** Gemini 3 refuses a call without its signature; this word stands for one that another model, or an older record, made. */
+/**
+ * Gemini 3 refuses a call without its signature; this word stands for one that another model, or an older record,
+ * made.
+ */
 export const withoutSignature = 'skip_thought_signature_validator';
 
 /** The API takes both ways of writing a name. */

@@ -87,7 +87,10 @@ export class ChatAssembler implements Assembler {
     return null;
   }
 
-  /** A whole message: of an answer that is no stream, or at the end of a stream, where it says again what the deltas said. */
+  /**
+   * A whole message: of an answer that is no stream, or at the end of a stream, where it says again what the deltas
+   * said.
+   */
   private message(message: JsonObject): void {
     const { builder } = this;
     const said = new ChatAssembler(new TurnBuilder(builder.wire));
@@ -102,7 +105,10 @@ export class ChatAssembler implements Assembler {
     }
   }
 
-  /** What the deltas made of a part of the whole message: the text, the thought, or the call of its id or at its place. */
+  /**
+   * What the deltas made of a part of the whole message: the text, the thought, or the call of its id or at its
+   * place.
+   */
   private counterpart(whole: Slot, { calls }: TurnBuilder): Slot | null {
     if (whole.type === 'text') return this.text;
     if (whole.type === 'reasoning') return this.reasoning;
@@ -190,8 +196,8 @@ export class ChatAssembler implements Assembler {
   }
 
   /**
-   * Which call a delta belongs to. An index names it, but there are servers that give none, or zero to every call: another id begins another
-   * call, and so does another name, or the same name again once the arguments are complete.
+   * Which call a delta belongs to. An index names it, but there are servers that give none, or zero to every call:
+   * another id begins another call, and so does another name, or the same name again once the arguments are complete.
    */
   private slotFor(index: unknown, id: string, name: string): Slot {
     const { builder } = this;
@@ -219,7 +225,8 @@ export class ChatAssembler implements Assembler {
   end(): DecodedTurn {
     const { builder } = this;
     if (builder.finish === null) {
-      // With its last word the server says that it is done; whether that is all that it meant to say, the arguments tell.
+      // With its last word the server says that it is done; whether that is all that it meant to say, the arguments
+      // tell.
       const isComplete =
         builder.slots.length > 0 && builder.calls.every((call) => call.text === '' || isJsonText(call.text));
       if (!this.isDone || !isComplete) throw faults.cutOff();

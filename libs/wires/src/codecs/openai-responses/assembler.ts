@@ -191,8 +191,9 @@ export class ResponsesAssembler implements Assembler {
   }
 
   /**
-   * Reads the items of the response as it is in the end into those that came before: the one of the same id, or else the next of its kind. Some
-   * servers say there what they said nowhere else, and some leave out there what they said before.
+   * Reads the items of the response as it is in the end into those that came before: the one of the same id, or else
+   * the next of its kind. Some servers say there what they said nowhere else, and some leave out there what they said
+   * before.
    */
   private completed(response: JsonObject, source: () => JsonSpan | undefined): void {
     const before = this.items.counterparts();

@@ -31,8 +31,8 @@ export class Items {
   }
 
   /**
-   * The place that an event names, or that of the item of this id or call; where it says none of these, the last item goes on, if it is of this
-   * type and not done.
+   * The place that an event names, or that of the item of this id or call; where it says none of these, the last item
+   * goes on, if it is of this type and not done.
    */
   placeOf(event: JsonObject, { id, type, callId = '' }: Named): number {
     const index = integer(event, 'output_index', '');
@@ -61,7 +61,10 @@ export class Items {
     return found;
   }
 
-  /** Finds for each item of a later list the one that came before: that of the same id, or else the next of its type and name. Each is found once. */
+  /**
+   * Finds for each item of a later list the one that came before: that of the same id, or else the next of its type
+   * and name. Each is found once.
+   */
   counterparts(): (id: string, type: string, name: string) => Item | undefined {
     const left = [...this.byPlace].sort(([one], [other]) => one - other).map(([, item]) => item);
     return (id, type, name) => {
