@@ -37,8 +37,8 @@ describe('what each service may do with the topics', () => {
     '%s reads what its controller subscribes to, and the configuration',
     (name, controller) => {
       const { reads, group } = access[name as keyof typeof services];
-      // The audit finds its place again in what it wrote.
-      // The filter watches for runs that are overdue, the executor for those that are cancelled while they wait, without their groups.
+      // The audit finds its place again in what it wrote. The filter watches for runs that are overdue, the executor
+      // for those that are cancelled while they wait, without their groups.
       const own =
         { audit: [topics.audit], filter: [topics.toolsets, topics.responses], executor: [topics.cancellations] }[
           name

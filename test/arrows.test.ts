@@ -58,7 +58,8 @@ describe('the import arrows', () => {
     // Who chooses knows no credentials; who verifies them is host, for the gateways.
     expect(importing(/^@sluice\/identity$/)).not.toContain('libs/discovery');
     expect(importing(/^@sluice\/discovery$/)).not.toContain('libs/host');
-    // The executor only answers a search of the model, from texts that the filter offered; what reaches servers does not choose.
+    // The executor only answers a search of the model, from texts that the filter offered; what reaches servers does
+    // not choose.
     const searching = files.filter(({ path, text }) => path.startsWith('apps/executor/') && importsOf(text).includes('@sluice/discovery')); // prettier-ignore
     expect(searching.map(({ path }) => path)).toEqual(['apps/executor/src/search-offered.ts']);
     for (const { text } of searching) expect(text).not.toMatch(/createMcpHub|mcp-servers|@modelcontextprotocol/);

@@ -25,7 +25,10 @@ async function playing(rules: string, ...turns: Said[]) {
   return { opened, model };
 }
 
-/** The time of the services from now on. It is later than any log of today, so that no record is from before its configuration. */
+/**
+ * The time of the services from now on. It is later than any log of today, so that no record is from before its
+ * configuration.
+ */
 function setTime({ embedded }: TestSystem, instant: string | number): void {
   const time = typeof instant === 'number' ? instant : Date.parse(instant);
   Object.assign(embedded.runtime, { clock: { now: () => time } });

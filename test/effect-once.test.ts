@@ -237,7 +237,10 @@ describe('an effect', () => {
   });
 
   describe('whose attempts end with their process, one after another', () => {
-    /** The process ends in the midst of the work, or of the question whether it happened: nothing behind it is ever done. Resolves once it is there. */
+    /**
+     * The process ends in the midst of the work, or of the question whether it happened: nothing behind it is ever
+     * done. Resolves once it is there.
+     */
     const dies = (kind: Kind, owner: string, { ask = cannotSay, isAgain = true, asking = false } = {}): Promise<void> =>
       new Promise((begun, failed) => {
         const forever = () => {

@@ -43,7 +43,8 @@ async function run(script: string, blocks: string, ...args: readonly string[]): 
 
 describe('an export into a file that takes less than all of it', () => {
   it('does not get its name, also where only a part of the last piece did not fit', async () => {
-    // With this length the limit falls within the trailer: what is written last is cut short and nothing is written after it.
+    // With this length the limit falls within the trailer: what is written last is cut short and nothing is written
+    // after it.
     const found = await run(
       `for (let length = 10_000; ; length += 50) {
          const to = file + '.' + length;

@@ -8,8 +8,8 @@ import { scriptedEndpoint } from './harness/scripted-endpoint.js';
 import type { ScriptedCall } from './harness/scripted-endpoint.js';
 
 /**
- * Loaded by Node into the process of the services, as a library is. When the answer of an MCP server comes that has the marker, the library does
- * what the test says, and the answer is lost.
+ * Loaded by Node into the process of the services, as a library is. When the answer of an MCP server comes that has
+ * the marker, the library does what the test says, and the answer is lost.
  */
 const library = (marker: string, does: string): string => `
 import { Socket } from 'node:net';

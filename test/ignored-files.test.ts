@@ -5,7 +5,10 @@ import { describe, expect, it } from '@jest/globals';
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** What the pages have a reader put into the project’s own folder: mounted by Compose, named by a variable of it, or made by a command. */
+/**
+ * What the pages have a reader put into the project’s own folder: mounted by Compose, named by a variable of it, or
+ * made by a command.
+ */
 const forms = [
   /['"]\.\/([\w.-]+)(?:\/[\w./-]*)?:\//g,
   /\b[A-Z_]+=\.\/([\w.-]+)/g,

@@ -132,7 +132,10 @@ async function tail(topics: readonly string[], variables: Readonly<Record<string
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** Waits for the end of the run, seen in the log file without disturbing whoever writes it, for so many milliseconds at most. */
+/**
+ * Waits for the end of the run, seen in the log file without disturbing whoever writes it, for so many milliseconds
+ * at most.
+ */
 async function responseIn(folder: string, patienceMs: number): Promise<void> {
   for (const until = Date.now() + patienceMs; Date.now() < until;) {
     if (readFileSync(join(folder, 'data/sluice.log'), 'utf8').includes('"execution_time"')) return;

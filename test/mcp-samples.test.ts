@@ -11,7 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 mkdirSync(join(folder, 'files'));
 writeFileSync(join(folder, 'files/readme.txt'), 'hello');
 
-/** The example’s configuration, with a folder of the test’s own, and beside its tools a built-in one of the same name. */
+/**
+ * The example’s configuration, with a folder of the test’s own, and beside its tools a built-in one of the same name.
+ */
 const example = readFileSync(join(projectRoot, 'examples/mcp/sluice.yaml'), 'utf8');
 const config = join(folder, 'sluice.yaml');
 writeFileSync(

@@ -19,7 +19,10 @@ agents: { default: { description_mode: deferred } }
 policy: { allowed_tools: ['*'], allowed_agents: ['*'], approval: { none: it is a test } }
 `;
 
-/** Reads the page of file_exists, calls it, hands the rest to the helper, who asks for the time; the helper answers first. */
+/**
+ * Reads the page of file_exists, calls it, hands the rest to the helper, who asks for the time; the helper answers
+ * first.
+ */
 class Scripted implements Model {
   readonly name = 'scripted';
 

@@ -192,7 +192,10 @@ describe('sluice tokens', () => {
   });
 
   describe('with --provider-count', () => {
-    /** An endpoint that counts ten tokens for a request and a token for each character of its tools, and keeps what it was asked. */
+    /**
+     * An endpoint that counts ten tokens for a request and a token for each character of its tools, and keeps what it
+     * was asked.
+     */
     const counting = async (
       work: (
         url: string,

@@ -1,6 +1,7 @@
 /**
- * Opens the page of examples/assistant-ui in a DOM of this process, asks what its argument says, and prints the page's text once it holds
- * the second argument. Runs in the folder of the example, where happy-dom is installed beside its packages.
+ * Opens the page of examples/assistant-ui in a DOM of this process, asks what its argument says, and prints the
+ * page's text once it holds the second argument. Runs in the folder of the example, where happy-dom is installed
+ * beside its packages.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

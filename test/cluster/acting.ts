@@ -11,7 +11,10 @@ export interface Acting {
   close(): Promise<void>;
 }
 
-/** On a busy machine a call of milliseconds may take longer than 5 s; one that is late would count as one whose instance was killed. */
+/**
+ * On a busy machine a call of milliseconds may take longer than 5 s; one that is late would count as one whose
+ * instance was killed.
+ */
 const toolSeconds = 60;
 
 /** A cluster, with nothing started yet, whose runs look at the time and then act on the world so many times. */

@@ -23,7 +23,10 @@ interface Report {
 
 const partitions = 4;
 
-/** Instances of the audit as separate processes: they share the chains, take them over from each other, and one is killed. */
+/**
+ * Instances of the audit as separate processes: they share the chains, take them over from each other, and one is
+ * killed.
+ */
 describe('the audit on Kafka (M-113)', () => {
   let cluster: Cluster;
   let kafka: Kafka;

@@ -26,7 +26,10 @@ const localSecret = 'what-requests-over-http-send-here';
 /** What has the local secret of every cluster, for routes that need it without an identity. */
 export const withSecret = { authorization: `Bearer ${localSecret}` };
 
-/** Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their own; `more` are variables for all of them, `keys` what they sign with. */
+/**
+ * Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their
+ * own; `more` are variables for all of them, `keys` what they sign with.
+ */
 export async function openCluster(
   configuration: string,
   more: Readonly<Record<string, string>> = {},

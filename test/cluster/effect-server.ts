@@ -12,7 +12,10 @@ export interface EffectServer {
   close(): Promise<void>;
 }
 
-/** An MCP server over Streamable HTTP with one tool, `act`, which takes some time and can't be repeated safely: it counts each call. */
+/**
+ * An MCP server over Streamable HTTP with one tool, `act`, which takes some time and can't be repeated safely: it
+ * counts each call.
+ */
 export async function effectServer(takesMs: number): Promise<EffectServer> {
   const done = new Map<string, number>();
   const traceparents: unknown[] = [];

@@ -123,7 +123,8 @@ describe(`services of today with an agent and an upstream system of release ${re
   let cluster: Cluster;
   beforeAll(async () => {
     model = await scriptedEndpoint([], 5);
-    // While an upgrade goes on the keys are still those of the former release, which had none of the agent and of configurations.
+    // While an upgrade goes on the keys are still those of the former release, which had none of the agent and of
+    // configurations.
     const former = newKeySet(Date.now()).keys.filter(({ role }) => role !== 'agent' && role !== 'config');
     cluster = await openCluster(configuration(model.baseUrl), {}, { keys: former });
   }, startTimeout);

@@ -16,7 +16,10 @@ export interface Finished {
   readonly errors: string;
 }
 
-/** Runs a program in the project's root to its end; one that is not there or takes too long ends with code null and the reason in `errors`. */
+/**
+ * Runs a program in the project's root to its end; one that is not there or takes too long ends with code null and
+ * the reason in `errors`.
+ */
 export function finish(
   command: string,
   args: readonly string[],
@@ -39,7 +42,9 @@ export function findPython(): Promise<Tool> {
   return findPackages(['-r', join(projectRoot, 'examples/upstream/requirements.txt')], 'sluice-python');
 }
 
-/** A Python with packages, as pip is to install them: in an environment of its own, or else beside the machine's own. */
+/**
+ * A Python with packages, as pip is to install them: in an environment of its own, or else beside the machine's own.
+ */
 export async function findPackages(packages: readonly string[], name: string): Promise<Tool> {
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
   const home = join(projectRoot, 'node_modules/.cache', name);

@@ -14,7 +14,10 @@ interface Response {
   readonly kind: string;
 }
 
-/** Reads the topics as an upstream system does: a plain consumer with the registry's client, nothing of Sluice's own code. */
+/**
+ * Reads the topics as an upstream system does: a plain consumer with the registry's client, nothing of Sluice's own
+ * code.
+ */
 export class KafkaReader {
   readonly responses: Response[] = [];
   readonly ended = new Set<string>();

@@ -24,7 +24,8 @@ describe('a new version of every service, one instance after another, under load
     let asked = 0;
     let restarting = true;
     const asking = (async () => {
-      // Until the last instance is there, so that each of them is replaced while there is work; never more than a slow machine can do.
+      // Until the last instance is there, so that each of them is replaced while there is work; never more than a
+      // slow machine can do.
       for (; restarting; asked += 5) {
         const ids = Array.from({ length: 5 }, (_, n) => asked + n);
         await reader.publishJson(

@@ -34,7 +34,10 @@ const requests = [
   { request_id: 'nothing', group: [], max_iterations: 2 },
 ].map((request) => ({ ...request, session_id: request.request_id, question: 'Q' }));
 
-/** What is compared: all that was decided and told, without when, without signatures, and of hashes under a key whether they are there. */
+/**
+ * What is compared: all that was decided and told, without when, without signatures, and of hashes under a key
+ * whether they are there.
+ */
 const volatile = /^(\w+_at|at|deadline|timestamp|grant|signature|record_signature|attempt)$/;
 function lasting(name: string, value: unknown): unknown {
   if (volatile.test(name)) return undefined;

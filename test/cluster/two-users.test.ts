@@ -59,7 +59,10 @@ rules:
     await keys?.close();
   });
 
-  /** Both ask, one of them for more than it may; then somebody who may write to the topics tries what the services would do. */
+  /**
+   * Both ask, one of them for more than it may; then somebody who may write to the topics tries what the services
+   * would do.
+   */
   async function play(): Promise<void> {
     const a = await users.token({ sub: 'a', tool_groups: ['read-only'] });
     const b = await users.token({ sub: 'b', tenant: 'other', tool_groups: ['write', 'admin', 'graph'] });

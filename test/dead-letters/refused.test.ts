@@ -91,7 +91,8 @@ describe('on the running system', () => {
     const parts = (await dying.all(topics.steps)).find(({ record }) => record.requestId === 'copied');
     const json = Buffer.from(JSON.stringify(recordToJson(recordNames[topics.steps], parts?.record)));
 
-    // Before anybody permitted it: an ordinary copy of a turn that was taken by nobody is that turn, but the run has ended with it.
+    // Before anybody permitted it: an ordinary copy of a turn that was taken by nobody is that turn, but the run has
+    // ended with it.
     await dying.command('redrive', id);
     await dying.end('copied', 2);
     const before = (await dying.all(topics.deadLetters)).length;

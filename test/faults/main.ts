@@ -10,7 +10,10 @@ import { faultNames, planOf } from './plan.ts';
 import type { Round } from './plan.ts';
 import { onKafka } from './scenes.ts';
 
-/** `npm run test:faults`: breaks real parts in an order that the seed gives, and holds what is left to the promises of docs/guarantees.md. */
+/**
+ * `npm run test:faults`: breaks real parts in an order that the seed gives, and holds what is left to the promises of
+ * docs/guarantees.md.
+ */
 const began = performance.now();
 const minutes = (): string => `${((performance.now() - began) / 60_000).toFixed(1)} min`;
 const say = (line: string): void => console.log(`${minutes().padStart(8)}  ${line}`);

@@ -42,7 +42,10 @@ export interface Plan {
 /** What can go on at the same time as another fault: it needs nothing to be there that the other one takes away. */
 const besides: readonly FaultName[] = ['random kills', 'rebalances', 'bad lines', 'zombies'];
 
-/** All that is done, in which order and when: a function of the seed. The long form does more of it, and faults at the same time. */
+/**
+ * All that is done, in which order and when: a function of the seed. The long form does more of it, and faults at the
+ * same time.
+ */
 export function planOf(seed: number, long: boolean): Plan {
   const random = new Random(seed);
   const round = (names: readonly FaultName[], runs: number): Round => ({

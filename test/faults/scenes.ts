@@ -9,7 +9,10 @@ import { Random } from './random.ts';
 /** Between two looks at the log while the work goes on, milliseconds. */
 const lookMs = 2_000;
 
-/** Rounds of faults on one cluster, each judged when it is over. Returns the broken promises of the first round that breaks any. */
+/**
+ * Rounds of faults on one cluster, each judged when it is over. Returns the broken promises of the first round that
+ * breaks any.
+ */
 export async function onKafka(
   brokers: 1 | 3,
   rounds: readonly Round[],

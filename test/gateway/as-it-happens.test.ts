@@ -12,7 +12,10 @@ import { chunksOf, decoded, messageOf, post, streamed } from './over-http.js';
 const twoCalls = [calls.query, [ids.text, '{"prompt":"Say so"}']] as const;
 const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 4 };
 
-/** Writes its answer in pieces; the first reply to a question `cut` breaks off in the middle, as a provider’s stream may. */
+/**
+ * Writes its answer in pieces; the first reply to a question `cut` breaks off in the middle, as a provider’s stream
+ * may.
+ */
 class WritingModel implements Model {
   readonly name = 'writing';
   private replies = 0;

@@ -134,7 +134,8 @@ describe('the projection', () => {
       await projection.forget({ approvals: 1, runs: 1, audit: 1, letters: 1 });
       await askForAllPages(projection, viewer);
     }
-    // What both were asked is held by every suite. What is written to PostgreSQL is sent with its values in place, in batches.
+    // What both were asked is held by every suite. What is written to PostgreSQL is sent with its values in place, in
+    // batches.
     const written = [...prepared].filter((each) => /^(?:INSERT|UPDATE|DELETE)/.test(each));
     const tables = /^(?:INSERT INTO|UPDATE|DELETE FROM) (?:runs|labels|steps|audit|letters|approvals)\b/;
     const texts = written.filter((each) => tables.test(each));

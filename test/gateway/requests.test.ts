@@ -191,7 +191,8 @@ describe('requests over HTTP', () => {
   });
 
   it('that come twice at once under one id show the second caller nothing of the first one’s run', async () => {
-    // Taken on the log before the second one asks, and not yet in the ledger when it is published: as if both came at one moment.
+    // Taken on the log before the second one asks, and not yet in the ledger when it is published: as if both came at
+    // one moment.
     const twice = await Promise.all(
       [alice, bob].map((who) =>
         post(runs(), { question: 'Look', group: ['read-only'], request_id: 'both' }, { ...who, ...streamed }),

@@ -168,7 +168,10 @@ function dataOf(chunks: readonly AssistantStreamChunk[], name: string): readonly
   );
 }
 
-/** Without what differs by nature: how text came in pieces, what came while calls went on, and when the run was looked for. */
+/**
+ * Without what differs by nature: how text came in pieces, what came while calls went on, and when the run was looked
+ * for.
+ */
 function lasting(chunks: readonly AssistantStreamChunk[]): readonly unknown[] {
   return chunks.flatMap((chunk): readonly unknown[] => {
     if (isFinalResult(chunk)) return [{ ...chunk, path: [] }];

@@ -1,4 +1,7 @@
-/** What the runs may use: a tool that looks and one that acts, with a model that follows a script; a call may take `toolSeconds`. */
+/**
+ * What the runs may use: a tool that looks and one that acts, with a model that follows a script; a call may take
+ * `toolSeconds`.
+ */
 export const actingConfiguration = (model: string, effects: string, toolSeconds = 5): string => `
 tool:
   now: { type: get_current_time, group: [work], state: analysis, available_in_states: [undefined] }

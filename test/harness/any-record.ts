@@ -5,7 +5,10 @@ import type { AvroType, RecordOf, Topic } from '@sluice/contracts';
 /** The largest that avsc writes. */
 const largestLong = Number.MAX_SAFE_INTEGER - 1;
 
-/** Texts of every kind that a JavaScript text can be: halves of surrogate pairs too, and longer than what Avro's writer treats as short. */
+/**
+ * Texts of every kind that a JavaScript text can be: halves of surrogate pairs too, and longer than what Avro's
+ * writer treats as short.
+ */
 export const anyText = fc
   .tuple(
     fc.array(fc.constantFrom('a', 'é', '\u{1f600}', '\ud83d', '\ude00', '\ufffd', '\ue000', '"', '\\ud83d', '\0'), {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 export const projectRoot = join(import.meta.dirname, '../..');
 const server = join(projectRoot, 'examples/analysis-server/server.mjs');
 
-/** The sample configuration (examples/spec-5.1.yaml) with everything it needs to run: the tools as written there, a policy that allows them all, and their MCP server. */
+/**
+ * The sample configuration (examples/spec-5.1.yaml) with everything it needs to run: the tools as written there, a
+ * policy that allows them all, and their MCP server.
+ */
 export function workflowConfiguration(
   changes: { readonly limits?: string; readonly server?: string; readonly allowed?: string } = {},
 ): string {

@@ -12,7 +12,10 @@ export interface ScriptedEndpoint {
 /** Which call a model makes in a turn, counted from 0, with these tools offered; undefined: it answers. */
 export type Script = (turn: number, offered: readonly string[]) => ScriptedCall | undefined;
 
-/** An OpenAI-compatible endpoint whose model makes these calls in order, one a turn, then answers; each turn takes some time. */
+/**
+ * An OpenAI-compatible endpoint whose model makes these calls in order, one a turn, then answers; each turn takes
+ * some time.
+ */
 export async function scriptedEndpoint(
   script: readonly ScriptedCall[] | Script,
   turnMs: number | ((offered: readonly string[]) => number),

@@ -15,7 +15,10 @@ export type Said =
   | { readonly calls: readonly (readonly [tool: string, args: string])[]; readonly thought?: string }
   | ({ readonly answer: string } & Pick<ModelTurn, 'incomplete'>);
 
-/** A model that follows a script and keeps what it was asked; a script is a function of the request, so runs may go side by side. */
+/**
+ * A model that follows a script and keeps what it was asked; a script is a function of the request, so runs may go
+ * side by side.
+ */
 export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly asked: ModelRequest[] = [];

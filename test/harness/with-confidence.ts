@@ -42,7 +42,10 @@ export function withConfidence(given: Given = {}): Parameters<typeof withPlans>[
   };
 }
 
-/** All services, whose runs measure the results of this plan’s steps; `others` says what the model does where it is asked for anything else. */
+/**
+ * All services, whose runs measure the results of this plan’s steps; `others` says what the model does where it is
+ * asked for anything else.
+ */
 export async function startMeasured(
   steps: readonly Step[],
   others: (request: ModelRequest) => Said | Promise<Said>,

@@ -41,7 +41,9 @@ export function planned(...steps: readonly Step[]): Said {
 /** Query, analysis and reset: undefined, analysis, results, undefined. */
 export const wholeWorkflow = [step(calls.query), step(calls.analysis, { after: [1] }), step(calls.reset)] as const;
 
-/** A model that gives these plans one after another, the last one again and again, and answers what else it is asked. */
+/**
+ * A model that gives these plans one after another, the last one again and again, and answers what else it is asked.
+ */
 export function planner(
   plans: readonly Said[],
   others: (request: ModelRequest) => Said = () => ({ answer: 'All is done.' }),

@@ -44,7 +44,10 @@ export interface ToolSystemParts {
   secret?(variable: string): string | undefined;
 }
 
-/** Filter, agent and executor on a log of their own, with tools of the test’s choice: everything else is what runs in a service. */
+/**
+ * Filter, agent and executor on a log of their own, with tools of the test’s choice: everything else is what runs in
+ * a service.
+ */
 export async function startWithTools(configuration: object, parts: ToolSystemParts): Promise<ToolSystem> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-tools-'));
   let lines = '';

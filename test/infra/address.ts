@@ -1,15 +1,22 @@
-/** The real parts that tests and developers share: a Kafka broker, a schema registry, a PostgreSQL server and a Neo4j server. */
+/**
+ * The real parts that tests and developers share: a Kafka broker, a schema registry, a PostgreSQL server and a Neo4j
+ * server.
+ */
 export const kinds = ['kafka', 'registry', 'postgres', 'neo4j'] as const;
 
 export type SharedKind = (typeof kinds)[number];
 
-/** A Prometheus is never shared: what it scrapes is its test's own. Nor is a broker that asks who one is, and grants nothing by itself. */
+/**
+ * A Prometheus is never shared: what it scrapes is its test's own. Nor is a broker that asks who one is, and grants
+ * nothing by itself.
+ */
 export type Kind = SharedKind | 'secured-kafka' | 'prometheus';
 
 /**
- * Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API, or that of Prometheus, which scrapes
- * what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the rules of ops/prometheus. `ca` is a file with whom to trust.
- * `neo4jUrl` is an address of Bolt with user and password in it.
+ * Where a part answers. `brokers` are `host:port`; `url` is the registry's Confluent-compatible API, or that of
+ * Prometheus, which scrapes what its file `targets` lists (JSON as for `file_sd_configs`) every second, under the
+ * rules of ops/prometheus. `ca` is a file with whom to trust. `neo4jUrl` is an address of Bolt with user and password
+ * in it.
  */
 export type Address =
   | { readonly kind: 'kafka'; readonly brokers: string[] }

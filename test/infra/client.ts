@@ -7,8 +7,8 @@ import type { Answer, Command, Fault, Started } from './protocol.ts';
 export const startTimeout = 300_000;
 
 /**
- * The shared part of this test run, started when the first test asks for it. Keep to topics, groups and databases of your own
- * (`freshPrefix`, `freshDatabase`): others use it at the same time.
+ * The shared part of this test run, started when the first test asks for it. Keep to topics, groups and databases of
+ * your own (`freshPrefix`, `freshDatabase`): others use it at the same time.
  * @throws Error with the reason and the end of the log if it can't be had
  */
 export async function infra<K extends SharedKind>(kind: K): Promise<AddressOf<K>> {
@@ -16,7 +16,10 @@ export async function infra<K extends SharedKind>(kind: K): Promise<AddressOf<K>
   return address as AddressOf<K>;
 }
 
-/** A part of a test's own, to be hurt without hurting the neighbours. It ends with `release`, at the latest with the test run. */
+/**
+ * A part of a test's own, to be hurt without hurting the neighbours. It ends with `release`, at the latest with the
+ * test run.
+ */
 export interface Owned<K extends Kind> {
   readonly address: AddressOf<K>;
   /** Asks it to end, and waits until it has. */
@@ -34,7 +37,10 @@ export interface Owned<K extends Kind> {
   release(): Promise<void>;
 }
 
-/** Starts a second, private instance, from Docker or from the registries, whatever the environment names. Same errors as `infra`. */
+/**
+ * Starts a second, private instance, from Docker or from the registries, whatever the environment names. Same errors
+ * as `infra`.
+ */
 export async function own<K extends Kind>(kind: K): Promise<Owned<K>> {
   const { id, address } = await ask({ do: 'own', kind });
   const inflict = (fault: Fault) => async () => void (await send({ do: 'inflict', id, fault }));

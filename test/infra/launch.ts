@@ -10,8 +10,8 @@ export interface Supervisor {
 }
 
 /**
- * Starts the supervisor. It ends when the channel to this process closes: on `stop`, and also when this process is killed.
- * Detached, so that a Ctrl-C in the terminal reaches us and not it: it has work to do after we are gone.
+ * Starts the supervisor. It ends when the channel to this process closes: on `stop`, and also when this process is
+ * killed. Detached, so that a Ctrl-C in the terminal reaches us and not it: it has work to do after we are gone.
  */
 export async function launch(): Promise<Supervisor> {
   const child = fork(join(import.meta.dirname, 'supervisor.ts'), {

@@ -1,8 +1,9 @@
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Starts the longest test files first, so that none of them is still running when all others have ended. Where an earlier run on this machine
- * left its times, Jest goes by these. Else it goes by the size of a file, which says little here: so these files, the longest first, come before.
+ * Starts the longest test files first, so that none of them is still running when all others have ended. Where an
+ * earlier run on this machine left its times, Jest goes by these. Else it goes by the size of a file, which says
+ * little here: so these files, the longest first, come before.
  */
 const longest = ['libs/bus/test/kafka/contract-3.test.ts', 'libs/bus/test/kafka/contract-1.test.ts'];
 

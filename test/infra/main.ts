@@ -4,8 +4,8 @@ import { launch } from './launch.ts';
 import { supervisorVariable } from './protocol.ts';
 
 /**
- * `npm run infra`: the parts that the tests get, for a developer, until Ctrl-C or until whoever started this is gone. Names behind it, such as `neo4j`,
- * are the parts to start; without any, those that services need.
+ * `npm run infra`: the parts that the tests get, for a developer, until Ctrl-C or until whoever started this is gone.
+ * Names behind it, such as `neo4j`, are the parts to start; without any, those that services need.
  */
 const named = kinds.filter((kind) => process.argv.slice(2).includes(kind));
 const wanted = named.length > 0 ? named : kinds.filter((kind) => kind !== 'neo4j');

@@ -8,7 +8,10 @@ import type { Instance, Place } from './instance.ts';
 import { startLocally } from './local/start.ts';
 import type { Command, Started } from './protocol.ts';
 
-/** Milliseconds that a start under way may take to notice the end. One that pulls an image won't, and has nothing to remove. */
+/**
+ * Milliseconds that a start under way may take to notice the end. One that pulls an image won't, and has nothing to
+ * remove.
+ */
 const graceAtEnd = 3_000;
 
 /** All parts of a run. Each kind is started once and shared; a test may own further ones. */

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 const taken = new Set<number>();
 
 /**
- * A port of 127.0.0.1 that nobody listens on, and that is not handed out twice. Below the range from which systems take the
- * ports of outgoing connections: a part that is stopped and started again must find its own still free.
+ * A port of 127.0.0.1 that nobody listens on, and that is not handed out twice. Below the range from which systems
+ * take the ports of outgoing connections: a part that is stopped and started again must find its own still free.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,9 @@
 import type { Address, Kind, SharedKind } from './address.ts';
 
-/** What can be done to a part that a test owns. `stop` is orderly, `kill` is not; after both its data and its address are kept for `start`. */
+/**
+ * What can be done to a part that a test owns. `stop` is orderly, `kill` is not; after both its data and its address
+ * are kept for `start`.
+ */
 export const faults = ['stop', 'kill', 'start', 'pause', 'resume'] as const;
 
 export type Fault = (typeof faults)[number];

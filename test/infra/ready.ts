@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address, AddressOf } from './address.ts';
 import { passwordOf, securedUsers } from './settings.ts';
 
-/** Milliseconds from the start of a process to its first answer, beyond which something is wrong; a machine with much else to do takes long. */
+/**
+ * Milliseconds from the start of a process to its first answer, beyond which something is wrong; a machine with much
+ * else to do takes long.
+ */
 const patience = 180_000;
 
 /** Resolves when the part serves its clients; rejects if `sign` aborts before, or after 180 s with the last failure. */

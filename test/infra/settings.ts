@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What a broker of one node needs to serve groups and transactions, and what makes it quick to start, as Kafka's own properties.
- * Topics must be created before they are used, and the size limits are Kafka's: what passes here passes on a cluster.
+ * What a broker of one node needs to serve groups and transactions, and what makes it quick to start, as Kafka's own
+ * properties. Topics must be created before they are used, and the size limits are Kafka's: what passes here passes
+ * on a cluster.
  */
 export const brokerSettings = {
   'process.roles': 'broker,controller',
@@ -23,7 +24,10 @@ export const brokerSettings = {
   'share.coordinator.state.topic.min.isr': '1',
 } as const;
 
-/** Who may log in to a secured broker with PLAIN, each with `passwordOf` the name: the first may do everything, the others what they are granted. */
+/**
+ * Who may log in to a secured broker with PLAIN, each with `passwordOf` the name: the first may do everything, the
+ * others what they are granted.
+ */
 export const securedUsers = [
   'admin',
   ...[
@@ -44,12 +48,16 @@ export const securedUsers = [
 
 export const passwordOf = (user: string): string => `${user}-secret`;
 
-/** Certificate and key of a secured broker, which nobody else may use: the key is public. Whoever trusts the certificate trusts the broker. */
+/**
+ * Certificate and key of a secured broker, which nobody else may use: the key is public. Whoever trusts the
+ * certificate trusts the broker.
+ */
 export const tlsFile = (name: 'server.pem' | 'server.key.pem'): string => join(import.meta.dirname, 'tls', name);
 
 /**
- * What makes a broker ask at its listener DOOR who one is, over TLS, and allow nobody anything that was not granted. Who comes in elsewhere, inside its
- * machine, is anonymous and may do everything. For OAUTHBEARER it takes tokens that nobody signed.
+ * What makes a broker ask at its listener DOOR who one is, over TLS, and allow nobody anything that was not granted.
+ * Who comes in elsewhere, inside its machine, is anonymous and may do everything. For OAUTHBEARER it takes tokens
+ * that nobody signed.
  */
 export function securedSettings(): Readonly<Record<string, string>> {
   // A property is one line.
@@ -71,7 +79,10 @@ export function securedSettings(): Readonly<Record<string, string>> {
   };
 }
 
-/** Settings of a PostgreSQL server whose data nobody wants back after a power failure; a killed server still recovers all. */
+/**
+ * Settings of a PostgreSQL server whose data nobody wants back after a power failure; a killed server still recovers
+ * all.
+ */
 export const postgresSettings = ['-c', 'fsync=off', '-c', 'max_connections=200'] as const;
 
 /** The first user of a Neo4j server, whose name cannot be chosen. */

@@ -5,8 +5,9 @@ import { prepared } from './prepared.ts';
 import { scansOf } from './scans.ts';
 
 /**
- * Every suite runs with this: what the project’s code prepares on SQLite is explained at once, and a statement that reads the whole of a table
- * that grows fails the suite. So a new statement is held as soon as any test runs it, without a list to keep.
+ * Every suite runs with this: what the project’s code prepares on SQLite is explained at once, and a statement that
+ * reads the whole of a table that grows fails the suite. So a new statement is held as soon as any test runs it,
+ * without a list to keep.
  */
 type Prepare = (this: DatabaseSync, text: string) => StatementSync;
 

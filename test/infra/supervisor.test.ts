@@ -7,7 +7,10 @@ import { describe, expect, it } from '@jest/globals';
 import { given, kinds, valueOf, variables } from './address.ts';
 import { startTimeout } from './client.ts';
 
-/** A process with a supervisor of its own, without Docker and without anything the environment names, that runs `body`. */
+/**
+ * A process with a supervisor of its own, without Docker and without anything the environment names, that runs
+ * `body`.
+ */
 function startParent(body: string, environment: NodeJS.ProcessEnv = {}): ChildProcess {
   const moduleAt = (name: string): string => JSON.stringify(`file://${join(import.meta.dirname, name)}`);
   const program = `

@@ -8,8 +8,8 @@ import { Parts } from './parts.ts';
 import type { Answer, Command } from './protocol.ts';
 
 /**
- * Owns every process and container of a test run. It starts a part when the first test asks, tells its parent where it listens,
- * and when the channel to the parent closes, whatever the reason, it ends all of them and itself.
+ * Owns every process and container of a test run. It starts a part when the first test asks, tells its parent where
+ * it listens, and when the channel to the parent closes, whatever the reason, it ends all of them and itself.
  */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-infra-'));
 // PostgreSQL refuses to run as root, and whoever it runs as instead must get to its data.

@@ -12,7 +12,10 @@ export interface Seen {
   readonly capabilities: readonly string[];
 }
 
-/** A case that one stage is there for: with the stage as it is the call is refused or cleaned, without it the harm is done. */
+/**
+ * A case that one stage is there for: with the stage as it is the call is refused or cleaned, without it the harm is
+ * done.
+ */
 export interface Scenario {
   readonly stage: string;
   readonly does: string;

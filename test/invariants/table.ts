@@ -2,8 +2,8 @@
 export type Shown = readonly [file: string, title: string];
 
 /**
- * Each invariant of the tool-use specification, and the tests that show it. `stage` names the scenario of taken-out.test.ts in which the stage
- * that holds it is taken out, and what it prevents then happens.
+ * Each invariant of the tool-use specification, and the tests that show it. `stage` names the scenario of
+ * taken-out.test.ts in which the stage that holds it is taken out, and what it prevents then happens.
  */
 export interface Invariant {
   readonly name: string;

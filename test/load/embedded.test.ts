@@ -20,7 +20,8 @@ describe('sluice load on the embedded log', () => {
     expect([result['sent'], result['ended']]).toEqual([200, 200]);
     expect(Object.keys(result.outcomes).sort()).toEqual(['answer', 'authz_denied', 'invalid_request']);
     expect(Object.keys(result.kinds).length).toBeGreaterThan(12);
-    // What makes dashboards worth looking at: calls that go well, that fail, that are refused, and approvals of both kinds.
+    // What makes dashboards worth looking at: calls that go well, that fail, that are refused, and approvals of both
+    // kinds.
     expect(Object.keys(result['tool_calls'] as object)).toEqual(
       expect.arrayContaining(['ok', 'execution', 'validation', 'approval_refused']),
     );

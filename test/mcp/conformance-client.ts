@@ -6,8 +6,9 @@ import { createMcpHub } from '@sluice/hub';
 import type { McpCallOptions } from '@sluice/hub';
 
 /**
- * The client that the conformance scenarios start: the hub, against the scenario's server. It does what the hub does at a server with such tools:
- * it lists them, calls each that a configuration could allow, and reads the resources and prompts that an entry could pass on.
+ * The client that the conformance scenarios start: the hub, against the scenario's server. It does what the hub does
+ * at a server with such tools: it lists them, calls each that a configuration could allow, and reads the resources
+ * and prompts that an entry could pass on.
  */
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';

@@ -5,7 +5,10 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const image = { type: 'image', data: pixel, mimeType: 'image/png' };
 const resource = { type: 'resource', resource: { uri: 'test://resource', mimeType: 'text/plain', text: 'Embedded.' } };
 
-/** What each tool that the scenarios call gives; the ones of a second kind change something, so that they need an approval. */
+/**
+ * What each tool that the scenarios call gives; the ones of a second kind change something, so that they need an
+ * approval.
+ */
 const results: Readonly<Record<string, unknown>> = {
   test_simple_text: 'This is a simple text response for testing.',
   test_tool_with_progress: 'Done.',

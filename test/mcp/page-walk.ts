@@ -46,7 +46,10 @@ export const sdkInspector: Inspector = async (url, words) => {
   }
 };
 
-/** The inspector that is installed in a folder. It ends with an error after a result that says isError, and prints that first. */
+/**
+ * The inspector that is installed in a folder. It ends with an error after a result that says isError, and prints
+ * that first.
+ */
 export function installedInspector(folder: string): Inspector {
   const at = join(folder, 'node_modules/@modelcontextprotocol/inspector');
   const { bin } = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8')) as { bin: Record<string, string> };

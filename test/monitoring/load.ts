@@ -84,7 +84,10 @@ pipes: { tool_discovery: { enabled: true, strategy: tool-search, shadow: ranked,
     return new Load(system, ...parts, upstream, users, folder);
   }
 
-  /** What an ordinary day is made of: runs that end with an answer, one approval that is given, a look at the tools over HTTP, a call over MCP and a request to a model. */
+  /**
+   * What an ordinary day is made of: runs that end with an answer, one approval that is given, a look at the tools
+   * over HTTP, a call over MCP and a request to a model.
+   */
   async healthy(): Promise<void> {
     await Promise.all([this.run('work'), this.run('work'), this.approved('approve'), this.tools()]);
     await Promise.all([this.overMcp(), this.proxied()]);

@@ -38,7 +38,10 @@ export function panelsOf({ panels }: Dashboard): readonly Panel[] {
   return panels.filter(({ type }) => type !== 'row');
 }
 
-/** The names of metrics in an expression of PromQL: what stands before braces or brackets, or by itself and looks like one of ours. */
+/**
+ * The names of metrics in an expression of PromQL: what stands before braces or brackets, or by itself and looks like
+ * one of ours.
+ */
 export function metricsIn(expression: string): readonly string[] {
   const bare = expression.replaceAll(/"[^"]*"/g, '""').replaceAll(/\$\w+/g, '1m');
   const selected = [...bare.matchAll(/([a-zA-Z_:][\w:]*)\s*[{[]/g)].map((match) => match[1] ?? '');

@@ -14,7 +14,10 @@ import {
   text,
 } from '../../apps/proxy/test/scripted-model.js';
 
-/** The checks of llm-comply, a program that is not ours: bodies by the providers’ schemas, the order of events, what has to be there. */
+/**
+ * The checks of llm-comply, a program that is not ours: bodies by the providers’ schemas, the order of events, what
+ * has to be there.
+ */
 const version = '0.5.0';
 const python: Tool = await findPackages([`llm-comply==${version}`], 'llm-comply');
 
@@ -59,7 +62,10 @@ const refusals: Readonly<Record<string, string>> = {
   gemini: '{"error":{"code":400,"message":"contents is missing","status":"INVALID_ARGUMENT"}}',
 };
 
-/** A model that calls the weather’s tool where it is shown it, looks for it where it can search, and else says a few words. */
+/**
+ * A model that calls the weather’s tool where it is shown it, looks for it where it can search, and else says a few
+ * words.
+ */
 function turnFor(wire: WireName, body: string): readonly TurnPart[] {
   const names = decodeRequest(wire, body).tools.map(({ name }) => name);
   if (names.includes('get_weather')) return [call('get_weather', { location: 'San Francisco' })];

@@ -19,7 +19,10 @@ export const mutations = [
   'cedar',
 ] as const;
 
-/** One change of a configuration: to the tool with this key, or to what is said of all. `name` is what it is changed to. */
+/**
+ * One change of a configuration: to the tool with this key, or to what is said of all. `name` is what it is changed
+ * to.
+ */
 export interface Mutation {
   readonly tool: string;
   readonly kind: (typeof mutations)[number];

@@ -18,7 +18,10 @@ type Scripted = Partial<AgentRequest> & { readonly turns: readonly Said[] };
 
 const text = [ids.text, '{"prompt":"Say so"}'] as const;
 
-/** Runs by their ids, with what the model says in each: every way that a call, a turn and a run can end without waiting for time. */
+/**
+ * Runs by their ids, with what the model says in each: every way that a call, a turn and a run can end without
+ * waiting for time.
+ */
 const scripts: Readonly<Record<string, Scripted>> = {
   workflow: { group: ['*'], turns: [{ calls: [calls.query], thought: 'Look' }, { calls: [calls.analysis] }] },
   refused: {

@@ -164,7 +164,10 @@ describe('a record that was changed is found, and what of it', () => {
 });
 
 describe('services of two versions beside each other', () => {
-  /** The turns as a newer agent writes them, which counts tokens, and the steps as the released executor, which knows of none. */
+  /**
+   * The turns as a newer agent writes them, which counts tokens, and the steps as the released executor, which knows
+   * of none.
+   */
   const mixed = (writer: boolean): LogReader =>
     changed(archive, (message) => {
       if (message.topic === 'agent.steps' && !writer) return { ...message, writer: null };

@@ -20,7 +20,10 @@ const folder = join(import.meta.dirname, '../fixtures/released');
 /** The thread that the program starts. */
 const built = join(projectRoot, 'dist/worker.js');
 const day = 24 * 3_600_000;
-/** The day on which a log waits until the threads are there; those before have more decisions than are made without any. */
+/**
+ * The day on which a log waits until the threads are there; those before have more decisions than are made without
+ * any.
+ */
 const waitOn = 40;
 
 let fixture: readonly Incoming[];
@@ -37,7 +40,10 @@ beforeAll(async () => {
   configuration = JSON.parse(found.record.configuration) as Configuration;
 });
 
-/** A log of as many days, all alike but for what is wrong: each day some records are other ones, and one cannot be decoded. */
+/**
+ * A log of as many days, all alike but for what is wrong: each day some records are other ones, and one cannot be
+ * decoded.
+ */
 function log(days: number, before: (dayNumber: number) => Promise<void> = () => Promise.resolve()): LogReader {
   return {
     read: <T extends Topic>(wanted: readonly T[], { onUndecodable, signal }: ReadOptions) =>

@@ -199,7 +199,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     const { metrics } = system.embedded.runtime;
     const text = await metrics.registry.metrics();
     const labelled = text.split('\n').filter((line) => /tenant="(?!")/.test(line));
-    // Refused callers by name, for operators; nothing else names a tenant, and no line has a request, session or question.
+    // Refused callers by name, for operators; nothing else names a tenant, and no line has a request, session or
+    // question.
     expect([...new Set(labelled.map((line) => line.split('{')[0]))]).toEqual(['sluice_requests_refused_total']);
     expect(
       text

@@ -17,7 +17,10 @@ interface Mutation {
   readonly record: Json;
 }
 
-/** Every record that differs from this one in one place: another text, number or truth, something where nothing was, nothing where something was, an item more or less. */
+/**
+ * Every record that differs from this one in one place: another text, number or truth, something where nothing was,
+ * nothing where something was, an item more or less.
+ */
 function mutations(whole: Json): readonly Mutation[] {
   const found: Mutation[] = [];
   const walk = (value: Json, path: string, put: (value: Json) => Json): void => {
@@ -108,7 +111,10 @@ describe('a record that is changed where only its writer’s signature covers it
   beforeAll(async () => void (system = await startSystem(workflowConfiguration(), model)));
   afterAll(() => system.close());
 
-  /** What comes of the honest record changed, behind the honest run: its dead letter, how often a model was asked, and how often a tool ran. */
+  /**
+   * What comes of the honest record changed, behind the honest run: its dead letter, how often a model was asked, and
+   * how often a tool ran.
+   */
   async function forged<T extends LoopTopic>(topic: T, forge: (record: RecordOf<T>) => RecordOf<T>) {
     const requestId = `forged-${count++}`;
     model.script = inOrder({ calls: [calls.query], thought: 'honest' });

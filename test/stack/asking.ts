@@ -1,7 +1,10 @@
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import type { Producer } from 'kafkajs';
 
-/** An upstream that publishes a question again and again, whatever happens to the stack; what was not acknowledged is sent once more. */
+/**
+ * An upstream that publishes a question again and again, whatever happens to the stack; what was not acknowledged is
+ * sent once more.
+ */
 export class Asking {
   readonly asked: string[] = [];
   private stopping = false;

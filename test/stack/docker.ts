@@ -69,8 +69,9 @@ async function inspect(containers: readonly string[]): Promise<readonly Inspecte
 }
 
 /**
- * Kills what runs in the container, as a crash would, and resolves when Docker has started it again. `docker kill` will not do: what
- * was stopped by hand stays so. `image` is one with a shell, for somebody who sees the host's processes.
+ * Kills what runs in the container, as a crash would, and resolves when Docker has started it again. `docker kill`
+ * will not do: what was stopped by hand stays so. `image` is one with a shell, for somebody who sees the host's
+ * processes.
  */
 export async function crash(container: string, image: string): Promise<void> {
   const [before] = await inspect([container]);

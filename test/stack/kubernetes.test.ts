@@ -72,7 +72,10 @@ const roles: readonly string[] = services;
 const workers = roles.filter((role) => !['gateway', 'proxy', 'mcp'].includes(role));
 const page = read('docs/operations.md');
 
-/** The manifests as literals of Kubernetes' own types: what TypeScript says of a key that there is not, or of a wrong value. */
+/**
+ * The manifests as literals of Kubernetes' own types: what TypeScript says of a key that there is not, or of a wrong
+ * value.
+ */
 function typeErrors(manifests: readonly Manifest[]): readonly string[] {
   const source = manifests
     .map((manifest, index) => {
@@ -203,7 +206,8 @@ describe('the manifests for Kubernetes', () => {
       policyTypes: ['Ingress'],
       ingress: [{ ports: [{ port: 'http' }] }, { ports: [{ port: 'requests' }], from }],
     });
-    // Its pod differs from that of another role in the second port, the wait for traffic to end, and the volume of the gateway's lists.
+    // Its pod differs from that of another role in the second port, the wait for traffic to end, and the volume of
+    // the gateway's lists.
     const lifecycle = /.*\n +lifecycle: \{ preStop: .*\n/;
     expect(read(`${folder}/${name}.yaml`)).toMatch(lifecycle);
     const pod = (role: string): string =>

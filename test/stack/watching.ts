@@ -20,7 +20,10 @@ export class Watching {
     return first === undefined ? null : Number(first.value[1]);
   }
 
-  /** The alerts that have woken somebody since the stack was begun, each once for what it was about: `SluiceNotReady check=log role=filter`. */
+  /**
+   * The alerts that have woken somebody since the stack was begun, each once for what it was about: `SluiceNotReady
+   * check=log role=filter`.
+   */
   async woken(): Promise<readonly string[]> {
     const ever = 'max_over_time(ALERTS{alertstate="firing", severity="page"}[1d])';
     const { data } = await this.prometheus<{ result: { metric: Readonly<Record<string, string>> }[] }>(
@@ -40,7 +43,10 @@ export class Watching {
     return { all: rules.length, broken: rules.filter(({ health }) => health !== 'ok').map(({ name }) => name) };
   }
 
-  /** The queries of panels that find nothing or fail, as Prometheus answers them and, where Grafana is the stand-in, as that one says. */
+  /**
+   * The queries of panels that find nothing or fail, as Prometheus answers them and, where Grafana is the stand-in,
+   * as that one says.
+   */
   async silentPanels(): Promise<readonly string[]> {
     const silent: string[] = [];
     for (const [file, dashboard] of dashboards())

@@ -40,7 +40,8 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       'libs/replay/src/configurations.ts',
       'libs/run/src/configuration/configurations.ts',
     ]);
-    // The proxy holds the tools of a request that the configuration has to the same rules; the command counts what they take.
+    // The proxy holds the tools of a request that the configuration has to the same rules; the command counts what
+    // they take.
     expect(holding(/\bevaluator\.evaluate\(/)).toEqual([
       'apps/proxy/src/rights.ts',
       'apps/sluice/src/commands/tokens.ts',

@@ -32,7 +32,10 @@ function packagesOf(entry: string): ReadonlyMap<string, string> {
   return packages;
 }
 
-/** Commands that a person or a script starts often: each package below costs a tenth of a second or more of every start. */
+/**
+ * Commands that a person or a script starts often: each package below costs a tenth of a second or more of every
+ * start.
+ */
 const light = ['ask', 'approvals', 'audit', 'call', 'config', 'dead-letters', 'runs', 'tail', 'topics'];
 const heavy = /^(@nestjs|rxjs|kafkajs|@kafkajs|pg$|zod|ajv|@opentelemetry|@modelcontextprotocol)/;
 

@@ -34,7 +34,10 @@ function nameIn(node: ts.Expression): string | undefined {
   return isTopic ? topics[node.name.text as keyof typeof topics] : undefined;
 }
 
-/** Lists of a file that repeat a part of a closed list: what they mean by it belongs to the entries of the one list, as a property. */
+/**
+ * Lists of a file that repeat a part of a closed list: what they mean by it belongs to the entries of the one list,
+ * as a property.
+ */
 function repeatedIn(path: string, text: string): readonly string[] {
   const found: string[] = [];
   const look = (node: ts.Node): void => {

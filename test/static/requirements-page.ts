@@ -16,7 +16,10 @@ export type Shown =
   | { readonly by: 'nothing yet' }
   | { readonly by: 'plan' };
 
-/** The rows of the page's tables, and the ids of its list of what no test shows. Throws on a row whose last cell it cannot read. */
+/**
+ * The rows of the page's tables, and the ids of its list of what no test shows. Throws on a row whose last cell it
+ * cannot read.
+ */
 export function readRequirements(page: string): {
   readonly requirements: readonly Requirement[];
   readonly notShown: readonly string[];

@@ -12,9 +12,10 @@ const members = [
 const wire = { method: 'callTool', literal: 'tools/call' } as const;
 
 /**
- * Every place that reaches for a tool's code or a server's tool, as `file: member`: called, kept, taken out of its object or named by a text,
- * under whatever name its object goes. Objects are known by their types, so that renaming hides nothing; nor does a type that a tool is
- * only a part of (a union, a type parameter, a Pick) or that only fits a tool (an object with just the member).
+ * Every place that reaches for a tool's code or a server's tool, as `file: member`: called, kept, taken out of its
+ * object or named by a text, under whatever name its object goes. Objects are known by their types, so that renaming
+ * hides nothing; nor does a type that a tool is only a part of (a union, a type parameter, a Pick) or that only fits
+ * a tool (an object with just the member).
  */
 export function waysToATool({ checker, files, typeNamed }: Sources): readonly string[] {
   const wanted = members.map(({ member, of, from }) => ({ member, type: typeNamed(from, of) }));
@@ -52,7 +53,10 @@ export function waysToATool({ checker, files, typeNamed }: Sources): readonly st
   return [...found].sort();
 }
 
-/** The object and the member that a piece of code takes from it: `tool.exec`, `tool['exec']`, `tool[name]`, `{ exec } = tool`. */
+/**
+ * The object and the member that a piece of code takes from it: `tool.exec`, `tool['exec']`, `tool[name]`, `{ exec }
+ * = tool`.
+ */
 function reached(
   node: ts.Node,
   checker: ts.TypeChecker,

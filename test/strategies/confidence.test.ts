@@ -134,7 +134,8 @@ describe('a run whose results are measured', () => {
       if (request.planning !== undefined)
         return { calls: [[ids.plan, JSON.stringify({ steps: plans++ === 0 ? first : [] })]] };
       if (request.question === 'What is there?') return { answer: 'There is a lot to be seen here.' };
-      // The plan was walked without the text that stands in for the first step’s result, and which closes the second step’s tool.
+      // The plan was walked without the text that stands in for the first step’s result, and which closes the second
+      // step’s tool.
       return request.tools.length > 0 ? { calls: [[ids.text, '{"prompt":"What is there?"}']] } : script(request);
     };
     const response = await end({ question: 'Go' });

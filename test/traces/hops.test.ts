@@ -49,7 +49,10 @@ describe('the trace of a run that does not go straight on', () => {
     await effects?.close();
   });
 
-  /** The spans of a run, once its own is among them, which is the last to end: one process sends them in the order of their ends. */
+  /**
+   * The spans of a run, once its own is among them, which is the last to end: one process sends them in the order of
+   * their ends.
+   */
   async function spansOf(requestId: string): Promise<readonly Received[]> {
     const run = (): Received | undefined =>
       collector.spans.find(

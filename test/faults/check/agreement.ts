@@ -2,7 +2,9 @@ import { decodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.
 import { at, number, readers, recordsOf, text } from './observed.ts';
 import type { Asked, Committed, Found, Spoiled } from './observed.ts';
 
-/** Offsets and metadata as they were before the log was read, what was found on it, and both as they were afterwards. */
+/**
+ * Offsets and metadata as they were before the log was read, what was found on it, and both as they were afterwards.
+ */
 export interface Standing {
   readonly before: readonly Committed[];
   readonly found: readonly Found[];
@@ -12,13 +14,15 @@ export interface Standing {
 }
 
 /**
- * What is committed agrees with what has outputs: a record that was finished before the log was read has its output there, and one that
- * has its output is finished afterwards. Between the two the work may go on, so this can be asked at any time.
+ * What is committed agrees with what has outputs: a record that was finished before the log was read has its output
+ * there, and one that has its output is finished afterwards. Between the two the work may go on, so this can be asked
+ * at any time.
  */
 export function agreement({ before, found, after, asked, spoiled }: Standing): readonly string[] {
   const outputs = outputsIn(found);
   const [finishedBefore, finishedAfter] = [finishedIn(before), finishedIn(after)];
-  // Of a request that came twice one is dropped, which leaves nothing; of a copy that was put aside another record tells.
+  // Of a request that came twice one is dropped, which leaves nothing; of a copy that was put aside another record
+  // tells.
   const repeated = new Set(asked.filter((one) => one.repeated).map(({ runId }) => runId));
   const aside = new Set(spoiled.map(at));
   const said: string[] = [];

@@ -30,7 +30,10 @@ interface Replayed {
   readonly signatures_verified: boolean;
 }
 
-/** The audit tells of every record, nothing of it was changed, dropped, inserted or moved, and every decision comes out as it was recorded. */
+/**
+ * The audit tells of every record, nothing of it was changed, dropped, inserted or moved, and every decision comes
+ * out as it was recorded.
+ */
 export function audit({ verified, replayed, found, spoiled }: Audited): readonly string[] {
   const { sources, findings, ...report } = JSON.parse(verified) as Verified;
   const said = findings.map((finding) => `The audit has a finding: ${JSON.stringify(finding)}.`);
@@ -45,7 +48,8 @@ export function audit({ verified, replayed, found, spoiled }: Audited): readonly
 function decisions(replayed: string, found: readonly Found[], aside: ReadonlySet<string>): readonly string[] {
   const lines = replayed.split('\n').filter((line) => line !== '');
   const counts = JSON.parse(lines.pop() ?? '{}') as Replayed;
-  // What was put there to be refused decides nothing: nobody can read it, or it is a copy that comes when its run is over.
+  // What was put there to be refused decides nothing: nobody can read it, or it is a copy that comes when its run is
+  // over.
   const odd = lines.filter((line) => !aside.has(at(JSON.parse(line) as Place)));
   const said = odd.map((line) => `A decision does not come out as it was recorded: ${line}`);
   if (lines.length < counts.different + counts.not_replayable)

@@ -200,7 +200,8 @@ describe('the judge of the fault suite', () => {
     const without = found
       .filter(({ topic, key }) => topic !== 'agent.toolsets' || key !== 's-2')
       .filter(({ topic }) => topic !== 'agent.responses');
-    // Of the requests the second is finished beyond the first, which is not: exactly the other way round than the log has it.
+    // Of the requests the second is finished beyond the first, which is not: exactly the other way round than the log
+    // has it.
     expect(agreement({ before: half, found: without, after: half, asked, spoiled })).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/What came of agent.requests-0@0 is on the log, and filter has not committed it/),

@@ -4,7 +4,10 @@ import type { Observed, Step } from './observed.ts';
 /** Of so many effects most are known, whatever was broken: in runs seen it was one in seven at most that was not. */
 const enoughToJudge = 100;
 
-/** Each effect happened once, or its step says `outcome_unknown`, which few do, or that its server was away; none happened twice, and none that no step tells of. */
+/**
+ * Each effect happened once, or its step says `outcome_unknown`, which few do, or that its server was away; none
+ * happened twice, and none that no step tells of.
+ */
 export function effects({ found, effects: done }: Observed): readonly string[] {
   const told = new Set<string>();
   const said: string[] = [];

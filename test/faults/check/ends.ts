@@ -1,7 +1,10 @@
 import { recordsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
-/** Every run that was asked for has exactly one end, an answer; a request that was spoiled one too, an error; and nobody else's run has any. */
+/**
+ * Every run that was asked for has exactly one end, an answer; a request that was spoiled one too, an error; and
+ * nobody else's run has any.
+ */
 export function ends({ asked, found, spoiled }: Observed): readonly string[] {
   const counts = new Map<string, number>();
   const sessions = new Map(asked.map(({ runId, sessionId }) => [runId, sessionId]));

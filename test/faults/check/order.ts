@@ -1,7 +1,10 @@
 import { at, number, recordsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
-/** The requests of a session are taken in their order: their first Toolsets stand on the log as they do. One that came twice counts where it came first. */
+/**
+ * The requests of a session are taken in their order: their first Toolsets stand on the log as they do. One that came
+ * twice counts where it came first.
+ */
 export function order({ found, spoiled }: Pick<Observed, 'found' | 'spoiled'>): readonly string[] {
   const aside = new Set(spoiled.map(at));
   const firsts = (topic: string): ReadonlyMap<string, readonly string[]> => {

@@ -1,7 +1,9 @@
 import { isTakenBack, number, recordsOf, stepsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
-/** The steps of a run are numbered from 1 without gap or repeat, on agent.steps as in the history that its end tells. */
+/**
+ * The steps of a run are numbered from 1 without gap or repeat, on agent.steps as in the history that its end tells.
+ */
 export function steps({ asked, found, spoiled }: Observed): readonly string[] {
   const copies = new Set(spoiled.map(({ topic, partition, offset }) => `${topic}/${partition}/${offset}`));
   const published = new Map<string, number[]>();

@@ -1,7 +1,10 @@
 import { at, isTakenBack, number, recordsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
-/** No hop of a turn was done twice: each turn has one Toolset, one ToolCall and one AgentStepResult on the log, but for copies that we put there. */
+/**
+ * No hop of a turn was done twice: each turn has one Toolset, one ToolCall and one AgentStepResult on the log, but
+ * for copies that we put there.
+ */
 export function turns({ found, spoiled }: Pick<Observed, 'found' | 'spoiled'>): readonly string[] {
   const copies = new Set(spoiled.map(at));
   const said: string[] = [];

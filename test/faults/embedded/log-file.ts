@@ -4,7 +4,10 @@ import avsc from 'avsc';
 import { encodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.ts';
 import type { Committed, Found, Place } from '../check/observed.ts';
 
-/** What the log file of an embedded Sluice holds at one moment, read with SQL and the schemas in it, and nothing of the bus. */
+/**
+ * What the log file of an embedded Sluice holds at one moment, read with SQL and the schemas in it, and nothing of
+ * the bus.
+ */
 export interface LogFile {
   readonly found: readonly Found[];
   readonly committed: readonly Committed[];

@@ -36,7 +36,8 @@ export const crashPoints: readonly CrashPoint[] = [
   ...each('Produce response'),
   ...each('EndTxn request'),
   ...each('EndTxn response'),
-  // While partitions change hands: as a new owner ends what the one before left open, reads how far that one came, and puts its own name there.
+  // While partitions change hands: as a new owner ends what the one before left open, reads how far that one came,
+  // and puts its own name there.
   { what: 'JoinGroup response', role: 'executor', rebalance: true },
   { what: 'SyncGroup response', role: 'agent', rebalance: true },
   { what: 'InitProducerId response', role: 'executor', rebalance: true },

@@ -13,7 +13,10 @@ const inputs = [
 /** The largest that a record of one batch may be on a broker as it comes, with room for what Kafka adds, bytes. */
 const largest = 1_040_000;
 
-/** Records that nobody can read, that are too large, or that were there before, among those of honest sessions; and some that are just not too large. */
+/**
+ * Records that nobody can read, that are too large, or that were there before, among those of honest sessions; and
+ * some that are just not too large.
+ */
 export const spoiledRecords: Inflict = async (world, random) => {
   const { load, say } = world;
   let count = load.spoiled.length;

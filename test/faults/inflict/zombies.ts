@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { roles } from '../parts/services.ts';
 import type { Inflict } from './fault.ts';
 
-/** Longer than the session timeout, so that others have taken over; and what the paused ones then may still want to say, milliseconds. */
+/**
+ * Longer than the session timeout, so that others have taken over; and what the paused ones then may still want to
+ * say, milliseconds.
+ */
 const [leastMs, mostMs, laterMs] = [7_500, 13_000, 3_000];
 
 /** Instances stand still until the others have their partitions, and then go on as if nothing had been. */

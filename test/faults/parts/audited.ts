@@ -1,7 +1,10 @@
 import { audit } from '../check/audit.ts';
 import type { Found, Spoiled } from '../check/observed.ts';
 
-/** Has an auditor run `audit verify` and `replay`; returns each broken promise that they show. `command` returns what a command wrote. */
+/**
+ * Has an auditor run `audit verify` and `replay`; returns each broken promise that they show. `command` returns what
+ * a command wrote.
+ */
 export async function audited(
   command: (args: readonly string[]) => Promise<string>,
   found: readonly Found[],

@@ -8,7 +8,10 @@ interface Server {
   close(): Promise<void>;
 }
 
-/** Puts a line before a server: `url` leads over it, and what the server sees is told with the port of the client, not that of the line. */
+/**
+ * Puts a line before a server: `url` leads over it, and what the server sees is told with the port of the client, not
+ * that of the line.
+ */
 export async function behindLine<T extends Server>(
   start: (seen: Seen) => Promise<T>,
   seen: Seen,

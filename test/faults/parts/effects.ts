@@ -19,8 +19,8 @@ export interface Effects {
 }
 
 /**
- * An MCP server with one tool, `act`, whose effect cannot be undone and must not be repeated. Whoever calls it may be killed as the call
- * comes in, before anything is done, or when it is done and not answered yet.
+ * An MCP server with one tool, `act`, whose effect cannot be undone and must not be repeated. Whoever calls it may be
+ * killed as the call comes in, before anything is done, or when it is done and not answered yet.
  */
 export async function startEffects(seen: Seen): Promise<Effects> {
   const done = new Map<string, number>();

@@ -36,7 +36,10 @@ export function watchKafka(seen: Seen): Watch {
   };
 }
 
-/** Calls back with the first bytes of each frame (a length of four bytes, then the frame); true if any of the piece's must not go on. */
+/**
+ * Calls back with the first bytes of each frame (a length of four bytes, then the frame); true if any of the piece's
+ * must not go on.
+ */
 function frames(headBytes: number, begins: (head: Buffer) => boolean): (piece: Buffer) => boolean {
   let rest = Buffer.alloc(0);
   let skip = 0;

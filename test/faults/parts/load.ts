@@ -9,12 +9,18 @@ const waveMs = 300;
 const wave = 6;
 /** How much is asked for while a fault goes on and what was to be asked for at least is asked. */
 const lastingWave = 2;
-/** With the largest results that its calls may have, a run's records are just below the megabyte that a record may have, bytes. A longer question leaves no room for a call. */
+/**
+ * With the largest results that its calls may have, a run's records are just below the megabyte that a record may
+ * have, bytes. A longer question leaves no room for a call.
+ */
 const almostLargest = [700_000, 900_000] as const;
 /** A broker that was killed on a busy machine takes minutes to come back. */
 const patienceMs = 300_000;
 
-/** What is asked of the system, and what is put on its log to be refused. Publishes past the lines, as an upstream system does. */
+/**
+ * What is asked of the system, and what is put on its log to be refused. Publishes past the lines, as an upstream
+ * system does.
+ */
 export class Load {
   readonly asked: Asked[] = [];
   readonly spoiled: Spoiled[] = [];
@@ -39,8 +45,8 @@ export class Load {
   }
 
   /**
-   * Asks for so many runs, a few at a time, and for fewer at a time until it is over. Some share a session, some are asked for twice, and
-   * those of a wave come in any order.
+   * Asks for so many runs, a few at a time, and for fewer at a time until it is over. Some share a session, some are
+   * asked for twice, and those of a wave come in any order.
    */
   async ask(least: number, random: Random, isOver: () => boolean = () => true): Promise<void> {
     for (let left = least; left > 0 || !isOver(); left -= wave) {
@@ -73,7 +79,10 @@ export class Load {
     for (const run of runs) await this.insist(run);
   }
 
-  /** Asks until the broker has said that it has it, however long that one takes to come back; then it may have it twice. */
+  /**
+   * Asks until the broker has said that it has it, however long that one takes to come back; then it may have it
+   * twice.
+   */
   private async insist(run: Asked, longer?: number): Promise<void> {
     const message = { key: run.sessionId, value: requestOf(run, longer) };
     for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {

@@ -5,7 +5,10 @@ import { events } from '../../harness/scripted-endpoint.ts';
 import type { ScriptedCall } from '../../harness/scripted-endpoint.ts';
 import type { Seen } from './kafka-watch.ts';
 
-/** How long the model thinks, and how long about every fifth run, so that others of its partition are done before it, milliseconds. */
+/**
+ * How long the model thinks, and how long about every fifth run, so that others of its partition are done before it,
+ * milliseconds.
+ */
 const [turnMs, longTurnMs] = [5, 700];
 
 export interface Model {

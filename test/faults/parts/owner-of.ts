@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Which of the processes holds the connection that began at this port of 127.0.0.1; undefined if none does (any more). Linux only. */
+/**
+ * Which of the processes holds the connection that began at this port of 127.0.0.1; undefined if none does (any
+ * more). Linux only.
+ */
 export function ownerOf(clientPort: number, processIds: readonly number[]): number | undefined {
   const inodes = inodesOf(clientPort);
   return processIds.find((processId) => {

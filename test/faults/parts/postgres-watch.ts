@@ -4,7 +4,10 @@ import type { Watch } from './tcp-proxy.ts';
 /** As the protocol ends names: the table's begins with it. */
 const claimName = 'sluice_claim\0';
 
-/** The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them, so a claim tells what it is for. */
+/**
+ * The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them, so a
+ * claim tells what it is for.
+ */
 const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
   ['claim of an effect', claimName, 'effect/'],
   ['claim of a turn', claimName, 'turn/'],
@@ -12,7 +15,10 @@ const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
   ['outcome', 'set value = coalesce('],
 ];
 
-/** Tells of the ledger's statements on a connection and of what is answered to them: `outcome request`, `outcome response`, …. */
+/**
+ * Tells of the ledger's statements on a connection and of what is answered to them: `outcome request`, `outcome
+ * response`, ….
+ */
 export function watchPostgres(seen: Seen): Watch {
   return (clientPort) => {
     let asked: string | undefined;

@@ -20,7 +20,10 @@ interface Instance {
   wanted: boolean;
 }
 
-/** The services as processes, kept running as a supervisor does: one that ends without being asked to is started again. */
+/**
+ * The services as processes, kept running as a supervisor does: one that ends without being asked to is started
+ * again.
+ */
 export class Services {
   private readonly variables: (role: Role) => Readonly<Record<string, string>>;
   private readonly log: string;

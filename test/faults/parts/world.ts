@@ -28,7 +28,10 @@ const patienceMs = 120_000;
 /** So many looks do not all meet a moment at which everything is done in order. */
 const enoughLooks = 10;
 
-/** Everything there is in one run of the suite on Kafka: what the services need, the services, what is asked of them and who looks on. */
+/**
+ * Everything there is in one run of the suite on Kafka: what the services need, the services, what is asked of them
+ * and who looks on.
+ */
 export interface World {
   readonly infrastructure: Infrastructure;
   /** What the services call, each over a line of its own. */

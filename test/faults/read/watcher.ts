@@ -26,7 +26,10 @@ export interface Read extends Found {
   readonly value: Buffer;
 }
 
-/** Looks at the log past the services and their lines, with a plain client and nothing of the bus but what mends that client. */
+/**
+ * Looks at the log past the services and their lines, with a plain client and nothing of the bus but what mends that
+ * client.
+ */
 export class Watcher {
   private readonly _kafka: Kafka;
   private readonly registry: SchemaRegistry;
@@ -43,7 +46,8 @@ export class Watcher {
     this.registry = new SchemaRegistry({ host: registryUrl });
     this.prefix = prefix;
     this.admin = this._kafka.admin();
-    // An admin’s ends are those of committed records: a transaction whose markers a killed broker has yet to write would be missing.
+    // An admin’s ends are those of committed records: a transaction whose markers a killed broker has yet to write
+    // would be missing.
     this.cluster = clusterOf(this._kafka);
   }
 

@@ -68,7 +68,8 @@ function broker(host: string, port: number, protocol: string, more: Readonly<Rec
   const settings = {
     ...brokerSettings,
     'controller.quorum.voters': '1@localhost:9093',
-    // The broker calls itself as well, to verify transactions, and from inside it can't use the address that clients use.
+    // The broker calls itself as well, to verify transactions, and from inside it can't use the address that clients
+    // use.
     listeners: 'DOOR://0.0.0.0:9092,INTERNAL://localhost:9094,CONTROLLER://localhost:9093',
     'advertised.listeners': `DOOR://${host}:${port},INTERNAL://localhost:9094`,
     'inter.broker.listener.name': 'INTERNAL',

@@ -72,7 +72,10 @@ export async function startContainer(kind: Exclude<Kind, 'prometheus'>, place: P
 
 let reaper: Promise<void> | null = null;
 
-/** The reaper removes our containers should the supervisor itself be killed. Where its image can't be had, we go without. */
+/**
+ * The reaper removes our containers should the supervisor itself be killed. Where its image can't be had, we go
+ * without.
+ */
 function haveReaper(place: Place): Promise<void> {
   reaper ??= (async () => {
     if (process.env.TESTCONTAINERS_RYUK_DISABLED === 'true') return;

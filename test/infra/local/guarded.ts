@@ -18,9 +18,9 @@ export interface Program {
 }
 
 /**
- * The shell that becomes the program leaves a watcher behind, which reads from a pipe that we hold. When we are gone, even by
- * SIGKILL, the read ends and the watcher ends the program. The process id stays that of the shell. The watcher is no child of the
- * program, so that it is not paused along with it.
+ * The shell that becomes the program leaves a watcher behind, which reads from a pipe that we hold. When we are gone,
+ * even by SIGKILL, the read ends and the watcher ends the program. The process id stays that of the shell. The
+ * watcher is no child of the program, so that it is not paused along with it.
  */
 const guard = 'program=$$; ( (cat <&3; kill -CONT $program; kill -$0 $program) >/dev/null 2>&1 & ); exec "$@" 3<&-';
 

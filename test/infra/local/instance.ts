@@ -18,7 +18,10 @@ export interface Service extends Program {
   readonly stopSignal: 'SIGTERM' | 'SIGINT';
 }
 
-/** A part that is a process of this machine. Its address and its data outlive the process, so it can be stopped and started. */
+/**
+ * A part that is a process of this machine. Its address and its data outlive the process, so it can be stopped and
+ * started.
+ */
 export class LocalInstance implements Instance {
   readonly address: Address;
   private readonly program: Service;

@@ -91,5 +91,8 @@ export async function describeNode(node: Node, place: Place): Promise<{ address:
   };
 }
 
-/** Kafka wants 16 bytes in base64; brokers that do not know of each other never talk, so all clusters may have the same. */
+/**
+ * Kafka wants 16 bytes in base64; brokers that do not know of each other never talk, so all clusters may have the
+ * same.
+ */
 const clusterId = Buffer.from('sluice-infra-001').toString('base64url');

@@ -13,8 +13,9 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const cache = join(root, 'node_modules', '.cache', 'sluice-infra');
 
 /**
- * The folder with what a pom of test/infra/maven names, fetched by Maven unless a run before has done so. A changed pom gets
- * another folder. Only what is complete has its final name, so a run that was interrupted leaves nothing half done.
+ * The folder with what a pom of test/infra/maven names, fetched by Maven unless a run before has done so. A changed
+ * pom gets another folder. Only what is complete has its final name, so a run that was interrupted leaves nothing
+ * half done.
  */
 export async function fetchFromMaven(
   name: 'kafka' | 'registry' | 'neo4j',

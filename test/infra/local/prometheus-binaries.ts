@@ -51,8 +51,8 @@ export async function findAlertmanager(say: (notice: string) => void, ending: Ab
 }
 
 /**
- * Those on the PATH; else from Debian's package, which is unpacked and not installed, so it needs no root; else from the Docker image. The
- * last two are fetched once, into the cache.
+ * Those on the PATH; else from Debian's package, which is unpacked and not installed, so it needs no root; else from
+ * the Docker image. The last two are fetched once, into the cache.
  */
 async function find(program: Program, say: (notice: string) => void, ending: AbortSignal): Promise<Binaries> {
   const onPath = { server: program.server, tool: program.tool };

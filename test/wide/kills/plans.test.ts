@@ -56,7 +56,10 @@ describe('kill -9 of a process whose run works by a plan', () => {
 
 const limits = 'limits: { run_seconds: 3600, tool_seconds: 2 }';
 
-/** The steps of a run whose process is killed at each of its points, with their outcomes; and that its effects came once, and replay the same. */
+/**
+ * The steps of a run whose process is killed at each of its points, with their outcomes; and that its effects came
+ * once, and replay the same.
+ */
 async function killedAtEachPoint(folder: string, configuration: string, script: Script): Promise<unknown[]> {
   const endpoint = await scriptedEndpoint(script, 30);
   const config = join(folder, 'sluice.yaml');

@@ -9,8 +9,9 @@ import type { Mutant } from './mutate.ts';
 import { NearbySuites } from './near.ts';
 
 /**
- * `npm run test:wide -- mutants`: a seeded sample of single changes to the doors and the pipeline. Each runs the nearby test files, at most six, in a
- * copy of the sources. A change that all of them accept has survived: a test is missing there, or the change means nothing.
+ * `npm run test:wide -- mutants`: a seeded sample of single changes to the doors and the pipeline. Each runs the
+ * nearby test files, at most six, in a copy of the sources. A change that all of them accept has survived: a test is
+ * missing there, or the change means nothing.
  */
 const root = join(import.meta.dirname, '../../..');
 const { values } = parseArgs({

@@ -7,8 +7,9 @@ const most = 6;
 const mostOfRoom = 16;
 
 /**
- * Which test files are near a source file: those of its room that use one of its exported names, by themselves or in a file that they share, or else
- * those of the files that import it. A library and a service of one name are one room.
+ * Which test files are near a source file: those of its room that use one of its exported names, by themselves or in
+ * a file that they share, or else those of the files that import it. A library and a service of one name are one
+ * room.
  */
 export class NearbySuites {
   private readonly suites: ReadonlyMap<string, string>;
