@@ -14,6 +14,15 @@ export default ts.config(
     ],
   },
   js.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.mjs'],
+    rules: {
+      'max-len': [
+        'error',
+        { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true, ignoreUrls: true },
+      ],
+    },
+  },
   ...ts.configs.strict,
   {
     files: ['**/*.ts'],

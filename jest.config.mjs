@@ -1,6 +1,7 @@
 /**
- * Three projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source, what services do in one
- * process. `real` needs a broker, a database or processes of its own; its tests mostly wait, so that more of them run at once than there are cores.
+ * Three projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source,
+ * what services do in one process. `real` needs a broker, a database or processes of its own; its tests mostly wait,
+ * so that more of them run at once than there are cores.
  */
 const shared = {
   testEnvironment: 'node',
@@ -36,7 +37,8 @@ const real = [
 export default {
   reporters: ['default', '<rootDir>/test/infra/slowest.mjs'],
   testSequencer: '<rootDir>/test/infra/longest-first.mjs',
-  // Most tests take a second. This long only a test that hangs takes, or one of a dozen commands, each a process, on a busy machine.
+  // Most tests take a second. This long only a test that hangs takes, or one of a dozen commands, each a process, on
+  // a busy machine.
   testTimeout: 240_000,
   projects: [
     {

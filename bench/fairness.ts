@@ -30,7 +30,10 @@ policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
 
-/** One tenant’s runs one after the other, alone and beside a thousand of another tenant that were there first. All services in one process on SQLite. */
+/**
+ * One tenant’s runs one after the other, alone and beside a thousand of another tenant that were there first. All
+ * services in one process on SQLite.
+ */
 export function benchFairness(): Promise<void> {
   return inFolder(async (folder, issuing) => {
     const configFile = join(folder, 'sluice.yaml');

@@ -5,7 +5,10 @@ import { median, quantile, report } from './measure.js';
 const rounds = 60;
 const runsPerRound = 64;
 
-/** What a line a request costs, beside what a run takes anyway; the steadier figure of the two is the line by itself. Runs of one call, whose share of it is largest, with lines and without in turn. */
+/**
+ * What a line a request costs, beside what a run takes anyway; the steadier figure of the two is the line by itself.
+ * Runs of one call, whose share of it is largest, with lines and without in turn.
+ */
 export async function benchLines(): Promise<void> {
   const { system, close } = await openLoop(1, { logLevel: 'info' });
   const { log } = system.runtime;

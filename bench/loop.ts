@@ -31,7 +31,10 @@ function promptModel(turns: number): Model {
 /** Turns of a run with a call in them. */
 export const turns = 20;
 
-/** All services on SQLite in this process, with a model that makes so many calls and then answers, and a tool that returns at once. */
+/**
+ * All services on SQLite in this process, with a model that makes so many calls and then answers, and a tool that
+ * returns at once.
+ */
 export async function openLoop(turns: number, { logLevel = 'warn', configured = configuration } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const configFile = join(folder, 'sluice.yaml');
@@ -73,7 +76,10 @@ export async function benchLoop(): Promise<void> {
   }
 }
 
-/** So many runs, so many of them at a time; each with its milliseconds, and the seconds of the processor that this process took for all. */
+/**
+ * So many runs, so many of them at a time; each with its milliseconds, and the seconds of the processor that this
+ * process took for all.
+ */
 export async function runs(
   embedded: OpenRuntime,
   count: number,

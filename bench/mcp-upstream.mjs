@@ -1,6 +1,6 @@
 /**
- * An upstream MCP server over HTTP for bench/mcp.ts. At /mcp it has one tool that answers at once, at /many as many tools as its argument says, in a list
- * that is made once. Its port is the first line that it writes.
+ * An upstream MCP server over HTTP for bench/mcp.ts. At /mcp it has one tool that answers at once, at /many as many
+ * tools as its argument says, in a list that is made once. Its port is the first line that it writes.
  */
 import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';

@@ -36,7 +36,10 @@ ${Array.from({ length: manyTools }, (_, n) => `  t${n}: { type: get_current_time
 policy: { allowed_tools: [${Array.from({ length: manyTools }, (_, n) => `t${n}`).join(', ')}] }
 `;
 
-/** An MCP client’s calls of an upstream server: direct, and through Sluice on SQLite with and without the audit, side by side. */
+/**
+ * An MCP client’s calls of an upstream server: direct, and through Sluice on SQLite with and without the audit, side
+ * by side.
+ */
 export async function benchMcp(): Promise<void> {
   const child = spawn(process.execPath, [upstream, String(manyTools)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];

@@ -13,7 +13,10 @@ policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
 
-/** What a scrape takes of a process that has counted everything a large installation can count, and what counting costs a service. */
+/**
+ * What a scrape takes of a process that has counted everything a large installation can count, and what counting
+ * costs a service.
+ */
 export async function benchMetrics(): Promise<void> {
   const full = fullMetrics();
   const page = await full.registry.metrics();
@@ -118,7 +121,10 @@ function costOf(heard: readonly Counted[]): number {
   return median(costs);
 }
 
-/** Lets every metric that is made from now on count or not: a counter takes its method when it is made. A switch, since other methods every round would have all who call them compiled anew. */
+/**
+ * Lets every metric that is made from now on count or not: a counter takes its method when it is made. A switch,
+ * since other methods every round would have all who call them compiled anew.
+ */
 function switched(): { on: boolean; heard: Counted[] | undefined; restore(): void } {
   const prototypes = [Counter.prototype, Gauge.prototype, Histogram.prototype] as unknown as Record<string, Method>[];
   const given = prototypes.flatMap((prototype) =>

@@ -110,7 +110,10 @@ async function exportTo(file: string, { runtime: { bus } }: OpenRuntime): Promis
   await writeArchive(file, { selection, createdAt: Date.now(), records, undecodable: () => 0 });
 }
 
-/** How much JSON the decided records would be is not the question: their Avro bytes are, and the file’s are compressed. */
+/**
+ * How much JSON the decided records would be is not the question: their Avro bytes are, and the file’s are
+ * compressed.
+ */
 async function bytesOfDecisions(archive: Archive): Promise<number> {
   const codec = await createCodec({ register: () => Promise.resolve(1), find: () => Promise.resolve(undefined) });
   let bytes = 0;
@@ -148,8 +151,8 @@ interface Seconds {
 }
 
 /**
- * Seconds of the middle one of five rounds after one that warms up: of the processor, where what others do meanwhile counts little, and
- * by the clock.
+ * Seconds of the middle one of five rounds after one that warms up: of the processor, where what others do meanwhile
+ * counts little, and by the clock.
  */
 async function times(work: () => Promise<unknown>): Promise<Seconds> {
   const rounds: Seconds[] = [];

@@ -148,7 +148,8 @@ export async function benchRules(): Promise<void> {
   const groups = ['group-3', 'team-2', 'read-only'];
   const seen = perCall(() => rules.decide(groups, 'state-2'));
 
-  // 50 × 49 pairs of groups times a handful of states: more combinations than are remembered, so none has been seen lately.
+  // 50 × 49 pairs of groups times a handful of states: more combinations than are remembered, so none has been seen
+  // lately.
   let n = 0;
   const fresh: (readonly [string[], string])[] = Array.from({ length: 62_000 }, () => {
     n++;

@@ -8,7 +8,10 @@ import type { ToolContract } from '@sluice/tools';
 import { median, perCall, report } from './measure.js';
 import { configurationOf, manyTools } from './rules.js';
 
-/** What groups and states cost where they are not asked: in memory, at the start, and at a transition (tool-groups.md 10.1, 10.2). */
+/**
+ * What groups and states cost where they are not asked: in memory, at the start, and at a transition (tool-groups.md
+ * 10.1, 10.2).
+ */
 export async function benchTags(): Promise<void> {
   const tagged = manyTools(1_000);
   const plain = tagged.map((tool) => ({ ...tool, groups: ['default'], states: ['*'], target: null }));

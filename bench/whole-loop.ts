@@ -29,7 +29,10 @@ policy: { allowed_tools: [now] }
 limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
 
-/** The whole loop with a model that answers at once: throughput, latency, and what share of it each hop has, on both logs. */
+/**
+ * The whole loop with a model that answers at once: throughput, latency, and what share of it each hop has, on both
+ * logs.
+ */
 export async function benchWholeLoop(): Promise<void> {
   const short = process.env['BENCH_SHORT'] === 'true';
   await onSqlite(short);

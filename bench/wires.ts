@@ -5,7 +5,10 @@ const deltas = 100;
 const rounds = 41;
 const turnsPerRound = 50;
 
-/** What reading one streamed turn of 100 pieces of text costs, each piece in a chunk of its own, as they come from a provider. */
+/**
+ * What reading one streamed turn of 100 pieces of text costs, each piece in a chunk of its own, as they come from a
+ * provider.
+ */
 export async function benchWires(): Promise<void> {
   const alone = wireNames.map((wire) => {
     const chunks = chunksOf(wire);
@@ -94,7 +97,10 @@ async function processorTimeOf(work: () => Promise<void>): Promise<number> {
   return (user + system) / turnsPerRound;
 }
 
-/** The library that decoded streams before, if it is installed: the same chunks through its own reader, without a network. */
+/**
+ * The library that decoded streams before, if it is installed: the same chunks through its own reader, without a
+ * network.
+ */
 async function otherLibrary(): Promise<((chunks: readonly Uint8Array[]) => Promise<void>) | null> {
   const name = '@ai-sdk/openai-compatible';
   const found = (await import(name).catch(() => null)) as {

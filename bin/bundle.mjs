@@ -1,6 +1,6 @@
 /**
- * Builds what runs: the sources and their packages, 3,400 modules, as 170 files in dist/. A process starts for a third to a half of the
- * processor time (docs/benchmarks.md). `npm run lint` checks the types.
+ * Builds what runs: the sources and their packages, 3,400 modules, as 170 files in dist/. A process starts for a
+ * third to a half of the processor time (docs/benchmarks.md). `npm run lint` checks the types.
  */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -56,7 +56,8 @@ async function bundle(programs) {
     preserveEntrySignatures: false,
     external: isExternal,
     tsconfig: join(root, 'tsconfig.json'),
-    // The registry's HTTP client evaluates a text of its own; Kafka's part of the bus is loaded as one, where it is wanted.
+    // The registry's HTTP client evaluates a text of its own; Kafka's part of the bus is loaded as one, where it is
+    // wanted.
     checks: { eval: false, ineffectiveDynamicImport: false },
   });
   const { output } = await build.write({

@@ -1,6 +1,7 @@
 /**
  * The one way into the project from a machine with Node 20 or later and npm: installs what is missing, builds what is
- * stale, and runs the rest on the Node 24 that npm brought along. Plain JavaScript without dependencies, since it runs first.
+ * stale, and runs the rest on the Node 24 that npm brought along. Plain JavaScript without dependencies, since it
+ * runs first.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -68,18 +69,25 @@ function stop(sentence) {
 const quiet = '--disable-warning=TimeoutNegativeWarning';
 
 /**
- * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old one more room the
- * more there is to do. What that costs and saves is in docs/benchmarks.md; in a container the heap is bounded besides (ops/image/sluice.sh).
+ * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old
+ * one more room the more there is to do. What that costs and saves is in docs/benchmarks.md; in a container the heap
+ * is bounded besides (ops/image/sluice.sh).
  */
 export const serviceFlags = [quiet, '--max-semi-space-size=4', '--memory-balancer', '--memory-balancer-c-value=2e-11'];
 
 /** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
 export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
 
-/** What V8 has compiled once is kept: a command starts in three quarters of the time. Where the folder cannot be written, Node does without. */
+/**
+ * What V8 has compiled once is kept: a command starts in three quarters of the time. Where the folder cannot be
+ * written, Node does without.
+ */
 const kept = { NODE_COMPILE_CACHE: inRoot('node_modules', '.cache', 'compiled') };
 
-/** One service of several is kept small. Whatever runs alone may take the room that Node gives it, and is much faster for it. */
+/**
+ * One service of several is kept small. Whatever runs alone may take the room that Node gives it, and is much faster
+ * for it.
+ */
 const flagsFor = ([name, ...args]) => (name === 'serve' && !servesAll(args) ? serviceFlags : [quiet]);
 
 function servesAll(args) {
@@ -90,7 +98,10 @@ function servesAll(args) {
 /** Runs a program on Node 24 and ends as it ends. */
 const run = (args, options, flags) => void runs(args, options, flags).then((code) => process.exit(code));
 
-/** Runs a program on Node 24; resolves with its exit code. It hears of our death through the channel, so that nothing is left running. */
+/**
+ * Runs a program on Node 24; resolves with its exit code. It hears of our death through the channel, so that nothing
+ * is left running.
+ */
 function runs(args, options = {}, flags = [quiet]) {
   const child = spawn(nodeOf(root), [...flags, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -147,8 +158,9 @@ const flakesFile = inRoot('test', 'flakes.json');
 const knownFlakes = () => (existsSync(flakesFile) ? JSON.parse(readFileSync(flakesFile, 'utf8')) : []);
 
 /**
- * Runs the few suites that failed beside three others once more, alone: on a shared machine a process can be late by minutes. What passes
- * now is written into test/flakes.json, for a person to mend; what fails again has failed, and so has what stands there already.
+ * Runs the few suites that failed beside three others once more, alone: on a shared machine a process can be late by
+ * minutes. What passes now is written into test/flakes.json, for a person to mend; what fails again has failed, and
+ * so has what stands there already.
  */
 async function again(results) {
   if (!existsSync(results)) return 1;

@@ -1,6 +1,7 @@
 /**
- * `npm run stack`: builds the image, brings the stack of docker-compose.yml up, waits until all of it is ready and says where to look.
- * `npm run stack -- down` and the like hand their words to Compose. Needs nothing but Docker and Node.
+ * `npm run stack`: builds the image, brings the stack of docker-compose.yml up, waits until all of it is ready and
+ * says where to look. `npm run stack -- down` and the like hand their words to Compose. Needs nothing but Docker and
+ * Node.
  */
 import { spawnSync } from 'node:child_process';
 

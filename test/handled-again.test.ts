@@ -89,7 +89,8 @@ describe('a turn that the same process handles again, since its partition was lo
       const other = source === undefined ? {} : { source: { value: async () => source } };
       const toolbox = Object.create(system.toolbox, other) as Toolbox;
       const executor = new ExecutorService(runtime, toolbox);
-      const [output] = await executor.execute(message as typeof message & object, contextWith(new AbortController().signal));
+      const context = contextWith(new AbortController().signal);
+      const [output] = await executor.execute(message as typeof message & object, context);
       return output;
     };
     const [ledger, unbegun] = await Promise.all(

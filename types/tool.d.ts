@@ -1,6 +1,6 @@
 /**
- * Types for authors of tools (docs/writing-a-tool.md): `import type { ToolKit } from 'sluice/tool'`. Types alone: a tool file is handed what
- * it uses, and Node strips this import.
+ * Types for authors of tools (docs/writing-a-tool.md): `import type { ToolKit } from 'sluice/tool'`. Types alone: a
+ * tool file is handed what it uses, and Node strips this import.
  */
 import type { z } from 'zod';
 import type { RequestOfTool } from './request-of-tool.js';
@@ -49,7 +49,10 @@ export interface ToolDefinition<
   readonly type: string;
   /** What a model reads. */
   readonly description: string;
-  /** When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its first sentence. */
+  /**
+   * When to use it, in a sentence of 20 to 30 tokens, for a model that is not shown the description. Left out, its
+   * first sentence.
+   */
   readonly shortDescription?: string;
   /** The pack that the documentation lists it under, a word. Left out, `other`. */
   readonly category?: string;
@@ -62,8 +65,9 @@ export interface ToolDefinition<
   readonly repeatable: boolean;
   readonly requiresConnection: boolean;
   /**
-   * What the file’s own code may reach of a network. 'none', also where it is left out; hosts, as 'api.example.com' or 'api.example.com:8443', which
-   * `fetch` then asks through the service; or 'open', which whoever configures the tool is told.
+   * What the file’s own code may reach of a network. 'none', also where it is left out; hosts, as 'api.example.com'
+   * or 'api.example.com:8443', which `fetch` then asks through the service; or 'open', which whoever configures the
+   * tool is told.
    */
   readonly network?: 'none' | 'open' | readonly string[];
   execute(
@@ -72,8 +76,8 @@ export interface ToolDefinition<
     capabilities: Pick<Capabilities, Needed>,
   ): Promise<z.input<Output>>;
   /**
-   * Whether a call of this key took effect whose end is not known; it changes nothing. Leave it out if the tool cannot say. What it throws, and
-   * no answer in time, counts as `unknown`.
+   * Whether a call of this key took effect whose end is not known; it changes nothing. Leave it out if the tool
+   * cannot say. What it throws, and no answer in time, counts as `unknown`.
    */
   reconcile?(
     args: z.output<Input>,

@@ -27,8 +27,8 @@ export async function modelOfEnvironment(environment: NodeJS.ProcessEnv): Promis
 }
 
 /**
- * The first tool that a model calls for a question, and what it asks for before: pages, groups and searches are answered as Sluice answers
- * them, and nothing is run.
+ * The first tool that a model calls for a question, and what it asks for before: pages, groups and searches are
+ * answered as Sluice answers them, and nothing is run.
  */
 export async function askModel(
   model: Model,

@@ -30,8 +30,9 @@ const mostPages = 3;
 const mostGroups = 3;
 
 /**
- * Chooses a tool by what is sent alone, the same each time. It is no model: it compares words (or vectors) and understands nothing, so that
- * its figures compare approaches with each other and say nothing of how often a model is right.
+ * Chooses a tool by what is sent alone, the same each time. It is no model: it compares words (or vectors) and
+ * understands nothing, so that its figures compare approaches with each other and say nothing of how often a model is
+ * right.
  */
 export async function choose(
   approach: Approach,

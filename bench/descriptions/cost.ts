@@ -8,7 +8,10 @@ export interface Cost {
   readonly perRequest: number;
   /** Tokens of definitions and of what the approach left in the conversation, over all requests of the job. */
   readonly job: number;
-  /** The share of these that a provider may read from its cache: what stands at the same place as in the request before. */
+  /**
+   * The share of these that a provider may read from its cache: what stands at the same place as in the request
+   * before.
+   */
   readonly cacheable: number;
   /** The job in tokens that are paid in full, where reading the cache costs a tenth and writing it a quarter more. */
   readonly priced: number;
@@ -35,7 +38,10 @@ export function costOf({ requests }: Job, count: Count): Cost {
   };
 }
 
-/** A cache holds the beginning of a prompt: what is left in the conversation counts only where all definitions are the same. */
+/**
+ * A cache holds the beginning of a prompt: what is left in the conversation counts only where all definitions are the
+ * same.
+ */
 function commonBeginning(earlier: Request, later: Request): readonly string[] {
   const tools = common(earlier.definitions, later.definitions);
   const isWhole = tools.length === later.definitions.length && tools.length === earlier.definitions.length;

@@ -23,8 +23,8 @@ export interface Job {
 const mostExtra = 4;
 
 /**
- * Plays a job: a scripted model that calls the right tool at each step, and before it does whatever the approach asks for. The work’s own
- * conversation is the same whatever the approach, and is left out.
+ * Plays a job: a scripted model that calls the right tool at each step, and before it does whatever the approach asks
+ * for. The work’s own conversation is the same whatever the approach, and is left out.
  */
 export async function play(approach: Approach, steps: readonly Labelled[], closeness: Closeness): Promise<Job> {
   const requests: Request[] = [];

@@ -26,7 +26,10 @@ interface Labels {
   readonly jobs: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The ways to describe the built-in tools to a model, side by side: what they cost, and whether the right tool is still found. */
+/**
+ * The ways to describe the built-in tools to a model, side by side: what they cost, and whether the right tool is
+ * still found.
+ */
 export async function benchDescriptions(): Promise<void> {
   const { questions, jobs } = JSON.parse(readFileSync('bench/descriptions/questions.json', 'utf8')) as Labels;
   const tools = [...new Set(questions.map(({ tool }) => tool))];
@@ -119,7 +122,10 @@ async function chosenRows(
   return rows;
 }
 
-/** How often the first request for a question has its tool, and what the approach adds to a request in time, at the median. */
+/**
+ * How often the first request for a question has its tool, and what the approach adds to a request in time, at the
+ * median.
+ */
 async function isSent(
   approach: Approach,
   questions: readonly Labelled[],

@@ -47,7 +47,10 @@ const providerSearch: ModelTool = {
   inputSchema: { type: 'tool_search_tool_bm25_20251119' },
 };
 
-/** The line of each group that is loaded on demand. Files, the time, texts and the end of the task are there from the start. */
+/**
+ * The line of each group that is loaded on demand. Files, the time, texts and the end of the task are there from the
+ * start.
+ */
 const groupLines = {
   todo: 'keep a list of tasks: add, start and complete them, see progress and what is next',
   document: 'read PDF, DOCX and HTML documents, split them, find requirements, entities and GoBD relevance in them',
@@ -78,7 +81,10 @@ function evaluatorOf(tools: readonly string[], { agent, loads = false }: Setting
   return compileEvaluator(configuration);
 }
 
-/** The approaches that are compared, the one that sends everything first. `hybrid` only where there is a model of embeddings. */
+/**
+ * The approaches that are compared, the one that sends everything first. `hybrid` only where there is a model of
+ * embeddings.
+ */
 export function approachesOver(tools: readonly string[], hasEmbeddings: boolean): readonly Approach[] {
   const full = evaluatorOf(tools, { agent: {} });
   const withSchemas = evaluatorOf(tools, { agent: { description_mode: 'deferred', deferred_schema: 'full' } });

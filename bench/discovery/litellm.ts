@@ -10,7 +10,10 @@ import type { Child } from './child.js';
 /** What the measuring client sends as its key: LiteLLM’s proxy starts with none that is easily guessed. */
 export const clientKey = `sk-${randomBytes(32).toString('hex')}`;
 
-/** LiteLLM’s proxy before the same upstream; null where there is no `litellm` on the PATH (`pip install 'litellm[proxy]'`). */
+/**
+ * LiteLLM’s proxy before the same upstream; null where there is no `litellm` on the PATH (`pip install
+ * 'litellm[proxy]'`).
+ */
 export async function startLitellm(upstream: string): Promise<Child | null> {
   const found = await promisify(execFile)('litellm', ['--version']).then(
     ({ stdout }) => stdout.trim(),

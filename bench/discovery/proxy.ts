@@ -11,7 +11,10 @@ import { chatTool, readSample } from './samples.js';
 const streams = 500;
 const inFlight = 32;
 
-/** What the proxy costs in front of a model API that answers at once: time, throughput and memory, each in a process of its own. */
+/**
+ * What the proxy costs in front of a model API that answers at once: time, throughput and memory, each in a process
+ * of its own.
+ */
 export async function benchProxy(): Promise<void> {
   const upstream = await startServed('upstream');
   const bare = await startServed('bare', upstream.url);

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 /**
  * Makes the labelled samples from public data sets, drawn with a fixed seed:
  *
- *   node bench/discovery/sample.ts metatool FOLDER   (HowieHwong/MetaTool, MIT licence: plugin_des.json and all_clean_data.csv)
- *   node bench/discovery/sample.ts bfcl FOLDER       (the unpacked PyPI package bfcl-eval, Apache-2.0 licence)
+ * node bench/discovery/sample.ts metatool FOLDER   (HowieHwong/MetaTool, MIT licence: plugin_des.json and
+ * all_clean_data.csv) node bench/discovery/sample.ts bfcl FOLDER       (the unpacked PyPI package bfcl-eval,
+ * Apache-2.0 licence)
  *
- * Of MetaTool 400 questions on which weights may be chosen, and 1,000 others on which they are measured. Of BFCL 600 questions, all to measure, and all
- * functions of its live_multiple part, each with its JSON schema.
+ * Of MetaTool 400 questions on which weights may be chosen, and 1,000 others on which they are measured. Of BFCL 600
+ * questions, all to measure, and all functions of its live_multiple part, each with its JSON schema.
  */
 const [name, folder] = process.argv.slice(2);
 const samples: Readonly<Record<string, (from: string) => object>> = { metatool, bfcl };

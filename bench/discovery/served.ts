@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { Agent } from 'undici';
 
-/** Processes beside the one that measures: `upstream`, a model API that answers at once, and `bare URL`, the least that a proxy can be. */
+/**
+ * Processes beside the one that measures: `upstream`, a model API that answers at once, and `bare URL`, the least
+ * that a proxy can be.
+ */
 const [what = '', target = ''] = process.argv.slice(2);
 const parts: Readonly<Record<string, () => RequestListener>> = { upstream, bare };
 const serve = parts[what];
@@ -26,7 +29,10 @@ const whole = JSON.stringify({
   usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
 });
 
-/** Streams three words, or one every 200 ms without an end for the model `slow`; one that is asked for no stream has all at once. */
+/**
+ * Streams three words, or one every 200 ms without an end for the model `slow`; one that is asked for no stream has
+ * all at once.
+ */
 function upstream(): RequestListener {
   return (request, response) => {
     const chunks: Buffer[] = [];

@@ -10,7 +10,10 @@ import { chatTool, readSample } from './samples.js';
 const tasks = 150;
 const searchTool = 'gateway_search_tools';
 
-/** How the model words a search: by the words of its question, or by the one word that says most about the tool that it needs. */
+/**
+ * How the model words a search: by the words of its question, or by the one word that says most about the tool that
+ * it needs.
+ */
 type Wording = 'question' | 'right word';
 
 interface Way {
@@ -49,8 +52,9 @@ const ways: readonly Way[] = [
 ];
 
 /**
- * What a task costs until it is done, through the proxy and its rounds of searches: all that the model read in all requests. The model is made up: it calls
- * the right tool when it is shown it, searches up to three times when it can, and else answers that it has no tool.
+ * What a task costs until it is done, through the proxy and its rounds of searches: all that the model read in all
+ * requests. The model is made up: it calls the right tool when it is shown it, searches up to three times when it
+ * can, and else answers that it has no tool.
  */
 export async function benchTasks(): Promise<void> {
   const sample = readSample('bfcl');
@@ -110,7 +114,10 @@ interface Asked {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-/** The client: asks with all its tools, and answers calls, until the model makes none. Returns whether the right tool was called. */
+/**
+ * The client: asks with all its tools, and answers calls, until the model makes none. Returns whether the right tool
+ * was called.
+ */
 async function finish(
   url: string,
   question: string,
@@ -159,7 +166,10 @@ interface Definition {
   readonly words: ReadonlySet<string>;
 }
 
-/** Three searches at most, the rarest words first. A model knows what is rare in general; here it is what is rare among the tools. */
+/**
+ * Three searches at most, the rarest words first. A model knows what is rare in general; here it is what is rare
+ * among the tools.
+ */
 function queriesOf(
   question: string,
   {

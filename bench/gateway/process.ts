@@ -24,7 +24,9 @@ export interface GatewayProcess {
   close(): Promise<void>;
 }
 
-/** A gateway as a process of its own on Kafka, with a configuration and no other service: requests are taken and wait. */
+/**
+ * A gateway as a process of its own on Kafka, with a configuration and no other service: requests are taken and wait.
+ */
 export async function startGatewayProcess(parts: Infrastructure): Promise<GatewayProcess> {
   const prefix = `gateway-${Date.now()}-`;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));

@@ -14,8 +14,9 @@ import { openStored } from '../../libs/bus/src/processing/stored.js';
 import { client, partitions } from './echo.js';
 
 /**
- * The bus as it would be at least once: the same codec, handler and sends, but no transaction; the outputs of a batch go out, and
- * then its offset is committed. What a crash between the two leaves is repeated. All else is the given bus’s.
+ * The bus as it would be at least once: the same codec, handler and sends, but no transaction; the outputs of a batch
+ * go out, and then its offset is committed. What a crash between the two leaves is repeated. All else is the given
+ * bus’s.
  */
 export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: string, prefix: string): Bus {
   const names = new Names(prefix);

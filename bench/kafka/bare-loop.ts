@@ -14,7 +14,10 @@ interface BareLoad {
   readonly outputs: readonly [number, number, number];
 }
 
-/** Rounds a second of so many records that go round and round over three bare transactional echoes of a kind, each of which feeds the next. */
+/**
+ * Rounds a second of so many records that go round and round over three bare transactional echoes of a kind, each of
+ * which feeds the next.
+ */
 export async function bareLoop(
   { brokers }: Infrastructure,
   echo: typeof bareEcho,
@@ -25,7 +28,12 @@ export async function bareLoop(
   await createTopics(brokers, a, b, c);
   const [toB, toC, toA] = outputs.map((bytes) => Buffer.alloc(bytes, 'x')) as [Buffer, Buffer, Buffer];
   const ends: (() => Promise<void>)[] = [];
-  for (const [from, to, payload] of [[a, b, toB], [b, c, toC], [c, a, toA]] as const) ends.push(await echo(brokers, from, to, payload)); // prettier-ignore
+  for (const [from, to, payload] of [
+    [a, b, toB],
+    [b, c, toC],
+    [c, a, toA],
+  ] as const)
+    ends.push(await echo(brokers, from, to, payload));
   const kafka = client(brokers, 'bench-bare-loop');
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
   const consumer = kafka.consumer({ groupId: `loop-${a}`, maxWaitTimeInMs: 100 });

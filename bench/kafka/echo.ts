@@ -102,8 +102,8 @@ export async function meanBytes(brokers: readonly string[], topic: string, recor
 }
 
 /**
- * The bare baseline: kafkajs alone reads, writes one output of the given size for each record and commits outputs and offsets in
- * one transaction per partition and flush, 512 KB at most. No codec, no handler, no lanes.
+ * The bare baseline: kafkajs alone reads, writes one output of the given size for each record and commits outputs and
+ * offsets in one transaction per partition and flush, 512 KB at most. No codec, no handler, no lanes.
  */
 export async function bareEcho(
   brokers: readonly string[],

@@ -103,7 +103,10 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
   return times;
 }
 
-/** Milliseconds from sending a record to seeing what came of it, one after another, after as many as it takes to warm up. */
+/**
+ * Milliseconds from sending a record to seeing what came of it, one after another, after as many as it takes to warm
+ * up.
+ */
 async function roundTrips(
   brokers: readonly string[],
   input: string,

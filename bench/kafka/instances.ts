@@ -87,7 +87,10 @@ const calls = 60;
 const callMs = 8_000;
 const patienceMs = 30_000;
 
-/** One executor has calls of a slow tool in work when another one arrives: only those of the partitions that moved run again. */
+/**
+ * One executor has calls of a slow tool in work when another one arrives: only those of the partitions that moved run
+ * again.
+ */
 async function added(parts: Infrastructure): Promise<void> {
   const server = await effectServer(callMs);
   const cluster = await openCluster(
@@ -159,7 +162,10 @@ async function settled(parts: Infrastructure): Promise<void> {
   }
 }
 
-/** Which partitions each member of the role's group has, over its topics: sessions have the same number on all of them. */
+/**
+ * Which partitions each member of the role's group has, over its topics: sessions have the same number on all of
+ * them.
+ */
 async function partitionsByMember({ brokers, prefix }: Cluster, role: Role): Promise<Map<string, number[]>> {
   const admin = client(brokers, 'bench-members').admin();
   await admin.connect();

@@ -88,8 +88,8 @@ async function bareRounds(parts: Infrastructure): Promise<number[]> {
 type Send = (topic: string, value: Buffer | string) => Promise<void>;
 
 /**
- * Milliseconds between one record on the topic and the next. `push` is told how many there are so far and says whether it has sent something, so that
- * the next one is not what came of the last.
+ * Milliseconds between one record on the topic and the next. `push` is told how many there are so far and says
+ * whether it has sent something, so that the next one is not what came of the last.
  */
 async function intervals(
   { brokers }: Infrastructure,

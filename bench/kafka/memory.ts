@@ -13,7 +13,10 @@ const runs = 500_000;
 const runsPerSecond = 120;
 const tickMs = 250;
 const sampleTicks = 8;
-/** Records that the filter may have left before more are published: a backlog has a memory of its own, which is not what is measured here. */
+/**
+ * Records that the filter may have left before more are published: a backlog has a memory of its own, which is not
+ * what is measured here.
+ */
 const mostUnread = 240;
 const configuration = `
 tool:
@@ -27,7 +30,10 @@ interface Sample {
   readonly mb: number;
 }
 
-/** The whole loop, a process for each service, at a steady pace until the filter and the agent had a million records each. */
+/**
+ * The whole loop, a process for each service, at a steady pace until the filter and the agent had a million records
+ * each.
+ */
 export async function benchMemory(): Promise<void> {
   const parts = await startInfrastructure();
   const cluster = await openCluster(parts, configuration);

@@ -2,7 +2,10 @@ import type { Batch, Offsets } from 'kafkajs';
 import { Partitioners } from 'kafkajs';
 import { client, partitions } from './echo.js';
 
-/** Of what was read of one partition, payload bytes: the outputs have its keys, so they go to one partition, which takes 1 MB at a time. */
+/**
+ * Of what was read of one partition, payload bytes: the outputs have its keys, so they go to one partition, which
+ * takes 1 MB at a time.
+ */
 const partBytes = 512 * 1024;
 
 /** What was read of a partition, up to where it is done, and whom to tell when all of it is. */
@@ -13,8 +16,9 @@ interface Read {
 }
 
 /**
- * The other bare baseline, with the flush policy of Sluice's bus: kafkajs alone as well, but one producer writes what all partitions have brought, 2 MB
- * at most, in one transaction after another. kafkajs hands out batches by partition, so its users would have to think of it themselves.
+ * The other bare baseline, with the flush policy of Sluice's bus: kafkajs alone as well, but one producer writes what
+ * all partitions have brought, 2 MB at most, in one transaction after another. kafkajs hands out batches by
+ * partition, so its users would have to think of it themselves.
  */
 export async function pooledEcho(
   brokers: readonly string[],

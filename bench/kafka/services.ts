@@ -63,7 +63,10 @@ export function variablesOf(parts: Infrastructure, prefix: string): Record<strin
   };
 }
 
-/** Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions; `more` of the configuration if need be. */
+/**
+ * Filter, agent and executor on Kafka, each with clients of its own, with a model and a server that are functions;
+ * `more` of the configuration if need be.
+ */
 export async function openServices(parts: Infrastructure, model: Model, act: Act, more = ''): Promise<Services> {
   const prefix = `bench-${Date.now()}-`;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));

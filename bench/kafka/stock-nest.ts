@@ -5,7 +5,10 @@ import { ClientKafka, ClientsModule, EventPattern, Payload, Transport } from '@n
 import { Partitioners } from 'kafkajs';
 import { lastValueFrom } from 'rxjs';
 
-/** What a Nest user gets without Sluice: ServerKafka with JSON, one handler that emits one event for each it receives. At most once or at least once, never exactly once. */
+/**
+ * What a Nest user gets without Sluice: ServerKafka with JSON, one handler that emits one event for each it receives.
+ * At most once or at least once, never exactly once.
+ */
 export async function stockNest(
   brokers: readonly string[],
   input: string,

@@ -12,7 +12,10 @@ const rounds = 3;
 const stuckMs = 10_000;
 const oneIn = 100;
 
-/** What a session in a slow tool costs the others, who share its partitions and processes: nothing, if slow work does not block. */
+/**
+ * What a session in a slow tool costs the others, who share its partitions and processes: nothing, if slow work does
+ * not block.
+ */
 export async function stuck(parts: Infrastructure): Promise<void> {
   const model = oneCall();
   const services = await openServices(parts, model, async ({ stuck: isStuck }) => {

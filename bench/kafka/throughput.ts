@@ -32,7 +32,8 @@ interface Round {
 
 /** Rounds in turn, so that what else the machine does falls on all alike; each line is the median of its rounds. */
 export async function throughput(parts: Infrastructure): Promise<void> {
-  // Code that the machine has not compiled yet is several times slower, and there is more of it in a service than in an echo.
+  // Code that the machine has not compiled yet is several times slower, and there is more of it in a service than in
+  // an echo.
   await round(parts, `bench-${Date.now()}-`);
   const rounds: Round[] = [];
   for (let n = 0; n < 5; n++) rounds.push(await round(parts, `bench-${Date.now()}-`));

@@ -6,7 +6,10 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, isInitializeRequest, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-/** An MCP server that gives back what it is given: over stdio, or with `--http` over Streamable HTTP, its address on standard output. */
+/**
+ * An MCP server that gives back what it is given: over stdio, or with `--http` over Streamable HTTP, its address on
+ * standard output.
+ */
 const inputSchema = {
   type: 'object' as const,
   properties: { text: { type: 'string' } },

@@ -21,7 +21,10 @@ const file = `export default ({ defineTool, z }) => {
   });
 };`;
 
-/** The same tool in the service’s own process and, as a file, in processes of its own: whole calls through the pipeline, in turns. */
+/**
+ * The same tool in the service’s own process and, as a file, in processes of its own: whole calls through the
+ * pipeline, in turns.
+ */
 export async function benchIsolated(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const path = join(folder, 'instant.mjs');

@@ -23,7 +23,10 @@ const callsInRound = { http: 100, stdio: 400 };
 
 type Call = () => Promise<unknown>;
 
-/** A call through the executor's source (checked, sent, checked and redacted), beside the same call by the SDK's client: the same server, in turns. */
+/**
+ * A call through the executor's source (checked, sent, checked and redacted), beside the same call by the SDK's
+ * client: the same server, in turns.
+ */
 export async function benchMcpCalls(): Promise<void> {
   const server = spawn(process.execPath, [script, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {

@@ -30,7 +30,10 @@ function tellsSomething({ kind, count, distinct }) {
   return kind === 'number' || count < 2 || distinct < count;
 }
 
-/** The column that names the rows: `name`, `label` or `title`, else the first whose values are all texts and all different. */
+/**
+ * The column that names the rows: `name`, `label` or `title`, else the first whose values are all texts and all
+ * different.
+ */
 function labelColumn(rows, names) {
   const known = ['name', 'label', 'title'].find((name) => names.includes(name));
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// A sample MCP server with two tools. Over stdio: `node server.mjs`; over Streamable HTTP on 127.0.0.1: `node server.mjs --http 8790`.
-// `--journal FILE` (or the variable ANALYSIS_JOURNAL) makes reset-workflow append a line for each idempotency key it has not seen, so
-// that its effects can be counted.
+// A sample MCP server with two tools. Over stdio: `node server.mjs`; over Streamable HTTP on 127.0.0.1: `node
+// server.mjs --http 8790`. `--journal FILE` (or the variable ANALYSIS_JOURNAL) makes reset-workflow append a line for
+// each idempotency key it has not seen, so that its effects can be counted.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

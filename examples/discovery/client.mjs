@@ -1,4 +1,7 @@
-/** A client as there are many: it sends all its tools with every request, runs what the model calls, and prints the answer as it comes. */
+/**
+ * A client as there are many: it sends all its tools with every request, runs what the model calls, and prints the
+ * answer as it comes.
+ */
 
 /** One request: the text and the calls of its streamed answer. */
 async function ask(baseUrl, body, write) {

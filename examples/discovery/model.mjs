@@ -1,4 +1,7 @@
-/** A made-up model behind OpenAI’s Chat Completions, streamed: it searches if it can, calls the first tool that fits, and answers from its result. */
+/**
+ * A made-up model behind OpenAI’s Chat Completions, streamed: it searches if it can, calls the first tool that fits,
+ * and answers from its result.
+ */
 import { createServer } from 'node:http';
 
 const stopWords = new Set([

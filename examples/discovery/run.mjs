@@ -1,6 +1,6 @@
 /**
- * Tool discovery at work, in one command and without a key: a made-up model, Sluice’s proxy before it, and a client with 60 tools.
- *   node examples/discovery/run.mjs
+ * Tool discovery at work, in one command and without a key: a made-up model, Sluice’s proxy before it, and a client
+ * with 60 tools. node examples/discovery/run.mjs
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

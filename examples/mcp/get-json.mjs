@@ -1,4 +1,7 @@
-/** Errors say whose turn it is: the caller’s, the operator’s, or just another try. The messages never repeat the address, which may hold a key. */
+/**
+ * Errors say whose turn it is: the caller’s, the operator’s, or just another try. The messages never repeat the
+ * address, which may hold a key.
+ */
 const timeoutMs = 5_000;
 const largestBody = 262_144;
 
@@ -6,8 +9,8 @@ const again = 'Please try again.';
 const denied = 'Access denied. This operation requires additional permissions.';
 
 /**
- * The JSON that an address answers with, null where it says that there is no such thing (404). Redirects are not followed: a credential in
- * the request belongs to the address that the operator wrote.
+ * The JSON that an address answers with, null where it says that there is no such thing (404). Redirects are not
+ * followed: a credential in the request belongs to the address that the operator wrote.
  */
 export async function getJson(url, headers = {}) {
   let response;

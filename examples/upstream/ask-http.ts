@@ -1,7 +1,7 @@
 /**
- * Asks over HTTP and tells the run as it goes on; needs nothing but Node 22.18 or later, which runs the file as it stands.
- * node ask-http.ts "What time is it?" read-only
- * SLUICE_URL is where the gateway is, SLUICE_TOKEN the credential where an identity is configured.
+ * Asks over HTTP and tells the run as it goes on; needs nothing but Node 22.18 or later, which runs the file as it
+ * stands. node ask-http.ts "What time is it?" read-only SLUICE_URL is where the gateway is, SLUICE_TOKEN the
+ * credential where an identity is configured.
  */
 const [question, groups] = process.argv.slice(2);
 const url = process.env['SLUICE_URL'] ?? 'http://127.0.0.1:8091';

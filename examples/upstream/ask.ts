@@ -1,7 +1,9 @@
 /**
- * Asks Sluice a question over Kafka, prints each step as it comes, then the answer. Ends with 0 for an answer, with 1 without.
+ * Asks Sluice a question over Kafka, prints each step as it comes, then the answer. Ends with 0 for an answer, with 1
+ * without.
  *
- *   node examples/upstream/ask.ts "What time is it?" read-only        (groups, separated by commas; none means `default`)
+ * node examples/upstream/ask.ts "What time is it?" read-only        (groups, separated by commas; none means
+ * `default`)
  *
  * KAFKA_BROKERS (localhost:9092), SCHEMA_REGISTRY_URL (http://localhost:8081/apis/ccompat/v7), SLUICE_PREFIX (none) and
  * ASK_SECONDS (60) say where and how long; Confluent's own registry is at http://localhost:8081.
@@ -47,7 +49,8 @@ const kafka = new Kafka({ clientId: 'ask', brokers: KAFKA_BROKERS.split(','), lo
 const registry = new SchemaRegistry({ host: SCHEMA_REGISTRY_URL });
 
 async function ask(question: string, group: readonly string[] | null): Promise<AgentResponse> {
-  // Every record of the run has the session as its key. A request_id is taken once, so sending it again asks nothing twice.
+  // Every record of the run has the session as its key. A request_id is taken once, so sending it again asks nothing
+  // twice.
   const [session_id, request_id] = [randomUUID(), randomUUID()];
   const consumer = kafka.consumer({ groupId: `${prefix}ask-${session_id}` });
   const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
@@ -73,7 +76,10 @@ async function ask(question: string, group: readonly string[] | null): Promise<A
 
 const tooLate = `There was no answer within ${ASK_SECONDS} s. See that filter, agent and executor are running under the prefix "${prefix}", or set ASK_SECONDS to wait longer.`;
 
-/** Where the partitions end now. A group that begins at the latest record looks that up later, and could pass over the answer. */
+/**
+ * Where the partitions end now. A group that begins at the latest record looks that up later, and could pass over the
+ * answer.
+ */
 async function endsOf(topics: readonly string[]): Promise<{ topic: string; partition: number; offset: string }[]> {
   const admin = kafka.admin();
   await admin.connect();
@@ -92,7 +98,10 @@ async function endsOf(topics: readonly string[]): Promise<{ topic: string; parti
   }
 }
 
-/** kafkajs reads committed records only unless told otherwise; a Java consumer must be told: isolation.level=read_committed. */
+/**
+ * kafkajs reads committed records only unless told otherwise; a Java consumer must be told:
+ * isolation.level=read_committed.
+ */
 async function readUntilEnd(
   consumer: Consumer,
   session: string,

@@ -25,7 +25,10 @@ export interface ClientCall {
   readonly isRepeatable: boolean;
 }
 
-/** The methods that follow from the description; those that do more than ask are written by hand, and have no `x-sluice-client`. */
+/**
+ * The methods that follow from the description; those that do more than ask are written by hand, and have no
+ * `x-sluice-client`.
+ */
 export function clientCalls({ paths, components: { schemas } }: Description): readonly ClientCall[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([verb, operation]) => callOf(path, verb, operation, schemas) ?? []),

@@ -1,4 +1,7 @@
-/** Writes the types of the clients from schemas/openapi.json and the schemas of the records, and the blocking Python client from the other. Run it with `npm run generate`. */
+/**
+ * Writes the types of the clients from schemas/openapi.json and the schemas of the records, and the blocking Python
+ * client from the other. Run it with `npm run generate`.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AvroRecord, Description } from './description.ts';

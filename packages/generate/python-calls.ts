@@ -3,7 +3,10 @@ import type { ClientCall } from './calls.ts';
 import { note } from './description.ts';
 import type { Description } from './description.ts';
 
-/** The methods of the asynchronous Python client that only ask and read the answer; those of the one that blocks are written from them. */
+/**
+ * The methods of the asynchronous Python client that only ask and read the answer; those of the one that blocks are
+ * written from them.
+ */
 export function pythonCalls(description: Description): string {
   const resources = byResource(clientCalls(description));
   const classes = [...resources].map(([resource, calls]) => {

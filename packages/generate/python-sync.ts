@@ -24,7 +24,9 @@ const changes: readonly (readonly [RegExp, string])[] = [
   [/\bAsync(Generator|Iterator|Pages|Sluice|Client)\b/g, '$1'],
 ];
 
-/** The Python client that blocks, from the text of the asynchronous one. Throws where something asynchronous is left. */
+/**
+ * The Python client that blocks, from the text of the asynchronous one. Throws where something asynchronous is left.
+ */
 export function blockingClient(asynchronous: string): string {
   const text = changes.reduce((changed, [from, to]) => changed.replace(from, to), asynchronous);
   const left = /\b(async|await|anyio|inspect|Awaitable|Async\w+)\b(?! by)/.exec(text.replace(/_async\.py/, ''));

@@ -171,7 +171,10 @@ describe('the audit of real runs, each single record of it', () => {
       const dropped = (await verify(log.toSpliced(index, 1))).findings.find((one) => one.kind === 'dropped');
       expect(dropped?.differences).toEqual([{ entry: record.sequence, field: 'hash', was: record.hash, is: null }]);
       expect(dropped?.runs).toMatchObject([run]);
-      const at = log.findIndex(({ topic, partition, offset }) => topic === record.sourceTopic && partition === record.sourcePartition && offset === record.sourceOffset);
+      const at = log.findIndex(
+        ({ topic, partition, offset }) =>
+          topic === record.sourceTopic && partition === record.sourcePartition && offset === record.sourceOffset,
+      );
       const later = log.with(at, { ...log[at], timestamp: 9 } as Incoming);
       const changed = (await verify(later)).findings.find((one) => one.kind === 'source_changed');
       expect(changed?.runs).toMatchObject([run]);

@@ -77,7 +77,10 @@ function expectInOrder(events: readonly Json[], wanted: readonly Json[]): void {
   let from = 0;
   for (const one of wanted) {
     const at = events.findIndex((event, index) => index >= from && isLike({ result: event }, one));
-    if (at === -1) expect({ events: events.slice(from) }).toEqual({ events: expect.arrayContaining([expect.objectContaining(one)]) }); // prettier-ignore
+    if (at === -1)
+      expect({ events: events.slice(from) }).toEqual({
+        events: expect.arrayContaining([expect.objectContaining(one)]),
+      });
     expect(at).toBeGreaterThanOrEqual(from);
     from = at + 1;
   }

@@ -13,7 +13,8 @@ const load = (name) => import(pathToFileURL(here.resolve(name)).href);
 const { Window } = await load('happy-dom');
 const window = new Window({ url: 'http://localhost:5173/' });
 for (const name of Object.getOwnPropertyNames(window))
-  if (!(name in globalThis)) Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true }); // prettier-ignore
+  if (!(name in globalThis))
+    Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true });
 Object.defineProperty(globalThis, 'window', { value: window, configurable: true });
 const { document } = window;
 

@@ -79,7 +79,10 @@ describe('the gateway’s description of itself', () => {
 
   it('has every route that there is, and no other', async () => {
     const { runtime } = system.embedded;
-    const app = await NestFactory.create(GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime), new ApprovalFollowers(1)), { logger: false }); // prettier-ignore
+    const app = await NestFactory.create(
+      GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime), new ApprovalFollowers(1)),
+      { logger: false },
+    );
     await app.init();
     interface Layer {
       readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };

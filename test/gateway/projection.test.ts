@@ -197,7 +197,12 @@ describe('the projection', () => {
     const stopping = new AbortController();
     const failures: unknown[] = [];
     const projection = await open('cut');
-    const following = follow(projection, { bus: system.bus, counts, signal: stopping.signal, onFailure: (error) => void failures.push(error) }); // prettier-ignore
+    const following = follow(projection, {
+      bus: system.bus,
+      counts,
+      signal: stopping.signal,
+      onFailure: (error) => void failures.push(error),
+    });
     await eventually(() => projection.runs(viewer, {}, null, 50), ({ length }) => length >= 6); // prettier-ignore
     const side = new pg.Client({ connectionString: database.url });
     await side.connect();

@@ -62,7 +62,9 @@ class Confusing extends ToolUserError {
 const never = (): Promise<unknown> => new Promise(() => undefined);
 
 /** Each hostile tool, and what its step says: outcome and reason. */
-export const hostileTools: readonly (readonly [does: string, tool: ToolContract, outcome: string, reason: string | null])[] = [
+type HostileTool = readonly [does: string, tool: ToolContract, outcome: string, reason: string | null];
+
+export const hostileTools: readonly HostileTool[] = [
   ['throws before its first await', hostile('throws', () => { throw new Error(marker); }), 'execution', null],
   ['rejects with something that is no error', hostile('rejects', () => Promise.reject({ marker })), 'execution', null],
   ['throws an error that throws when it is looked at', hostile('looks-back', () => { throw looksBack; }), 'execution', null],

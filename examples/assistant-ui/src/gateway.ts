@@ -15,8 +15,8 @@ export interface Question {
 }
 
 /**
- * Starts a run and gives its message as it grows, read by the published decoder of the stream. Where the signal stops it, the run is
- * cancelled.
+ * Starts a run and gives its message as it grows, read by the published decoder of the stream. Where the signal stops
+ * it, the run is cancelled.
  */
 export async function* runMessages(
   gateway: Gateway,

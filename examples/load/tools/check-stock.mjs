@@ -1,4 +1,5 @@
-// Quick, and fails for some: an article that ends in 7 is not known, and for one that ends in 3 the tool itself is broken.
+// Quick, and fails for some: an article that ends in 7 is not known, and for one that ends in 3 the tool itself is
+// broken.
 export default ({ defineTool, z, ToolUserError }) =>
   defineTool({
     type: 'check_stock',

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Stands in for a node of Secret Network: `node fake-node.mjs [PORT]`. It knows one address; every other one has nothing.
+// Stands in for a node of Secret Network: `node fake-node.mjs [PORT]`. It knows one address; every other one has
+// nothing.
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 

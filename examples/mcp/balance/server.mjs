@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// A sample MCP server that asks a Secret Network node over its REST interface, which SECRET_REST_URL names, for a balance.
+// A sample MCP server that asks a Secret Network node over its REST interface, which SECRET_REST_URL names, for a
+// balance.
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

@@ -36,7 +36,10 @@ export async function listFiles(folders, path) {
   return { files: names.slice(0, mostListed), more: names.length > mostListed };
 }
 
-/** Files alone, in order of their paths; links are not followed, and folders that are closed to the server are skipped. */
+/**
+ * Files alone, in order of their paths; links are not followed, and folders that are closed to the server are
+ * skipped.
+ */
 export async function searchFiles(folders, path, pattern) {
   const { path: start } = await directory(folders, path);
   const matches = globMatcher(pattern);
@@ -61,7 +64,10 @@ export async function searchFiles(folders, path, pattern) {
   return { files: files.slice(0, mostListed), more: files.length > mostListed || visited >= mostVisited };
 }
 
-/** The whole new text or the old one, whatever happens meanwhile: it is written beside the file, which it then replaces. */
+/**
+ * The whole new text or the old one, whatever happens meanwhile: it is written beside the file, which it then
+ * replaces.
+ */
 export async function writeFile(folders, filepath, content) {
   const bytes = Buffer.byteLength(content);
   if (bytes > largestFile) throw tooLarge(filepath, bytes, largestFile);

@@ -4,8 +4,8 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { anotherKind, fromSystem, invalidPath } from './refusals.mjs';
 
 /**
- * The allowed folders, and the only way from a path in a call to a place in the file system. No link is followed: a path that leads through
- * one is refused, wherever the link leads.
+ * The allowed folders, and the only way from a path in a call to a place in the file system. No link is followed: a
+ * path that leads through one is refused, wherever the link leads.
  */
 export class Folders {
   #roots;
@@ -21,7 +21,10 @@ export class Folders {
     return new Folders(roots);
   }
 
-  /** Where a path in a call leads; it need not exist, but the folder that it is in must. Throws a sentence for the model. */
+  /**
+   * Where a path in a call leads; it need not exist, but the folder that it is in must. Throws a sentence for the
+   * model.
+   */
   async place(path) {
     if (path.includes('\0')) throw invalidPath();
     const wanted = resolve(this.#roots[0], path);

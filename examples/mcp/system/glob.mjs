@@ -1,6 +1,7 @@
 /**
- * Whether a path matches a glob: `*` any characters within a name, `?` one, `**` any number of names. A pattern without a slash is compared
- * with the last name alone. It compares in steps that grow with the lengths alone, however many stars a pattern has.
+ * Whether a path matches a glob: `*` any characters within a name, `?` one, `**` any number of names. A pattern
+ * without a slash is compared with the last name alone. It compares in steps that grow with the lengths alone,
+ * however many stars a pattern has.
  */
 export function globMatcher(pattern) {
   const wanted = pattern.split('/');

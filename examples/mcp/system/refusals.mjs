@@ -1,5 +1,6 @@
-// What a model reads where a call fails, in three kinds: what it asked for is wrong and what to ask for instead, the system failed and
-// another try may help, or the operator has to permit it. A tool throws one; the SDK makes a result with `isError` of it.
+// What a model reads where a call fails, in three kinds: what it asked for is wrong and what to ask for instead, the
+// system failed and another try may help, or the operator has to permit it. A tool throws one; the SDK makes a result
+// with `isError` of it.
 
 export const invalidPath = () => new Error('Invalid file path. Please provide a path within allowed directories.');
 
@@ -14,7 +15,10 @@ export const tooLarge = (path, bytes, most) =>
 
 export const notText = (path) => new Error(`${path} holds no UTF-8 text. Please provide the path of a text file.`);
 
-/** What an error of the file system means to the model. The system’s own text names folders that are not the model’s business. */
+/**
+ * What an error of the file system means to the model. The system’s own text names folders that are not the model’s
+ * business.
+ */
 export function fromSystem({ code = 'unknown' }, path) {
   switch (code) {
     case 'ENOENT':

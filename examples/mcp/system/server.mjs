@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// A sample MCP server for files within folders that its operator names: `npx . FOLDER…`, with --read-only without tools that change files.
+// A sample MCP server for files within folders that its operator names: `npx . FOLDER…`, with --read-only without
+// tools that change files.
 import { parseArgs } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

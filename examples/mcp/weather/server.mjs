@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// A sample MCP server in front of a weather API: `npx .` answers from sample-data.json, `npx . --config FILE` asks any HTTP API that answers
-// with JSON. The file says where it is and which of its members are wanted; README.md has one.
+// A sample MCP server in front of a weather API: `npx .` answers from sample-data.json, `npx . --config FILE` asks
+// any HTTP API that answers with JSON. The file says where it is and which of its members are wanted; README.md has
+// one.
 import { parseArgs } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

@@ -15,7 +15,9 @@ const configuration = z.strictObject({
   fields: z.record(z.string(), z.string()).refine((fields) => Object.keys(fields).length > 0),
 });
 
-/** Where weather comes from: a service that a file describes, or the sample data. Throws a sentence for the operator. */
+/**
+ * Where weather comes from: a service that a file describes, or the sample data. Throws a sentence for the operator.
+ */
 export function openSource(file, environment = process.env) {
   return file === undefined ? sampleData() : service(readConfiguration(file), environment);
 }

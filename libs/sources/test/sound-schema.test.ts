@@ -338,7 +338,13 @@ describe('every schema', () => {
       fc.property(object, fc.infiniteStream(fc.nat(1_000)), (schema, numbers) => {
         const taken = offered(careless(schema, (most) => (numbers.next().value as number) % most));
         if ('problems' in taken) return;
-        const server = new Ajv({ strict: false, logger: false, meta: false, validateSchema: false, unicodeRegExp: false }).compile(schema); // prettier-ignore
+        const server = new Ajv({
+          strict: false,
+          logger: false,
+          meta: false,
+          validateSchema: false,
+          unicodeRegExp: false,
+        }).compile(schema);
         const check = jsonSchemaInput(taken.inputSchema);
         for (const value of [{}, ...values]) {
           const sent = passes(check, value);

@@ -57,7 +57,10 @@ export function dashboardOf({ name, title, description, variables = [], rows }: 
 /** Columns of the page. */
 const wide = 24;
 
-/** Panels from left to right, in lines as high as their highest; a row begins a line. What is built says how large they are. */
+/**
+ * Panels from left to right, in lines as high as their highest; a row begins a line. What is built says how large
+ * they are.
+ */
 function laidOut(dashboard: Dashboard): Dashboard {
   let [x, y, high] = [0, 0, 0];
   for (const { type, gridPos } of dashboard.panels ?? []) {

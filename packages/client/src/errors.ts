@@ -60,7 +60,10 @@ export class DecisionNotTakenError extends ProblemError {
     this.notTaken = problem.not_taken ?? '';
   }
 }
-/** 429: the caller has made all the requests that it may make in a minute, or its tenant has as many open runs as it may (`too_many_runs`). */
+/**
+ * 429: the caller has made all the requests that it may make in a minute, or its tenant has as many open runs as it
+ * may (`too_many_runs`).
+ */
 export class RateLimitedError extends ProblemError {
   override readonly name = 'RateLimitedError';
 }

@@ -36,7 +36,10 @@ export type RunEvent =
       readonly state: string;
       readonly tools: readonly string[];
     }
-  /** The next piece of what the model says. Another `part` begins where it says something else instead: the last part is the answer. */
+  /**
+   * The next piece of what the model says. Another `part` begins where it says something else instead: the last part
+   * is the answer.
+   */
   | { readonly type: 'text'; readonly iteration: number; readonly part: number; readonly text: string }
   | { readonly type: 'reasoning'; readonly iteration: number; readonly text: string }
   | {

@@ -5,8 +5,9 @@ export interface Piece {
 }
 
 /**
- * The texts of one iteration. Where the stream is read again after a cut, the gateway sends each text in one piece from its beginning: what
- * was shown is not shown again, what is new goes on where it ended, and another text is another part.
+ * The texts of one iteration. Where the stream is read again after a cut, the gateway sends each text in one piece
+ * from its beginning: what was shown is not shown again, what is new goes on where it ended, and another text is
+ * another part.
  */
 export class IterationText {
   private readonly parts: string[] = [];

@@ -22,7 +22,10 @@ interface ApprovalChunk {
 }
 
 export class Approvals extends ApprovalsCalls {
-  /** The calls that wait now, then those that come, each once, until the signal. A connection that is cut is opened again. */
+  /**
+   * The calls that wait now, then those that come, each once, until the signal. A connection that is cut is opened
+   * again.
+   */
   async *stream(options: CallOptions = {}): AsyncGenerator<WaitingApproval, void, undefined> {
     const leaving = new AbortController();
     const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);
@@ -48,7 +51,8 @@ export class Approvals extends ApprovalsCalls {
         } catch (error) {
           problem = error;
         }
-        const cut = problem instanceof ProblemError ? problem : new ConnectionError(messageOf(problem), null, { cause: problem }); // prettier-ignore
+        const cut =
+          problem instanceof ProblemError ? problem : new ConnectionError(messageOf(problem), null, { cause: problem });
         await this.transport.pause(Math.max(1, attempt), cut, sent);
       }
     } finally {
@@ -56,7 +60,10 @@ export class Approvals extends ApprovalsCalls {
     }
   }
 
-  /** Decides on a call of the list or of a run’s stream, and waits `waitSeconds` until that is taken. Throws DecisionNotTakenError where it cannot count. */
+  /**
+   * Decides on a call of the list or of a run’s stream, and waits `waitSeconds` until that is taken. Throws
+   * DecisionNotTakenError where it cannot count.
+   */
   decide(
     { approval_id, request_id, session_id, arguments_hash, requested_partition, requested_offset }: AskedApproval,
     decision: 'approve' | 'refuse',

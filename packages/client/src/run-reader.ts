@@ -11,7 +11,10 @@ type Open =
 /** Codes with which a stream ends while the run goes on, so that it is read again. */
 const cuts: readonly string[] = ['slow', 'stopping', 'interrupted'];
 
-/** Makes events of the chunks of a stream, over any number of connections: what came before a cut is not reported again. */
+/**
+ * Makes events of the chunks of a stream, over any number of connections: what came before a cut is not reported
+ * again.
+ */
 export class RunReader {
   place: RunPlace | null = null;
   /** The stream ended before the run did, though the connection held. */

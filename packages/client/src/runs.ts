@@ -13,8 +13,8 @@ export type Run = (RunningRun | EndedRun) & { readonly location: string };
 export type FinishedRun = EndedRun & { readonly location: string };
 
 /**
- * Where a run is: its `location`, a run that this client gave, a run of a list by its `href`, what the first event of its stream holds, or, once
- * a filter has taken its request, its request_id alone.
+ * Where a run is: its `location`, a run that this client gave, a run of a list by its `href`, what the first event of
+ * its stream holds, or, once a filter has taken its request, its request_id alone.
  */
 export type RunRef =
   | string
@@ -23,7 +23,10 @@ export type RunRef =
   | { readonly request_id: string; readonly session_id?: string; readonly since: number; readonly token?: string };
 
 export interface CreateOptions extends CallOptions {
-  /** Stands for a request_id; made here where the request has none, so that an attempt that was cut starts no second run. */
+  /**
+   * Stands for a request_id; made here where the request has none, so that an attempt that was cut starts no second
+   * run.
+   */
   readonly idempotencyKey?: string;
 }
 
@@ -62,8 +65,8 @@ export class Runs {
   }
 
   /**
-   * Cancels a run of one’s own, by its place or its request_id alone, and returns it as it is then: a run that has ended keeps its end.
-   * With `timeoutMs` it waits so long for the end.
+   * Cancels a run of one’s own, by its place or its request_id alone, and returns it as it is then: a run that has
+   * ended keeps its end. With `timeoutMs` it waits so long for the end.
    */
   async cancel(run: RunRef, options: WaitOptions & { readonly reason?: string } = {}): Promise<Run> {
     const { reason, timeoutMs = 0, ...rest } = options;
@@ -88,8 +91,8 @@ export class Runs {
   }
 
   /**
-   * Starts a run and reports it as it happens. Where the connection is cut, the run is read again and goes on behind what was reported, each
-   * thing once. Leaving the loop leaves the run as it is.
+   * Starts a run and reports it as it happens. Where the connection is cut, the run is read again and goes on behind
+   * what was reported, each thing once. Leaving the loop leaves the run as it is.
    */
   stream(request: AgentRequest, options: CreateOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
     return this.events(creation(request, options), null);

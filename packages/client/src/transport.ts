@@ -3,13 +3,19 @@ import { ConnectionError, errorOf, ProblemError } from './errors.js';
 export interface ClientOptions {
   /** Where the gateway is, such as `https://sluice.example.com`. */
   readonly url: string;
-  /** The credential, or what gives it for each request. Where no identity is configured it is the local secret; without it one may ask, and follow the runs that one started. */
+  /**
+   * The credential, or what gives it for each request. Where no identity is configured it is the local secret;
+   * without it one may ask, and follow the runs that one started.
+   */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** How often a request is tried again that found the gateway busy or unreachable; 12 unless given, which takes half a minute or more, 0 for never. */
+  /**
+   * How often a request is tried again that found the gateway busy or unreachable; 12 unless given, which takes half
+   * a minute or more, 0 for never.
+   */
   readonly retries?: number;
   /** A `retry-after` that is longer is an error at once; a minute unless given. */
   readonly longestRetryAfterMs?: number;
@@ -29,7 +35,10 @@ export interface Sent extends CallOptions {
   readonly query?: object;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it does no harm twice, so that it may be sent again where no answer came. Without it only refusals are tried again. */
+  /**
+   * Whether it does no harm twice, so that it may be sent again where no answer came. Without it only refusals are
+   * tried again.
+   */
   readonly isRepeatable: boolean;
   /** Seconds that the gateway is asked to wait before it answers. */
   readonly waitSeconds?: number;
@@ -70,7 +79,9 @@ export class Transport {
     return this.again(sent, (response) => response.text());
   }
 
-  /** One attempt, whose answer has begun. Throws ProblemError for a refusal, ConnectionError where there is no answer. */
+  /**
+   * One attempt, whose answer has begun. Throws ProblemError for a refusal, ConnectionError where there is no answer.
+   */
   open(sent: Sent): Promise<Response> {
     return this.attempt(sent, (response) => Promise.resolve(response));
   }

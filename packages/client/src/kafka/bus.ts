@@ -38,7 +38,10 @@ export class SluiceBus {
     this.prefix = options.prefix ?? '';
   }
 
-  /** Publishes a request. An id that it leaves out is made here; send the same ids again where an attempt may have arrived. */
+  /**
+   * Publishes a request. An id that it leaves out is made here; send the same ids again where an attempt may have
+   * arrived.
+   */
   async publish(request: NewRequest, headers: Readonly<Record<string, string>> = {}): Promise<Published> {
     const request_id = request.request_id ?? randomUUID();
     const session_id = request.session_id ?? request_id;
@@ -79,8 +82,8 @@ export class SluiceBus {
   }
 
   /**
-   * The records that these topics get from now on, without a group’s offsets; resolves once what is published then is among them. Leave the
-   * loop, call `return` or abort the signal to end it.
+   * The records that these topics get from now on, without a group’s offsets; resolves once what is published then is
+   * among them. Leave the loop, call `return` or abort the signal to end it.
    */
   async follow<T extends Topic>(
     topics: readonly T[],
@@ -107,8 +110,8 @@ export class SluiceBus {
   }
 
   /**
-   * Reads these topics as a member of a consumer group and commits behind each record that `handle` is done with, so that a system that
-   * restarts misses nothing; a record may come twice. Resolves with the function that ends it.
+   * Reads these topics as a member of a consumer group and commits behind each record that `handle` is done with, so
+   * that a system that restarts misses nothing; a record may come twice. Resolves with the function that ends it.
    */
   async consume<T extends Topic>(
     topics: readonly T[],
@@ -181,7 +184,10 @@ export class SluiceBus {
     await handle({ topic: named, partition, offset, key: key?.toString() ?? null, record } as Received<T>);
   }
 
-  /** Where the partitions end now. A group that begins at the latest record looks that up later, and could miss a record. */
+  /**
+   * Where the partitions end now. A group that begins at the latest record looks that up later, and could miss a
+   * record.
+   */
   private async endsOf(topics: readonly Topic[]): Promise<readonly Position[]> {
     const admin = this.options.kafka.admin();
     await admin.connect();
