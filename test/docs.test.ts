@@ -5,7 +5,7 @@ import {
   faultCodes,
   httpErrors,
   insufficientPermissions,
-  notTakenReasons,
+  rejectionReasons,
   hiddenReasons,
   runErrors,
   securityFaults,
@@ -130,7 +130,7 @@ describe('docs/approvals.md', () => {
         .join()
         .matchAll(/^\| `(\w+)` \| (.*) \|$/gm),
     ];
-    expect(Object.fromEntries(rows.map(([, reason, meaning]) => [reason, meaning]))).toEqual(notTakenReasons);
+    expect(Object.fromEntries(rows.map(([, reason, meaning]) => [reason, meaning]))).toEqual(rejectionReasons);
   });
 });
 

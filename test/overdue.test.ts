@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import { claimEnd, errorResponse, returnedTurn, signReturned } from '@sluice/run';
 import { createSignatures, newKeySet, readKeySet, writeKeySet } from '@sluice/identity';
 import { builtInTools } from '@sluice/packs';
@@ -348,7 +348,7 @@ describe('a run that is overdue', () => {
     await system.bus.publish([{ topic: topics.steps, key: 'killed', record }]);
     const [note] = await system.all('agent.steps');
     if (note === undefined) throw new Error('It is not on the log.');
-    await claimEnd({ requestId: 'killed', tenant: 'local', attempt: null }, placeOf(note), system.open.runtime);
+    await claimEnd({ requestId: 'killed', tenant: 'local', attempt: null }, positionOf(note), system.open.runtime);
     await ask('killed-later', 300);
     await ledger.claim({
       key: 'overdue/killed-later/',

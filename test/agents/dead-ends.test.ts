@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Fault } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Dead, HandlerContext, Incoming } from '@sluice/bus';
 import { AgentRunClaims, endDeadRun, isAgentRunId, runOfRecord } from '@sluice/run';
@@ -78,7 +78,7 @@ describe('a dead letter that names an agent’s run', () => {
     const run = runOfRecord(honest.record);
     const claims = new AgentRunClaims(runtime);
     expect([await claims.parkedAt(run), await claims.isVouched(honest.record)]).toEqual([expect.anything(), true]);
-    expect((await claims.goesOn(run, placeOf(honest))).isOwn).toBe(true);
+    expect((await claims.goesOn(run, positionOf(honest))).isOwn).toBe(true);
     const later = { ledger: runtime.ledger, clock: { now: () => Date.now() + 60 * 24 * 3_600_000 } };
     const forgotten = new AgentRunClaims(later);
     expect([await forgotten.parkedAt(run), await forgotten.isVouched(honest.record)]).toEqual([null, false]);

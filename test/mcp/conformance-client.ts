@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pinOf } from '@sluice/core';
-import { takeOffer } from '@sluice/schemas';
+import { convertOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
 import { createMcpHub } from '@sluice/hub';
 import type { McpCallOptions } from '@sluice/hub';
@@ -65,7 +65,7 @@ if (offer === undefined || !('tools' in offer)) {
   process.exitCode = 1;
 } else {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
-  for (const tool of offer.tools.filter((one) => !('problems' in takeOffer(one))))
+  for (const tool of offer.tools.filter((one) => !('problems' in convertOffer(one))))
     for (const args of argumentsFor(tool, offer.tools))
       await attempt(tool.name, () => hub.call('scenario', tool.name, args, options(pinOf(tool, digest))));
   const listed = await attempt('resources', () => hub.call('scenario', '*', {}, options(null, 'resource')));

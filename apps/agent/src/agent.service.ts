@@ -16,7 +16,7 @@ import {
   directTurn,
   endedBy,
   endRun,
-  isTurnTaken,
+  isTurnClaimed,
   keptTo,
   ledByToolset,
   modelRequestOf,
@@ -27,7 +27,7 @@ import {
   runOfRecord,
   searchedRequestOf,
   signTurn,
-  takeTurn,
+  claimTurn,
   verifyGrant,
   verifyRecord,
   turnModel,
@@ -115,7 +115,7 @@ export class AgentService implements OnModuleDestroy {
     await verifyGrant(toolset, this.runtime);
     await verifyRecord(asDeadLettered(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
-    const { isAgain } = await takeTurn(message, this.runtime);
+    const { isAgain } = await claimTurn(message, this.runtime);
     if (isAgain && context.attempt === 1 && (await this.wasHandled(message, context))) return [];
     const cancelled = await cancelOf(toolset, this.runtime);
     if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
@@ -167,7 +167,7 @@ export class AgentService implements OnModuleDestroy {
   /** Whether the turn was taken to its end before: its calls are on the log, or the run’s end. */
   private wasHandled(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<boolean> {
     const { record } = message;
-    const isTaken = () => isTurnTaken(topics.toolCalls, record, this.runtime);
+    const isTaken = () => isTurnClaimed(topics.toolCalls, record, this.runtime);
     const run = { run: runOfRecord(record), attempt: record.run.redrive, sessions: [record.sessionId] };
     return wasHandled({ message, ...run, isTaken, led: ledByToolset(record.iteration) }, context, this.runtime);
   }

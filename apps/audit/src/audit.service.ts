@@ -12,13 +12,13 @@ import {
   seal,
   signHead,
 } from '@sluice/audit';
-import type { Head, Source, SourcePlace, EntryDraft } from '@sluice/audit';
+import type { Head, Source, SourcePosition, EntryDraft } from '@sluice/audit';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 import type { Pace } from './pace.js';
 import { isAuthentic } from './authentic.js';
 import type { Verifying } from './authentic.js';
-import { findHead } from './place-in-chain.js';
+import { findHead } from './chain-position.js';
 import { ToolDirectory } from './tool-directory.js';
 import type { Unsealed } from './unsealed.js';
 
@@ -55,7 +55,7 @@ export class AuditService {
 
   private async write(
     entries: readonly EntryDraft[],
-    source: SourcePlace,
+    source: SourcePosition,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { head: found, resumed } = await findHead(source, context, this.runtime);
@@ -87,7 +87,7 @@ export class AuditService {
     return uncovered >= this.pace.entries || (uncovered > 0 && now - checkpointAt >= this.pace.milliseconds);
   }
 
-  private written(source: SourcePlace, records: readonly AuditRecord[], head: Head): void {
+  private written(source: SourcePosition, records: readonly AuditRecord[], head: Head): void {
     const { metrics } = this.runtime;
     for (const { kind } of records) {
       metrics.auditEntries.inc({ kind });
@@ -98,6 +98,6 @@ export class AuditService {
 }
 
 /** Where the record is, without the record: it is kept until what was written of it is on the log. */
-function placed({ topic, partition, offset, timestamp }: Omit<SourcePlace, 'hash'>, hash: string): SourcePlace {
+function placed({ topic, partition, offset, timestamp }: Omit<SourcePosition, 'hash'>, hash: string): SourcePosition {
   return { topic, partition, offset, timestamp, hash };
 }

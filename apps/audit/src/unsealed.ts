@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { topics } from '@sluice/contracts';
 import { chainOf, checkpointBeside, signHead } from '@sluice/audit';
-import type { Head, SourcePlace } from '@sluice/audit';
+import type { Head, SourcePosition } from '@sluice/audit';
 import type { Runtime } from '@sluice/host';
 import type { Pace } from './pace.js';
 
 interface Standing {
-  readonly place: Pick<SourcePlace, 'topic' | 'partition'>;
+  readonly place: Pick<SourcePosition, 'topic' | 'partition'>;
   readonly head: Head;
   /** When the oldest entry came that no checkpoint covers; null if all are covered. */
   readonly since: number | null;
@@ -34,12 +34,12 @@ export class Unsealed {
   }
 
   /** A chain that another process, or this one before, may have left without a checkpoint. */
-  taken(place: Pick<SourcePlace, 'topic' | 'partition'>, head: Head | null): void {
+  taken(place: Pick<SourcePosition, 'topic' | 'partition'>, head: Head | null): void {
     if (head !== null) this.moved(place, head);
   }
 
   /** The chain was committed up to this head. */
-  moved(place: Pick<SourcePlace, 'topic' | 'partition'>, head: Head): void {
+  moved(place: Pick<SourcePosition, 'topic' | 'partition'>, head: Head): void {
     const chain = chainOf(place);
     const before = this.chains.get(chain)?.since ?? null;
     const since = head.sequence === head.checkpoint ? null : (before ?? this.runtime.clock.now());

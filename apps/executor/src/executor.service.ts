@@ -11,7 +11,7 @@ import {
   callKeyOf,
   claimedName,
   hasEnded,
-  isTurnTaken,
+  isTurnClaimed,
   ledByTurn,
   redrivenBefore,
   redrivenFrom,
@@ -19,7 +19,7 @@ import {
   runOfRecord,
   signContinuation,
   stepResult,
-  takeTurn,
+  claimTurn,
   turnAfter,
   verified,
   verifyGrant,
@@ -52,7 +52,7 @@ export class ExecutorService {
       await verifyRecord(asDeadLettered(message, redriven), this.runtime);
       return found;
     });
-    const { takenAt, isAgain } = await takeTurn(message, this.runtime, redriven?.owner);
+    const { takenAt, isAgain } = await claimTurn(message, this.runtime, redriven?.owner);
     const turn = this.anotherAttempt(message, redriven);
     if (isAgain && context.attempt === 1 && (await this.wasHandled(message, turn, 0, context))) return [];
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
@@ -69,7 +69,7 @@ export class ExecutorService {
     context: HandlerContext,
   ): Promise<boolean> {
     const { record } = turn;
-    const isTaken = () => isTurnTaken(topics.steps, record, this.runtime);
+    const isTaken = () => isTurnClaimed(topics.steps, record, this.runtime);
     const sessions = [record.sessionId, ...record.calls.map((call, index) => agentRunIdOf(record, call, index))];
     const run = { run: runOfRecord(record), attempt: record.run.redrive, sessions };
     return wasHandled({ message: by, ...run, isTaken, led: ledByTurn(turn, from) }, context, this.runtime);

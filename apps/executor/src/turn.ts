@@ -29,7 +29,7 @@ import {
   runOfRecord,
   runTurn,
   RunTools,
-  takeBackCall,
+  resumeCall,
 } from '@sluice/run';
 import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
 import { processesPerFile } from '@sluice/isolation';
@@ -91,7 +91,7 @@ export class Turn {
   }
 
   private async takeBack(next: NextCall, { end, agentRun, startedAt }: Returned): Promise<CallOutcome> {
-    const result = await takeBackCall(this.judged(next, startedAt), end, this.world(next));
+    const result = await resumeCall(this.judged(next, startedAt), end, this.world(next));
     const step = endedStep(next, this.granting.evaluator, result, this.until(startedAt), agentRun);
     return { kind: 'step', step, counts: true };
   }

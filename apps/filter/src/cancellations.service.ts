@@ -3,9 +3,9 @@ import { Fault } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
-import { isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
+import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { cancelRun, hasEnded, longestCancelReason, requestTaken, senderName, wasAnswered } from '@sluice/run';
+import { cancelRun, hasEnded, longestCancelReason, claimingRequest, senderName, wasAnswered } from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -37,7 +37,7 @@ export class CancellationsService {
     const sender = await this.authenticator.authenticate(
       identity,
       await this.runtime.credentials.of(message),
-      takenAt(message),
+      trustedTimeOf(message),
     );
     const caller = sender.ok ? sender.principal : null;
     context.credentialUsed(caller === null ? null : senderName(caller));
@@ -71,7 +71,7 @@ export class CancellationsService {
 
   private async reasonAgainst({ requestId, mustExist }: Cancellation, caller: Principal): Promise<NotCancelled | null> {
     const run = { requestId, tenant: caller.tenantId };
-    const request = await requestTaken(run, this.runtime);
+    const request = await claimingRequest(run, this.runtime);
     if (request === null) return mustExist ? 'no_such_run' : null;
     // As far as it can be read; the mark of another caller would count for nothing.
     if (!isNameless(request) && !(await this.callers.isSender(caller, request))) return 'not_its_caller';

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
-import { placeOf, requestIds, topics } from '@sluice/contracts';
+import { positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
-import { isCredentialGone, takenAt } from '@sluice/bus';
+import { isCredentialGone, trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   channelHeader,
@@ -15,7 +15,7 @@ import {
   denial,
   endedBy,
   endRun,
-  isTurnTaken,
+  isTurnClaimed,
   keepSender,
   ledByRequest,
   ledBySteps,
@@ -26,9 +26,9 @@ import {
   resumedRun,
   runOfRecord,
   signGrant,
-  taken,
-  takeRequest,
-  takeTurn,
+  acceptedRequest,
+  claimRequest,
+  claimTurn,
   verified,
   verifyContinuation,
   verifyRecord,
@@ -81,7 +81,7 @@ export class FilterService {
     const sender = await this.authenticator.authenticate(
       identity,
       await this.runtime.credentials.of(message),
-      takenAt(message),
+      trustedTimeOf(message),
     );
     // Gateway and MCP server have noted what came through them.
     if (message.headers[channelHeader] === undefined) this.groupNotes.note(sender);
@@ -90,9 +90,9 @@ export class FilterService {
     keepSender(message, tenant);
 
     const redriven = await redrivenFrom(message, context, this.runtime);
-    const owner = redriven?.owner ?? placeOf(message);
+    const owner = redriven?.owner ?? positionOf(message);
     const named = { requestId: ids.requestId, tenant };
-    const { owner: takenBy, isAgain } = await takeRequest(named, owner, this.runtime);
+    const { owner: takenBy, isAgain } = await claimRequest(named, owner, this.runtime);
     if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
     const attempt = redriven?.deadLetter ?? null;
     const before = { message, run: named, attempt, sessions: [ids.sessionId], led: ledByRequest };
@@ -100,7 +100,7 @@ export class FilterService {
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
     const problem = requestProblem(ids, message.record, loaded.configuration.limits);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
-    const request = taken(message.record, ids);
+    const request = acceptedRequest(message.record, ids);
 
     if (!sender.ok) {
       context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
@@ -150,7 +150,7 @@ export class FilterService {
     const about = { request: next, run, by: endedBy(message, run) };
     const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
-    const [outputs, { isAgain }] = await Promise.all([decided, takeTurn(message, this.runtime, redriven?.owner)]);
+    const [outputs, { isAgain }] = await Promise.all([decided, claimTurn(message, this.runtime, redriven?.owner)]);
     if (isAgain && (await wasLed(record.iteration + 1, run))) return [];
     return outputs;
   }
@@ -165,7 +165,7 @@ export class FilterService {
     if (context.attempt > 1) return false;
     const { runtime } = this;
     const { record } = message;
-    const isTaken = () => isTurnTaken(topics.toolsets, { ...record, iteration, run }, runtime);
+    const isTaken = () => isTurnClaimed(topics.toolsets, { ...record, iteration, run }, runtime);
     const { sessionId } = record;
     const before = { message, run: runOfRecord(record), attempt: run.redrive, sessions: [sessionId], isTaken };
     return wasHandled({ ...before, led: ledBySteps(iteration) }, context, runtime);

@@ -8,7 +8,7 @@ import type { Runtime } from '@sluice/host';
 import { isOpen, requireLink, requireSecret } from './local-access.js';
 import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
-import type { RunPlace } from './run-place.js';
+import type { RunLocation } from './run-location.js';
 
 type Came = Pick<Request, 'get' | 'res'> & { readonly socket: Pick<Socket, 'remoteAddress'> };
 
@@ -48,7 +48,7 @@ export class Callers {
   }
 
   /** As `of`, for what is about one run: the token of its link is enough. */
-  async ofRun(request: Came, run: RunPlace, token: unknown): Promise<Principal> {
+  async ofRun(request: Came, run: RunLocation, token: unknown): Promise<Principal> {
     this.requireNear(request);
     requireLink(request, run, token, this.runtime);
     return (await this.verify(request)).principal;

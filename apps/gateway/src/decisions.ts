@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decisionsOpenTo, judgeDecision, notTakenReasons } from '@sluice/core';
-import type { Decider, NotTaken, Policy, Principal } from '@sluice/core';
+import { decisionsOpenTo, judgeDecision, rejectionReasons } from '@sluice/core';
+import type { Decider, RejectionReason, Policy, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
 import { ApprovalClaims, approvalRequestFor } from '@sluice/run';
@@ -25,7 +25,7 @@ export interface Judged {
   readonly taken: Outcome | null;
 }
 
-const statuses: Readonly<Record<NotTaken, number>> = {
+const statuses: Readonly<Record<RejectionReason, number>> = {
   unknown_approval: 404,
   invalid_decision: 400,
   other_arguments: 409,
@@ -66,7 +66,7 @@ export class Decisions {
     // Who is no approver learns nothing of what waits: that comes first.
     const who = decider === null ? 'not_authenticated' : notAnApprover(decider, caller, policy);
     const notTaken = who ?? judgeDecision(asked, decided, decider, clock.now(), policy);
-    const refuse = (reason: NotTaken, detail?: string) => this.refusal(reason, decided, asked, caller, detail);
+    const refuse = (reason: RejectionReason, detail?: string) => this.refusal(reason, decided, asked, caller, detail);
     const before = asked === null || who !== null ? undefined : await this.claims.decisionOn(asked.approvalId);
     if (before !== undefined && before !== null && (notTaken === null || notTaken === 'too_late')) {
       const { decision, decidedBy: decided_by, reason } = before;
@@ -100,8 +100,8 @@ export class Decisions {
       const { decision, decidedBy: decided_by, reason, notTaken } = outcome;
       const isOwn = decision === decided.decision && decided_by === decider.actorId;
       if (notTaken !== null) {
-        if (isOwn && Object.hasOwn(notTakenReasons, notTaken))
-          throw await this.refusal(notTaken as NotTaken, decided, asked, caller);
+        if (isOwn && Object.hasOwn(rejectionReasons, notTaken))
+          throw await this.refusal(notTaken as RejectionReason, decided, asked, caller);
       } else if (await this.claims.isDecided(outcome)) {
         if (isOwn) return { decision, decided_by, reason };
         throw await this.refusal('already_decided', decided, asked, caller);
@@ -111,11 +111,11 @@ export class Decisions {
 
   /** Counts and logs in the executor’s place; an attempt that is not permitted is written to the log for the audit. */
   private async refusal(
-    reason: NotTaken,
+    reason: RejectionReason,
     { approvalId, requestId, sessionId, decision }: ApprovalDecided,
     asked: ApprovalRequested | null,
     { tenantId, actorId, subjectId, groups: permittedGroups }: Principal,
-    detail: string = notTakenReasons[reason],
+    detail: string = rejectionReasons[reason],
   ): Promise<Refusal> {
     const { metrics, log, clock, configurations } = this.runtime;
     metrics.approvalsNotTaken.inc({ reason });
@@ -133,7 +133,7 @@ export class Decisions {
   }
 }
 
-function notAnApprover(decider: Decider, { tenantId }: Principal, policy: Policy): NotTaken | null {
+function notAnApprover(decider: Decider, { tenantId }: Principal, policy: Policy): RejectionReason | null {
   const asked = { requestedBy: '', onBehalfOf: null, tenantId };
   return decisionsOpenTo(asked, decider, policy).length === 0 ? 'not_an_approver' : null;
 }

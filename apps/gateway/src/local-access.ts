@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Runtime } from '@sluice/host';
 import { Refusal } from './refusal.js';
-import type { RunPlace } from './run-place.js';
+import type { RunLocation } from './run-location.js';
 
 type Parts = Pick<Runtime, 'configurations' | 'localSecret'>;
 
@@ -23,7 +23,7 @@ export function requireSecret(http: Pick<Request, 'get'>, runtime: Parts): void 
 }
 
 /** As requireSecret; the token of the run’s own link is enough. */
-export function requireLink(http: Pick<Request, 'get'>, run: RunPlace, token: unknown, runtime: Parts): void {
+export function requireLink(http: Pick<Request, 'get'>, run: RunLocation, token: unknown, runtime: Parts): void {
   if (!isOpen(runtime)) return;
   if (typeof token !== 'string' || runtime.localSecret.isIn(http.get('authorization')))
     return requireSecret(http, runtime);
@@ -37,12 +37,12 @@ export function requireLink(http: Pick<Request, 'get'>, run: RunPlace, token: un
 }
 
 /** The token that opens this run to its sender, to read it and to cancel it; null where an identity is configured. */
-export function linkToken(run: RunPlace, runtime: Parts): string | null {
+export function linkToken(run: RunLocation, runtime: Parts): string | null {
   return isOpen(runtime) ? runtime.localSecret.tokenFor(named(run)) : null;
 }
 
 /** With the time: a request under an id that was free again is another run. */
-function named({ requestId, sessionId, since }: RunPlace): readonly (string | number)[] {
+function named({ requestId, sessionId, since }: RunLocation): readonly (string | number)[] {
   return [requestId, sessionId, since];
 }
 

@@ -5,7 +5,7 @@ import { httpErrors } from '@sluice/core';
 export const problemType = 'application/problem+json';
 
 /** Where `/docs` explains a code. */
-export function placeOfCode(code: string): string {
+export function anchorOfCode(code: string): string {
   return `error-${code}`;
 }
 
@@ -16,7 +16,7 @@ export function placeOfCode(code: string): string {
 export function problemOf({ status, code, message, more = {} }: ProblemOrigin): object {
   const known = Object.hasOwn(httpErrors, code) ? httpErrors[code as keyof typeof httpErrors] : null;
   return {
-    type: known === null ? 'about:blank' : `/docs#${placeOfCode(code)}`,
+    type: known === null ? 'about:blank' : `/docs#${anchorOfCode(code)}`,
     title: known === null ? (STATUS_CODES[status] ?? 'Error') : known.meaning,
     status,
     detail: message,

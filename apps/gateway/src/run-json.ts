@@ -8,11 +8,11 @@ import type { Waiting } from '@sluice/run';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
 import type { ShownArguments } from './shown-arguments.js';
-import type { RunPlace } from './run-place.js';
+import type { RunLocation } from './run-location.js';
 
 /** A run that has not ended, with its calls and tokens so far, and what it waits for. */
 export function running(
-  { requestId, sessionId, since }: RunPlace,
+  { requestId, sessionId, since }: RunLocation,
   progress: RunProgress,
   waiting: Waiting | null = null,
 ): object {

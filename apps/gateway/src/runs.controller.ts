@@ -10,8 +10,8 @@ import { prefers } from './prefers.js';
 import { idOfKey } from './repeated-request.js';
 import { requestOf } from './requests.js';
 import { answerOver } from './run-answer.js';
-import { placeOfLink } from './run-place.js';
-import type { RunPlace, RunQuery } from './run-place.js';
+import { locationOfLink } from './run-location.js';
+import type { RunLocation, RunQuery } from './run-location.js';
 import { RunsService } from './runs.service.js';
 import { strictBody } from './strict-body.js';
 
@@ -59,10 +59,13 @@ export class RunsController {
    * Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has
    * taken the request.
    */
-  private async named(asked: RunQuery, http: Request): Promise<{ readonly run: RunPlace; readonly caller: Principal }> {
-    const run = placeOfLink(asked, this.runtime.clock.now());
+  private async named(
+    asked: RunQuery,
+    http: Request,
+  ): Promise<{ readonly run: RunLocation; readonly caller: Principal }> {
+    const run = locationOfLink(asked, this.runtime.clock.now());
     if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };
     const caller = await this.callers.of(http);
-    return { run: await this.runs.placeOf(asked.requestId, caller), caller };
+    return { run: await this.runs.locate(asked.requestId, caller), caller };
   }
 }

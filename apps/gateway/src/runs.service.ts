@@ -3,7 +3,7 @@ import { make, topics } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
-import { channelHeader, hasEnded, requestOwner, requestTaken, waitingOf } from '@sluice/run';
+import { channelHeader, hasEnded, requestOwner, claimingRequest, waitingOf } from '@sluice/run';
 import {
   anothersRun,
   endIfElsewhere,
@@ -13,7 +13,7 @@ import {
   RunAccess,
   RUNTIME,
   RunWatch,
-  takenElsewhere,
+  claimedElsewhere,
 } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
 import { Callers } from './caller.js';
@@ -28,8 +28,8 @@ import { requireSize } from './requests.js';
 import type { NamedRequest } from './requests.js';
 import type { RunAnswer } from './run-answer.js';
 import { endOf, running } from './run-json.js';
-import { beginOf, placeOfRequest, whereIs } from './run-place.js';
-import type { RunPlace } from './run-place.js';
+import { beginOf, locationOfRequest, whereIs } from './run-location.js';
+import type { RunLocation } from './run-location.js';
 import { runChunks } from './stream/run-stream.js';
 import { shownArguments } from './shown-arguments.js';
 import { withWarnings } from './with-warnings.js';
@@ -46,14 +46,14 @@ export interface AcceptedRun {
 /** A wish that a run end. */
 export interface AcceptedCancel {
   readonly caller: Principal;
-  readonly run: RunPlace;
+  readonly run: RunLocation;
   readonly reason: string;
   readonly headers: SentHeaders;
 }
 
 /** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */
 interface RunView {
-  readonly run: RunPlace;
+  readonly run: RunLocation;
   readonly whose: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
@@ -110,11 +110,11 @@ export class RunsService {
   }
 
   /** Where the run is that this very request began before. Throws Refusal(409) where another one has its id. */
-  private async repeated(request: NamedRequest, caller: Principal): Promise<RunPlace> {
+  private async repeated(request: NamedRequest, caller: Principal): Promise<RunLocation> {
     const { requestId } = request;
-    const first = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
+    const first = await claimingRequest({ requestId, tenant: caller.tenantId }, this.runtime);
     if (first !== null && (await this.callers.isSender(caller, first)) && isSameRequest(first, request))
-      return placeOfRequest(first);
+      return locationOfRequest(first);
     throw new Refusal(
       409,
       'conflict',
@@ -143,15 +143,15 @@ export class RunsService {
    * Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that
    * name.
    */
-  async placeOf(requestId: string, caller: Principal): Promise<RunPlace> {
-    const message = await requestTaken({ requestId, tenant: caller.tenantId }, this.runtime);
+  async locate(requestId: string, caller: Principal): Promise<RunLocation> {
+    const message = await claimingRequest({ requestId, tenant: caller.tenantId }, this.runtime);
     if (message === null || !(await this.callers.isSender(caller, message))) throw noSuchRun();
-    return placeOfRequest(message);
+    return locationOfRequest(message);
   }
 
   /** Reports the caller’s run. `act` is done once it is known that the run is the caller’s. */
   async see(
-    run: RunPlace,
+    run: RunLocation,
     caller: Principal,
     preference: Preference,
     answer: RunAnswer,
@@ -166,7 +166,7 @@ export class RunsService {
     try {
       const first = await upToOwner(past, whose);
       if (!whose.isTheirs) {
-        if (await isElsewhere({ ...run, tenant }, this.runtime)) throw new Refusal(409, 'conflict', takenElsewhere);
+        if (await isElsewhere({ ...run, tenant }, this.runtime)) throw new Refusal(409, 'conflict', claimedElsewhere);
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await act?.();
@@ -177,7 +177,7 @@ export class RunsService {
     }
   }
 
-  private access(caller: Principal, { requestId }: RunPlace): RunAccess {
+  private access(caller: Principal, { requestId }: RunLocation): RunAccess {
     const { tenantId: tenant } = caller;
     return new RunAccess(caller, {
       isSender: (request) => this.callers.isSender(caller, request),
@@ -201,7 +201,7 @@ export class RunsService {
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, shown);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
-    if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', takenElsewhere);
+    if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', claimedElsewhere);
     if ('end' in end) answer.send(200, withWarnings(end.end, warnings));
     else {
       const waiting = whose.isTheirs ? await waitingOf(run.requestId, whose.tenantId, this.runtime) : null;

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
 import { Busy } from '@sluice/host';
-import { CallGone, CallTooLarge, KeyReused, KeyTaken } from './calls.service.js';
+import { CallGone, CallTooLarge, KeyReused, KeyInUse } from './calls.service.js';
 
 /** What each record of a run says to who waits for it. */
 const progressTexts: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof KeyReused)
       throw invalid('The key of this call was used for another tool or other arguments before. Choose another key.');
-    if (error instanceof KeyTaken) throw invalid(keyTaken);
+    if (error instanceof KeyInUse) throw invalid(keyInUse);
     if (error instanceof CallGone)
       throw invalid(
         'The call of this key was made, and is no longer on the log. Choose another key to make it once more.',
@@ -43,7 +43,7 @@ export async function attempt<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-export const keyTaken = 'The key of this call names another run. Choose another key.';
+export const keyInUse = 'The key of this call names another run. Choose another key.';
 
 export function invalid(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);

@@ -8,7 +8,7 @@ import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { CredentialTopic } from '@sluice/contracts';
-import { cancelRun, channelHeader, requestOwner, requestTaken } from '@sluice/run';
+import { cancelRun, channelHeader, requestOwner, claimingRequest } from '@sluice/run';
 import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';
 import type { Caller } from './callers.js';
@@ -44,7 +44,7 @@ export interface MadeCall {
 /** The key was used for another call before. */
 export class KeyReused extends Error {}
 /** The id that the key stands for is that of another run. */
-export class KeyTaken extends Error {}
+export class KeyInUse extends Error {}
 /** The call under the key was made, and is no longer on the log. */
 export class CallGone extends Error {}
 export class CallTooLarge extends Error {}
@@ -210,8 +210,8 @@ export class CallsService {
     if (key?.kind === 'message' && claim.claimedAt === now) return null;
     // An earlier attempt that claimed the key may have ended before its request was on the log.
     if ((await requestOwner({ requestId, tenant }, this.runtime)) === null) return null;
-    if (await isElsewhere(this.place(caller, { requestId, session }), this.runtime)) throw new KeyTaken();
-    if ((await requestTaken({ requestId, tenant }, this.runtime)) === null) throw new CallGone();
+    if (await isElsewhere(this.place(caller, { requestId, session }), this.runtime)) throw new KeyInUse();
+    if ((await claimingRequest({ requestId, tenant }, this.runtime)) === null) throw new CallGone();
     return claim.claimedAt - clockSkewMs;
   }
 

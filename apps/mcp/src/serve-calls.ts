@@ -5,7 +5,7 @@ import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import { argumentsRefusal, namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
 import { answerIn, askForDecision } from './approvals.js';
-import { attempt, cutTexts, invalid, keyTaken, progressText } from './call-texts.js';
+import { attempt, cutTexts, invalid, keyInUse, progressText } from './call-texts.js';
 import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
 import { ClientLog } from './client-log.js';
@@ -130,7 +130,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         return refusal(category, message, ids, { code, reason: null });
       }
       case 'not_theirs':
-        throw invalid(keyTaken);
+        throw invalid(keyInUse);
       case 'cut':
         return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
     }

@@ -1,4 +1,4 @@
-import { allTopics, placeOf, runTopics, storyTopics, topics } from '@sluice/contracts';
+import { allTopics, positionOf, runTopics, storyTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Selection } from './format.js';
@@ -46,19 +46,19 @@ async function findTenant(
   for await (const message of reader.read([...storyTopics, topics.deadLetters], options)) {
     const run = requestIdOf(message);
     if (run !== null && tenantOf(message) === tenant) runs.add(run);
-    if (message.topic === 'agent.dead-letters') anybodys.add(placeOf(message.record));
+    if (message.topic === 'agent.dead-letters') anybodys.add(positionOf(message.record));
   }
   const dead = new Set<string>();
   const sources = runTopics.filter(() => anybodys.size > 0);
   for await (const message of reader.read(sources, options)) {
     const run = requestIdOf(message);
-    if (run !== null && runs.has(run) && anybodys.has(placeOf(message))) dead.add(placeOf(message));
+    if (run !== null && runs.has(run) && anybodys.has(positionOf(message))) dead.add(positionOf(message));
   }
   return { runs, dead };
 }
 
 function isOf(message: Incoming, { runs, dead }: OfTenant): boolean {
-  if (message.topic === 'agent.dead-letters') return dead.has(placeOf(message.record));
+  if (message.topic === 'agent.dead-letters') return dead.has(positionOf(message.record));
   const run = requestIdOf(message);
   return run !== null && runs.has(run);
 }

@@ -38,7 +38,7 @@ export function decodeHead(text: string): Head | null {
 }
 
 /** The record that a chain tells of. */
-export interface SourcePlace {
+export interface SourcePosition {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
@@ -49,7 +49,7 @@ export interface SourcePlace {
 }
 
 /** The next entry of a chain. */
-export function seal(told: EntryDraft, source: SourcePlace, head: Head, at = source.timestamp): AuditRecord {
+export function seal(told: EntryDraft, source: SourcePosition, head: Head, at = source.timestamp): AuditRecord {
   const entry = {
     kind: told.kind,
     requestId: told.requestId.toWellFormed(),

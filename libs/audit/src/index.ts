@@ -1,5 +1,5 @@
 export { after, decodeHead, encodeHead, hashOf, noHead, seal } from './chain.js';
-export type { Head, SourcePlace } from './chain.js';
+export type { Head, SourcePosition } from './chain.js';
 export {
   checkpointBeside,
   checkpointEntry,

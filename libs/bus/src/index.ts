@@ -17,7 +17,7 @@ export type {
   Subscription,
 } from './port.js';
 export { skipUndecodable, recordAt } from './record-at.js';
-export { takenAt } from './taken-at.js';
+export { trustedTimeOf } from './trusted-time.js';
 export type { KafkaBus } from './kafka/bus.js';
 export { openKafkaBus } from './kafka/open.js';
 export type { KafkaBusOptions, SaslOptions } from './kafka/options.js';

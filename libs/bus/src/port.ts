@@ -20,7 +20,7 @@ export type Incoming<T extends Topic = Topic> = {
     readonly key: string;
     readonly record: RecordOf<K>;
     readonly headers: Readonly<Record<string, string>>;
-    /** When the log took it, milliseconds since the epoch. What decides about rights asks `takenAt`. */
+    /** When the log took it, milliseconds since the epoch. What decides about rights asks `trustedTimeOf`. */
     readonly timestamp: number;
     /** When it was read here, where the topic leaves the timestamp to producers and it proves nothing. */
     readonly readAt?: number | undefined;

@@ -50,7 +50,7 @@ import { checkStrategies, readStrategy } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { readToolFolders } from './tool-folders.js';
 import { type NamesBefore, servedNames } from './served-names.js';
-import { type Allowed, type Pins, placeOf, specifyBuiltIn, specifyMcp, withheld } from './specifications.js';
+import { type Allowed, type Pins, pinKeyOf, specifyBuiltIn, specifyMcp, withheld } from './specifications.js';
 
 export interface CompilerInputs {
   /** Every type there is, built in or of a tool folder; `mcp-tool` is known without. */
@@ -217,21 +217,21 @@ function serve(
   const usable = tools.filter(({ entry, unusable }) => unusable === null || !brought.has(entry.key));
   const places = usable.flatMap(({ binding }) => (binding?.kind === null ? binding : []));
   const ofServers = new Set(
-    usable.flatMap(({ entry, binding }) => (binding !== null && brought.has(entry.key) ? [placeOf(binding)] : [])),
+    usable.flatMap(({ entry, binding }) => (binding !== null && brought.has(entry.key) ? [pinKeyOf(binding)] : [])),
   );
   const {
     names,
     problems: clashes,
     hidden,
   } = servedNames(places, {
-    isBrought: (place) => ofServers.has(placeOf(place)),
+    isBrought: (place) => ofServers.has(pinKeyOf(place)),
     servers: mcp.servers,
     strategy: mcp.naming,
     digest,
     ...(before === undefined ? {} : { before }),
   });
   problems.push(...clashes);
-  return { names: new Map(places.map((place, at) => [placeOf(place), names[at] ?? ''])), hidden };
+  return { names: new Map(places.map((place, at) => [pinKeyOf(place), names[at] ?? ''])), hidden };
 }
 
 function specify(
@@ -241,7 +241,7 @@ function specify(
   servers: readonly McpServer[],
 ): Allowed {
   const { binding } = tool;
-  const clash = binding === null ? undefined : hidden.get(placeOf(binding));
+  const clash = binding === null ? undefined : hidden.get(pinKeyOf(binding));
   if (clash !== undefined) return withheld(clash);
   const type = given.types.find((one) => one.type === tool.entry.type);
   const isBound = connectionOf(tool, servers) !== undefined;
@@ -314,7 +314,7 @@ function compileTool(
             server: binding.server,
             tool: binding.tool,
             ...(binding.kind === null ? {} : { kind: binding.kind }),
-            served: binding.kind === null ? (served.get(placeOf(binding)) ?? '') : entry.key,
+            served: binding.kind === null ? (served.get(pinKeyOf(binding)) ?? '') : entry.key,
             pin,
             outputSchema,
             ...(nulls === undefined ? {} : { nulls }),

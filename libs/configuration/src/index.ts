@@ -9,6 +9,6 @@ export { defaultSearchTool, discoveryRanges } from './pipes.js';
 export { formatFindings, formatProblems } from './problems.js';
 export { namesBefore, namingStrategies, servedNames } from './served-names.js';
 export type { NamesBefore, NamingStrategy } from './served-names.js';
-export { placeOf } from './specifications.js';
+export { pinKeyOf } from './specifications.js';
 export type { Pins } from './specifications.js';
 export { toolFolders } from './tool-folders.js';

@@ -3,7 +3,7 @@ import type {
   Digest,
   JsonObject,
   McpOffer,
-  McpPlace,
+  McpToolRef,
   OfferedTool,
   PassedOnKind,
   ToolIcon,
@@ -11,7 +11,7 @@ import type {
   ToolType,
 } from '@sluice/core';
 import type { IdentifiedTool } from './identities.js';
-import { takeOffer } from '@sluice/schemas';
+import { convertOffer } from '@sluice/schemas';
 import type { McpBinding } from './mcp.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
@@ -37,7 +37,7 @@ export interface Allowed {
   readonly pin: string | null;
   readonly outputSchema: JsonObject | null;
   /** The tool that says whether a call took effect, and its pin; null where none is named. */
-  readonly reconcile: McpPlace['reconcile'] | null;
+  readonly reconcile: McpToolRef['reconcile'] | null;
   /** Where its input schema is simpler than the server's, as JSON pointers. */
   readonly simplified: readonly string[];
   /** JSON pointers into the schema to what may be null; absent for none. */
@@ -49,11 +49,11 @@ export interface Allowed {
   readonly icons?: readonly ToolIcon[];
 }
 
-/** Pins of tools that were allowed before, by `placeOf`. What is offered otherwise now is held back. */
+/** Pins of tools that were allowed before, by `pinKeyOf`. What is offered otherwise now is held back. */
 export type Pins = ReadonlyMap<string, string>;
 
 /** The key of one server's tool in Pins. */
-export function placeOf({ server, tool }: { readonly server: string; readonly tool: string }): string {
+export function pinKeyOf({ server, tool }: { readonly server: string; readonly tool: string }): string {
   return JSON.stringify([server, tool]);
 }
 
@@ -82,14 +82,14 @@ export function specifyMcp(
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
   if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
-  const taken = takeOffer(offered, given.isBound);
+  const taken = convertOffer(offered, given.isBound);
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
   const asked = binding.reconcile === null ? null : findOffer({ ...binding, tool: binding.reconcile }, given.offers);
   if (typeof asked === 'string') return withheld(`${binding.path}.reconcile: ${asked}`);
   const pin = pinOf(offered, given.digest);
-  const allowed = given.pins?.get(placeOf(binding));
+  const allowed = given.pins?.get(pinKeyOf(binding));
   if (allowed !== undefined && allowed !== pin) return withheld(changed(binding));
   const { inputSchema, simplified, narrowed, nulls, outputSchema } = taken;
   const spec = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileConfiguration, formatProblems, placeOf, serversOfPatterns } from '@sluice/configuration';
+import { compileConfiguration, formatProblems, pinKeyOf, serversOfPatterns } from '@sluice/configuration';
 import type { JsonObject, McpOffer } from '@sluice/core';
 import type { Pins } from '@sluice/configuration';
 import { sampleInputs } from './sample-inputs.js';
@@ -57,7 +57,7 @@ describe('an entry that brings in many tools of a server', () => {
   it('takes nothing that a server adds later, until an operator compiles', () => {
     const { configuration } = compile(file(['read_*']));
     const pins = new Map(
-      configuration?.tools.map(({ mcp }) => [placeOf(mcp as NonNullable<typeof mcp>), mcp?.pin ?? '']),
+      configuration?.tools.map(({ mcp }) => [pinKeyOf(mcp as NonNullable<typeof mcp>), mcp?.pin ?? '']),
     );
     const later = offered('read_file', 'read_media', 'read_secrets');
     expect(compiled(file(['read_*']), later, pins).map(([key]) => key)).toEqual([

@@ -7,7 +7,7 @@ export type { Codec, SchemaRegistry } from './codec.js';
 export { sha256 } from './digest.js';
 export { redriveHeader } from './headers.js';
 export { recordFromJson, recordToJson, ShapeError, wireFields } from './json.js';
-export { placeOf } from './place.js';
+export { positionOf } from './position.js';
 export { longestId, requestIds } from './request-ids.js';
 export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
 export type { AvroField, AvroType } from './schema.js';

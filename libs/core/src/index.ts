@@ -32,8 +32,14 @@ export { nearest, nearMiss, suggestion } from './suggest.js';
 export { claimMemoryMs, clockSkewMs, lateRecordMs } from './time-limits.js';
 export { WeakMemory } from './weak-memory.js';
 export { cut, wellFormed, wellFormedJson } from './well-formed.js';
-export { decisionsOpenTo, isNotTaken, judgeDecision, notTakenReasons } from './approval/decision.js';
-export type { ApprovalDecision, AskedApproval, Decider, NotTaken, WrittenDecision } from './approval/decision.js';
+export { decisionsOpenTo, isRejectionReason, judgeDecision, rejectionReasons } from './approval/decision.js';
+export type {
+  ApprovalDecision,
+  AskedApproval,
+  Decider,
+  RejectionReason,
+  WrittenDecision,
+} from './approval/decision.js';
 export { approvable, changingEffects, needsApproval, runsWithoutApproval } from './approval/needs-approval.js';
 export { redactArguments } from './approval/redact-arguments.js';
 export { mostConditions } from './availability/availability.js';
@@ -230,7 +236,7 @@ export type {
   JwtSettings,
   KnowledgeSettings,
   Limits,
-  McpPlace,
+  McpToolRef,
   McpServer,
   ModelPrice,
   ModelProvider,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isNotTaken, judgeDecision, notTakenReasons, redactArguments } from '@sluice/core';
+import { isRejectionReason, judgeDecision, rejectionReasons, redactArguments } from '@sluice/core';
 import type { JsonValue, WrittenDecision } from '@sluice/core';
 import { readCases } from '../../configuration/test/read-cases.js';
 
@@ -46,8 +46,8 @@ describe('a decision on an approval', () => {
 
   it('has a reason for each way not to count', () => {
     const shown = new Set(cases.flatMap(({ reason = [] }) => reason));
-    expect(Object.keys(notTakenReasons).filter((reason) => !shown.has(reason))).toEqual(['already_decided']);
-    expect([isNotTaken('own_call'), isNotTaken('constructor')]).toEqual([true, false]);
+    expect(Object.keys(rejectionReasons).filter((reason) => !shown.has(reason))).toEqual(['already_decided']);
+    expect([isRejectionReason('own_call'), isRejectionReason('constructor')]).toEqual([true, false]);
   });
 });
 

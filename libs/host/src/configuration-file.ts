@@ -6,7 +6,7 @@ import type { AuthorizationFiles, CompilerInputs, NamesBefore, Pins } from '@slu
 import type { Configuration, Finding, McpOffer, McpServer, Problem, ToolType } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { withPathsFrom } from './configuration-paths.js';
-import { offsetOf, yamlProblems } from './yaml-places.js';
+import { offsetOf, yamlProblems } from './yaml-offsets.js';
 
 export interface Compiled {
   readonly configuration: Configuration | null;

@@ -20,7 +20,7 @@ export type { Service } from './start-service.js';
 export { Handles } from './handles.js';
 // Following runs
 export { Busy } from './watch/busy.js';
-export { endIfElsewhere, isElsewhere, takenElsewhere } from './watch/elsewhere.js';
+export { endIfElsewhere, isElsewhere, claimedElsewhere } from './watch/elsewhere.js';
 export type { Followed } from './watch/followed.js';
 export { Past } from './watch/past.js';
 export { anothersRun, isSame, RunAccess } from './watch/run-access.js';
@@ -50,7 +50,7 @@ export { Credentials } from './credentials.js';
 export { readLocalSecret } from './local-secret-environment.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
 export { requireBelonging } from './belonging.js';
-export { openBus, openLedger, projectionPlace, requireSharedLedger } from './open-stores.js';
+export { openBus, openLedger, projectionLocation, requireSharedLedger } from './open-stores.js';
 export {
   createKeyFile,
   keyFile,

@@ -92,7 +92,7 @@ function schemaOf(prefix: string): string {
  * Where the tables are that lists are read from: in the ledger’s PostgreSQL, so that all instances share them, or a
  * file.
  */
-export function projectionPlace({ databaseUrl, instance, kafka, dataFolder }: ProjectionEnvironment) {
+export function projectionLocation({ databaseUrl, instance, kafka, dataFolder }: ProjectionEnvironment) {
   if (databaseUrl === null) return { file: dataFiles({ dataFolder }).projection };
   const schema = schemaOf(`lists${kafka === null || kafka.prefix === '' ? '' : `_${kafka.prefix}`}`);
   return { url: databaseUrl, schema, instance };

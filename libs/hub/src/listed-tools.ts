@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { cut, isIcon, isJsonObject, pinOf, printable, wellFormed } from '@sluice/core';
-import { takeOffer } from '@sluice/schemas';
+import { convertOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool, ToolIcon } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
 
@@ -61,7 +61,7 @@ function eachOnce(tools: readonly OfferedTool[]): readonly OfferedTool[] {
  */
 export function pinIn(tools: readonly OfferedTool[], name: string): string | null {
   const [tool, ...others] = tools.filter((one) => one.name === name);
-  if (tool === undefined || others.length > 0 || 'problems' in takeOffer(tool)) return null;
+  if (tool === undefined || others.length > 0 || 'problems' in convertOffer(tool)) return null;
   return pinOf(tool, (text) => createHash('sha256').update(text).digest('hex'));
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, isNotTaken, notTakenReasons, toolErrors } from '@sluice/core';
+import { isJsonObject, isRejectionReason, rejectionReasons, toolErrors } from '@sluice/core';
 import type { JsonValue, ToolErrorCode } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import { blocksIn } from './blocks.js';
@@ -79,7 +79,9 @@ export function pendingResult(
 ): CallResult {
   const until = new Date(expiresAt).toISOString();
   const without =
-    notTaken !== null && isNotTaken(notTaken) ? `The decision does not count: ${notTakenReasons[notTaken]} ` : '';
+    notTaken !== null && isRejectionReason(notTaken)
+      ? `The decision does not count: ${rejectionReasons[notTaken]} `
+      : '';
   const message = `${without}The call of ${name} waits for an approval (${approvalId}, until ${until}), so it was not made yet. ${about}Call ${name} again with the same arguments after the decision to get its result; until then the answer stays this one.`;
   const result = refusal('permission', message, ids, { code: 'pending', reason: 'approval' });
   const approval = { approval_id: approvalId, expires_at: expiresAt, status: 'pending', not_taken: notTaken };

@@ -28,14 +28,14 @@ import type {
 import { clearAll, forgetRuns, positionStatement, runStatements } from './writer.js';
 
 /** Where the tables are: a file, or a schema in PostgreSQL that all instances share. */
-export type ProjectionPlace = { readonly file: string } | PostgresOptions;
+export type ProjectionLocation = { readonly file: string } | PostgresOptions;
 
 /** The log as tables: what lists are read from. Everything in it follows from the log. */
 export class Projection {
   private constructor(private readonly store: Store) {}
 
   /** Opens or makes it. Rejects with Fault('storage') that says what to change. */
-  static async open(place: ProjectionPlace): Promise<Projection> {
+  static async open(place: ProjectionLocation): Promise<Projection> {
     if ('file' in place) return new Projection(await sqliteStore(place.file));
     // Loaded here, so that what runs on a file starts without it.
     const { postgresStore } = await import('./stores/postgres.js');

@@ -1,4 +1,4 @@
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import { modelName } from '@sluice/core';
 import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -82,13 +82,15 @@ export function deriveDeadEnd(
   if (dead.size === 0) return [];
   const messages = [...run.requests, ...run.toolsets, ...run.calls, ...run.steps, ...run.approvals, ...run.returns];
   const own = messages.flatMap((message) => {
-    const letter = dead.get(placeOf(message));
+    const letter = dead.get(positionOf(message));
     return letter === undefined ? [] : [{ ...message, ...letter, message }];
   });
-  const known = new Set(own.map(placeOf));
+  const known = new Set(own.map(positionOf));
   // What could not be decoded is no message; which run it was of stands in its bytes or its key.
   const undecoded = [...dead.values()]
-    .filter((letter) => letter.code === 'undecodable' && letter.key === record.sessionId && !known.has(placeOf(letter)))
+    .filter(
+      (letter) => letter.code === 'undecodable' && letter.key === record.sessionId && !known.has(positionOf(letter)),
+    )
     .map((letter) => ({ ...letter, message: null }));
   return [...own, ...undecoded].flatMap((one) => {
     const end = endOfDead(one as Parameters<typeof endOfDead>[0], record.tenantId, record.endedAt);

@@ -1,5 +1,5 @@
 import { judgeDecision, localPrincipal, runName } from '@sluice/core';
-import type { Decider, NotTaken } from '@sluice/core';
+import type { Decider, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import { approvalIdOf, callKeyOf, cancelledMeanwhile } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
@@ -38,7 +38,7 @@ export function deriveOutcome(
       throw new NotReplayable(
         'It came after its run had ended, and the question is not among the records that were read.',
       );
-    let notTaken: NotTaken | null = judgeDecision(asked, decided, decider, message.timestamp, policy);
+    let notTaken: RejectionReason | null = judgeDecision(asked, decided, decider, message.timestamp, policy);
     if (notTaken === null && recorded.notTaken !== null && isDecidedElsewhere(recorded, run))
       notTaken = 'already_decided';
     if (identity.provider !== 'none' && notTaken !== recorded.notTaken && asksWho(recorded))
@@ -63,7 +63,7 @@ export function deriveOutcome(
  * The outcomes that a turn can have gone on with. An approver can write others, which the executor drops: so where
  * there are several, those that follow from a decision or a question.
  */
-export function outcomesTaken(
+export function acceptedOutcomes(
   approvalId: string,
   run: RunRecords,
   configurations: Pick<RecordedConfigurations, 'inForce'>,

@@ -11,7 +11,7 @@ import type {
 } from '@sluice/core';
 import { recordedDenial } from '@sluice/core';
 import { cancelledBefore, runCall } from '@sluice/run';
-import type { CallInTurn, CallWorld, DecisionTaken, ParkedCall } from '@sluice/run';
+import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 
 /** Who decides what is permitted under a configuration. */
@@ -35,7 +35,7 @@ export async function admit(
   call: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
-  decision: DecisionTaken | null,
+  decision: AcceptedDecision | null,
 ): Promise<Admission> {
   try {
     const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decision));
@@ -62,7 +62,7 @@ function recordedWorld(
   { record, judges }: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
-  decision: DecisionTaken | null,
+  decision: AcceptedDecision | null,
 ): CallWorld {
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
@@ -138,7 +138,7 @@ function described(tool: ConfiguredTool, recorded: Step | null): BoundTool | und
   };
 }
 
-const approve: DecisionTaken = { decision: 'approve', reason: '' };
+const approve: AcceptedDecision = { decision: 'approve', reason: '' };
 
 function isRefusedInput({ outcome, reason }: Step): boolean {
   return outcome === 'validation' && reason === null;

@@ -1,4 +1,4 @@
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import type { DeadLetters, Gathered } from './run-records.js';
 
 /** How much of runs that ended with a dead letter is held, in bytes: the oldest goes first. */
@@ -60,12 +60,12 @@ export class DeadEnds {
 /** Whether a redrive can need records from before it; a request that is asked again brings all it needs along. */
 function canComeBack({ isError, messages }: Gathered, dead: DeadLetters): boolean {
   if (!isError || dead.size === 0) return false;
-  return messages.some((message) => message.topic !== topics.requests && dead.has(placeOf(message)));
+  return messages.some((message) => message.topic !== topics.requests && dead.has(positionOf(message)));
 }
 
 /** The dead letters that a run can have ended with. */
 function keepLetters({ messages, letters }: Gathered, dead: DeadLetters): void {
-  const places = new Set(messages.map(placeOf));
+  const places = new Set(messages.map(positionOf));
   const keys = new Set(messages.map(({ key }) => key));
   for (const [place, letter] of dead)
     if (places.has(place) || (letter.code === 'undecodable' && keys.has(letter.key))) letters.set(place, letter);

@@ -2,7 +2,7 @@ import type { Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { beginning, decideIteration, denial, recordedConditions, taken, withConditions } from '@sluice/run';
+import { beginning, decideIteration, denial, recordedConditions, acceptedRequest, withConditions } from '@sluice/run';
 import type { Cancelled, Iteration } from '@sluice/run';
 import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
@@ -72,7 +72,7 @@ function fromRequests(
   return requests.map((message): Iteration => {
     const evaluator = configurations.get(configVersion);
     const ids = requestIds(message, message.record);
-    const request = taken(message.record, ids);
+    const request = acceptedRequest(message.record, ids);
     const { run: begun, permission } = beginning(message.record, principal, evaluator, startedAt);
     // What the session's earlier runs were, the filter read; the record has it.
     const run = { ...begun, redrive: after.redrive, memory: after.memory };

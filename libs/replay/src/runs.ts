@@ -1,4 +1,4 @@
-import { placeOf, redriveHeader, runTopics, topics } from '@sluice/contracts';
+import { positionOf, redriveHeader, runTopics, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
@@ -54,7 +54,7 @@ export async function* readRuns(
         if (timestamp - letter.failedAt <= 2 * lingerMs) break;
         dead.delete(place);
       }
-      dead.set(placeOf(message.record), message.record);
+      dead.set(positionOf(message.record), message.record);
       continue;
     }
     const runs = open.of(message);

@@ -1,4 +1,4 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -53,7 +53,8 @@ export async function recordDifference<T extends SignedTopic>(
   verifier: Verifier,
 ): Promise<Difference | null> {
   const { topic, record } = message;
-  if (takenAt(message) < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier))) return null;
+  if (trustedTimeOf(message) < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier)))
+    return null;
   const { recordSignature } = record;
   if (recordSignature === null) {
     // Since when another installation signs whole records, its keys say.

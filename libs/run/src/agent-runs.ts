@@ -24,7 +24,7 @@ import type {
 } from '@sluice/core';
 import { make, sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
-import type { PlacedTurn } from './approvals/request.js';
+import type { LoggedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
 import { agentPromptBytes } from './definition-bytes.js';
 import { promptTokensOf } from './prompt-tokens.js';
@@ -114,7 +114,7 @@ export function questionOf(args: JsonValue | undefined): string {
  * connections of the run that calls it.
  */
 export function agentBeginning(
-  { partition, offset, record }: PlacedTurn,
+  { partition, offset, record }: LoggedTurn,
   index: number,
   { agentRunId, question, startedAt, fanOut }: Handing,
   done: readonly Step[],

@@ -52,7 +52,7 @@ export function requestProblem(
  * The request as it goes on: who asks is in the run from here on, and what the sender wrote of it goes no further.
  * Nor does what a sender would have a provider read as its own words.
  */
-export function taken(request: AgentRequest, ids: RunIds): AgentRequest {
+export function acceptedRequest(request: AgentRequest, ids: RunIds): AgentRequest {
   return { ...request, ...ids, userId: null, history: request.history.map(withoutProviderData) };
 }
 

@@ -28,7 +28,15 @@ export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
 export { hashedResult } from './digest.js';
 export { directTurn } from './direct-call.js';
 export type { StepBounds } from './history.js';
-export { beginning, decideIteration, denial, isOverdue, requestProblem, returnedTurn, taken } from './filter.js';
+export {
+  beginning,
+  decideIteration,
+  denial,
+  isOverdue,
+  requestProblem,
+  returnedTurn,
+  acceptedRequest,
+} from './filter.js';
 export type { Iteration, RunIds } from './filter.js';
 export { historyProblem } from './history.js';
 export { requestIdOf, tenantOf } from './ids.js';
@@ -55,11 +63,11 @@ export type { Waiting } from './waiting.js';
 export { approvalRequestFor } from './approvals/asked-for.js';
 export { CountingApprovals } from './approvals/counting.js';
 export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
-export type { ApprovalPlace, Counts } from './approvals/open.js';
+export type { ApprovalPosition, Counts } from './approvals/open.js';
 export { approvalIdOf, approvalRequest, cancelledMeanwhile } from './approvals/request.js';
-export type { Asking, DecisionTaken, PlacedTurn } from './approvals/request.js';
+export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.js';
 export { AgentRunClaims } from './claims/agent-runs.js';
-export type { CallPlace, JoinedFanOut } from './claims/agent-runs.js';
+export type { CallPosition, JoinedFanOut } from './claims/agent-runs.js';
 export { ApprovalClaims } from './claims/approvals.js';
 export { attemptKept, keepAttempt } from './claims/attempts.js';
 export type { Attempt } from './claims/attempts.js';
@@ -67,10 +75,10 @@ export { ledByRequest, ledBySteps, ledByToolset, ledByTurn, wasAnswered, wasHand
 export { cancelOf, cancelRun, longestCancelReason, notCancelledReasons } from './claims/cancel.js';
 export type { Cancelled, NotCancelled } from './claims/cancel.js';
 export { claimEnd, hasEnded, quarantinedAt } from './claims/end-once.js';
-export { requestPlace, requestTaken } from './claims/request-taken.js';
+export { requestPosition, claimingRequest } from './claims/claiming-request.js';
 export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
 export type { NamedRun } from './claims/run-names.js';
-export { isTurnTaken, requestOwner, takeRequest, takeTurn } from './claims/take-once.js';
+export { isTurnClaimed, requestOwner, claimRequest, claimTurn } from './claims/requests-and-turns.js';
 export { Configurations } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
 export {
@@ -88,7 +96,7 @@ export type { EndedBy } from './ends/end-run.js';
 export { errorResponse } from './ends/responses.js';
 export { hideSecrets, letterJson } from './redrive/letter-json.js';
 export type { ShownLetter } from './redrive/letter-json.js';
-export { letterAt, letterPlace, readLetters } from './redrive/letters.js';
+export { letterAt, letterPosition, readLetters } from './redrive/letters.js';
 export type { Content, Letter, LetterFilter } from './redrive/letters.js';
 export type { Permit } from './redrive/permit.js';
 export { planRedrive } from './redrive/plan.js';
@@ -120,7 +128,7 @@ export { beforeMember } from './strategy/fan-out.js';
 export type { AssumedTurn } from './strategy/fan-out.js';
 export type { Move } from './strategy/move.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
-export { begunCall, invocationOf, runCall, takeBackCall } from './turn/run-call.js';
+export { begunCall, invocationOf, runCall, resumeCall } from './turn/run-call.js';
 export type { CallInTurn, CallWorld, ParkedCall } from './turn/run-call.js';
 export { endedStep, runTurn } from './turn/run-turn.js';
 export type { CallOutcome, NextCall, TurnEnd } from './turn/run-turn.js';

@@ -1,5 +1,5 @@
 export { schemaProblems } from './input-schema.js';
-export { takeOffer } from './offered-schema.js';
+export { convertOffer } from './offered-schema.js';
 export { longestSchemaPattern, regexFlags } from './regex-flags.js';
 export { checkableSchema, soundSchema } from './sound-schema.js';
 export { withNulls } from './with-nulls.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
 import { pinOf } from '@sluice/core';
-import { takeOffer, withNulls } from '@sluice/schemas';
+import { convertOffer, withNulls } from '@sluice/schemas';
 import type { JsonObject, OfferedTool } from '@sluice/core';
 import { readCases } from '../../configuration/test/read-cases.js';
 import { sampleInputs, sha256 } from '../../configuration/test/sample-inputs.js';
@@ -26,7 +26,7 @@ type Case = { readonly name: string; readonly schema: JsonObject; readonly is_bo
 describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
   it.each(readCases<readonly Case[]>('simple-schemas.yaml').map((one) => [one.name, one] as const))('%s', (_, one) => {
     const before = JSON.stringify(one.schema);
-    const taken = takeOffer(offered(one.schema), one.is_bound);
+    const taken = convertOffer(offered(one.schema), one.is_bound);
     if ('problems' in one) expect(taken).toEqual({ problems: one.problems });
     else
       expect(taken).toEqual({
@@ -44,7 +44,7 @@ describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
       .filter(({ problems }) => problems.length === 0)
       .map((one) => [one.name, one.schema] as const),
   )('is the server’s own, untouched, where it is within the subset: %s', (_, schema) => {
-    const taken = takeOffer(offered(schema));
+    const taken = convertOffer(offered(schema));
     expect(taken).toEqual({ inputSchema: schema, simplified: [], narrowed: [], nulls: [], outputSchema: null });
     expect('inputSchema' in taken && taken.inputSchema).toBe(schema);
   });
@@ -53,7 +53,7 @@ describe('what a server’s input schema is offered as (T-10d, T-26b3)', () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"$ref":"#/$defs/__proto__"},"constructor":{"anyOf":[{"type":"string"},{"type":"null"}]}},"$defs":{"__proto__":{"type":"integer"}}}',
     ) as JsonObject;
-    const taken = takeOffer(offered(schema));
+    const taken = convertOffer(offered(schema));
     expect(JSON.stringify('inputSchema' in taken && taken.inputSchema)).toBe(
       '{"type":"object","properties":{"__proto__":{"type":"integer"},"constructor":{"type":"string"}}}',
     );
@@ -76,7 +76,7 @@ describe('what may be null on the server', () => {
   };
 
   it('is shown without null, and taken with it where it is checked', () => {
-    const taken = takeOffer(offered(schema));
+    const taken = convertOffer(offered(schema));
     if ('problems' in taken) throw new Error(taken.problems.join());
     expect(JSON.stringify(taken.inputSchema)).not.toContain('null');
     const { properties = {}, required } = withNulls(taken.inputSchema, taken.nulls) as unknown as {
@@ -106,8 +106,8 @@ describe('an argument `connectionId` of a foreign server', () => {
   });
 
   it('is that server’s business, unless the tool is bound to a connection here (T-26b3)', () => {
-    expect(takeOffer(tool)).toMatchObject({ inputSchema: tool.inputSchema });
-    expect(takeOffer(tool, true)).toMatchObject({
+    expect(convertOffer(tool)).toMatchObject({ inputSchema: tool.inputSchema });
+    expect(convertOffer(tool, true)).toMatchObject({
       problems: [
         'The input schema requires `connectionId` at /; connections are never arguments.',
         'The input schema has the property `connectionId` at /properties/connectionId; connections are never arguments.',
@@ -197,7 +197,7 @@ describe('a hostile schema (T-10d)', () => {
       /which it is a part of/,
     ],
   ])('that %s is refused with a sentence, and the work is bounded', (_, schema, problem) => {
-    const taken = takeOffer(offered(schema as JsonObject));
+    const taken = convertOffer(offered(schema as JsonObject));
     expect('problems' in taken ? taken.problems[0] : taken).toEqual(
       typeof problem === 'string' ? problem : expect.stringMatching(problem),
     );
@@ -205,7 +205,9 @@ describe('a hostile schema (T-10d)', () => {
 
   it('steers no terminal with the names of its parameters', () => {
     const $ref = '#/nowhere';
-    const taken = takeOffer(offered({ type: 'object', properties: { ['a\u001b[31m' + 'x'.repeat(500)]: { $ref } } }));
+    const taken = convertOffer(
+      offered({ type: 'object', properties: { ['a\u001b[31m' + 'x'.repeat(500)]: { $ref } } }),
+    );
     const said = 'problems' in taken ? taken.problems.join() : '';
     expect(said).toContain('at /properties/a\uFFFD[31mxxx');
     expect(said.length).toBeLessThan(300);

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@sluice/core';
 import { withNulls } from '@sluice/schemas';
-import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpPlace, ToolCapabilities } from '@sluice/core';
+import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpToolRef, ToolCapabilities } from '@sluice/core';
 import { readReconciled, redact, specOf } from '@sluice/tools';
 import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
 import type { McpCredential, McpHub } from '@sluice/hub';
@@ -17,7 +17,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   if (mcp === null)
     throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
   const call = async (
-    called: Pick<McpPlace, 'tool' | 'pin' | 'kind'>,
+    called: Pick<McpToolRef, 'tool' | 'pin' | 'kind'>,
     args: JsonObject,
     connectionId: string | undefined,
     granted: ToolCapabilities,

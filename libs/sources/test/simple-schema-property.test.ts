@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { schemaProblems, takeOffer, withNulls } from '@sluice/schemas';
+import { schemaProblems, convertOffer, withNulls } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
 import { jsonSchemaInput } from '../src/json-schema-input.js';
 
@@ -104,11 +104,11 @@ describe('a simplified schema (T-10d)', () => {
   it('lets nothing through that the server’s own would not take, and changes nothing of it', () => {
     const seen = { simplified: 0, sent: 0, refused: 0 };
     const judged = (schema: JsonObject): void => {
-      const taken = takeOffer(offering(schema));
+      const taken = convertOffer(offering(schema));
       if ('problems' in taken) return;
       // What was made is within the subset, and stays as it is.
       expect(schemaProblems(taken.inputSchema)).toEqual([]);
-      const again = takeOffer(offering(taken.inputSchema));
+      const again = convertOffer(offering(taken.inputSchema));
       expect(again).toEqual({ ...taken, simplified: [], narrowed: [], nulls: [] });
       expect('inputSchema' in again && again.inputSchema).toBe(taken.inputSchema);
       const server = serverOf(schema);

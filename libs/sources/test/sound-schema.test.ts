@@ -2,13 +2,13 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { longestSchemaPattern, regexFlags, soundSchema, takeOffer } from '@sluice/schemas';
+import { longestSchemaPattern, regexFlags, soundSchema, convertOffer } from '@sluice/schemas';
 import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { jsonSchemaInput, jsonSchemaOutput } from '../src/json-schema-input.js';
 
 const offered = (inputSchema: JsonObject, outputSchema: JsonObject | null = null) =>
-  takeOffer({ name: 't', description: '', inputSchema, outputSchema });
+  convertOffer({ name: 't', description: '', inputSchema, outputSchema });
 const inputOf = (inputSchema: JsonObject): JsonObject => {
   const taken = offered(inputSchema);
   if ('problems' in taken) throw new Error(taken.problems.join(' '));

@@ -56,7 +56,7 @@ export interface EncodeOptions {
 }
 
 /** Where the tools of a request stand: the lists that hold them, and which item is which. */
-export interface ToolPlaces {
+export interface ToolLocations {
   /** Lists of tools in the text, with the name of each item, null for what is no function of the caller’s. */
   readonly lists: readonly { readonly span: JsonSpan; readonly names: readonly (string | null)[] }[];
   /** Members that go when no tool is left, each with the object that holds it. */
@@ -78,7 +78,7 @@ export interface Codec extends StreamWire {
   encodeTool(tool: WireTool): string;
   /** The messages as items of the request’s own list of them. */
   encodeMessages(messages: readonly Message[]): readonly string[];
-  toolPlaces(root: JsonSpan): ToolPlaces;
+  toolLocations(root: JsonSpan): ToolLocations;
   readonly messagesName: 'messages' | 'input' | 'contents';
   encodeTurn(turn: Turn, createdAtMs: number): Encoded;
   streamEncoder(head: TurnHead): StreamEncoder;

@@ -1,4 +1,4 @@
-import type { Codec, ToolPlaces } from './codec.js';
+import type { Codec, ToolLocations } from './codec.js';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems, removeMembers } from './json/edit.js';
 import { JsonSpan } from './json/span.js';
@@ -30,7 +30,7 @@ export interface RequestEdit {
 
 /** The client’s own tools in a request, each with its text as it stands there, in their order. */
 export function toolTexts(wire: WireName, body: string): readonly { readonly name: string; readonly raw: string }[] {
-  const { lists } = codecs[wire].toolPlaces(JsonSpan.of(body));
+  const { lists } = codecs[wire].toolLocations(JsonSpan.of(body));
   const [first] = lists;
   if (lists.length !== 1 || first === undefined) return lists.flatMap((list) => textsIn(list));
   return first.span.repeated?.once(`texts of ${wire}`, () => textsIn(first)) ?? textsIn(first);
@@ -39,7 +39,7 @@ export function toolTexts(wire: WireName, body: string): readonly { readonly nam
 function textsIn({
   span,
   names,
-}: ToolPlaces['lists'][number]): readonly { readonly name: string; readonly raw: string }[] {
+}: ToolLocations['lists'][number]): readonly { readonly name: string; readonly raw: string }[] {
   // Of the list that is held where there is one, so that no text of a tool keeps the whole body.
   const { start, repeated } = span;
   const text =
@@ -71,7 +71,7 @@ function toolEdits(
     moveCacheMarks = false,
   }: RequestEdit,
 ): Edit[] {
-  const places = codec.toolPlaces(root);
+  const places = codec.toolLocations(root);
   const added = [...addTools.map((tool) => codec.encodeTool(tool)), ...addRawTools];
   const leading = leadTools.map((tool) => codec.encodeTool(tool));
   if (places.lists.length === 0) {

@@ -90,7 +90,7 @@ function partsOf(wire: WireName, item: JsonSpan): readonly MessagePart[] | null 
 
 /** Whether the request has tools at all: without any, providers take no calls in its history. */
 export function hasTools(wire: WireName, body: string): boolean {
-  return codecs[wire].toolPlaces(JsonSpan.of(body)).lists.some(({ span }) => span.items.length > 0);
+  return codecs[wire].toolLocations(JsonSpan.of(body)).lists.some(({ span }) => span.items.length > 0);
 }
 
 /** The request with its answers changed, and every other byte as it was. */

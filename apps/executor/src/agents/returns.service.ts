@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault } from '@sluice/core';
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   AgentRunClaims,
@@ -17,7 +17,7 @@ import {
   verified,
   verifyEnd,
 } from '@sluice/run';
-import type { EndedBy, NamedRun, CallPlace, Redriven } from '@sluice/run';
+import type { EndedBy, NamedRun, CallPosition, Redriven } from '@sluice/run';
 import { inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForAgent } from './hand-over.js';
@@ -46,7 +46,7 @@ export class ReturnsService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     await verified(redriven, () => verifyEnd(asDeadLettered(message, redriven), this.runtime));
     if (!(await this.claims.isVouched(record))) return this.drop(requestId, 'no service ended the run so', context);
-    const { isOwn, isAgain } = await this.claims.goesOn(run, redriven?.owner ?? placeOf(message));
+    const { isOwn, isAgain } = await this.claims.goesOn(run, redriven?.owner ?? positionOf(message));
     if (!isOwn) return this.drop(requestId, 'the turn went on with another end', context);
     // The run says where its caller was parked when it began; what is only claimed may be of an attempt that came to
     // nothing.
@@ -75,7 +75,7 @@ export class ReturnsService {
     const returned =
       parent.fanOut === null
         ? new Map([[parent.index, own]])
-        : await join(message, parent, parked, redriven?.owner ?? placeOf(message), this.runtime);
+        : await join(message, parent, parked, redriven?.owner ?? positionOf(message), this.runtime);
     // Others that began with it have not ended yet, or the turn goes on with the end of one of those.
     if (returned === null) return [];
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
@@ -104,7 +104,7 @@ export class ReturnsService {
   /** The parked turn, if it is the one whose very call the run answers. */
   private async parked(
     { requestId, tenant }: NamedRun,
-    place: CallPlace,
+    place: CallPosition,
   ): Promise<Incoming<'agent.tool-calls'> | undefined> {
     const turn = await turnAt(this.runtime.bus, place);
     if (turn === undefined || runOfRecord(turn.record).tenant !== tenant) return undefined;

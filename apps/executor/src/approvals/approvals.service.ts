@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
-import type { ApprovalDecision, Authenticator, Decider, NotTaken } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, placeOf, sha256, topics } from '@sluice/contracts';
+import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
+import { maxPayloadBytes, payloadBytes, positionOf, sha256, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, approvalRequestFor, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
@@ -47,7 +47,7 @@ export class ApprovalsService {
     context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
     const { policy, version: configVersion } = configurations.current().configuration;
-    let notTaken = judgeDecision(asked, decided, decider, takenAt(message), policy);
+    let notTaken = judgeDecision(asked, decided, decider, trustedTimeOf(message), policy);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
@@ -56,7 +56,7 @@ export class ApprovalsService {
       throw new Fault('invalid_request', 'The decision is too large for an outcome. Give a shorter reason.', false);
     if (asked !== null && notTaken === null) {
       const { requestedPartition, requestedOffset } = decided;
-      const { first } = await this.claims.decide(asked.approvalId, placeOf(message), {
+      const { first } = await this.claims.decide(asked.approvalId, positionOf(message), {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
         reason,
@@ -93,7 +93,7 @@ export class ApprovalsService {
     const sender = await this.authenticator.authenticate(
       identity,
       await this.runtime.credentials.of(message),
-      takenAt(message),
+      trustedTimeOf(message),
     );
     if (!sender.ok) return null;
     const { actorId, tenantId } = sender.principal;
@@ -110,7 +110,7 @@ export class ApprovalsService {
     const redriven = await redrivenFrom(message, context, this.runtime);
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
-    const owner = redriven?.owner ?? placeOf(message);
+    const owner = redriven?.owner ?? positionOf(message);
     const goesOn = taken === undefined ? null : await this.claims.goesOn(approvalId, owner);
     if (taken === undefined || goesOn?.isOwn !== true) {
       const why = taken === undefined ? 'no decision' : 'the run went on with another outcome';
@@ -149,7 +149,7 @@ export class ApprovalsService {
     return same && sha256(call.arguments) === argumentsHash ? turn : undefined;
   }
 
-  private sayNotTaken(reason: NotTaken, decided: ApprovalDecided, context: HandlerContext): void {
+  private sayNotTaken(reason: RejectionReason, decided: ApprovalDecided, context: HandlerContext): void {
     const { approvalId: approval_id, requestId: request_id, decision, decidedBy: decided_by } = decided;
     context.afterCommit(() => {
       this.runtime.metrics.approvalsNotTaken.inc({ reason });

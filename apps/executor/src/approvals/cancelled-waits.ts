@@ -1,6 +1,6 @@
 import { topics } from '@sluice/contracts';
 import { approvalAt, cancelOf, isAgentRunId, turnAt } from '@sluice/run';
-import type { ApprovalPlace } from '@sluice/run';
+import type { ApprovalPosition } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
@@ -23,7 +23,7 @@ export class CancelledWaits {
     return new CancelledWaits(named, runtime);
   }
 
-  async has({ requestId, partition, offset }: ApprovalPlace & { readonly requestId: string }): Promise<boolean> {
+  async has({ requestId, partition, offset }: ApprovalPosition & { readonly requestId: string }): Promise<boolean> {
     // A sub-agent's run is cancelled with the run that calls it, which its turn alone names.
     if (!this.named.has(requestId) && !(this.named.size > 0 && isAgentRunId(requestId))) return false;
     const requested = await approvalAt(this.runtime.bus, { partition, offset });

@@ -3,7 +3,7 @@ import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, openApprovals } from '@sluice/run';
-import type { ApprovalPlace } from '@sluice/run';
+import type { ApprovalPosition } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { CancelledWaits } from './cancelled-waits.js';
 
@@ -12,7 +12,7 @@ const everyMs = 5_000;
 /** Who says that time ran out. */
 const executor = 'service:executor';
 
-interface Waiting extends ApprovalPlace {
+interface Waiting extends ApprovalPosition {
   readonly requestId: string;
   readonly expiresAt: number;
 }
@@ -63,7 +63,7 @@ export class ExpirySweep {
     const { bus, clock, metrics } = this.runtime;
     const now = clock.now();
     const { signal } = this.stopping;
-    const kept = (requested: ApprovalRequested, place: ApprovalPlace): Waiting => ({
+    const kept = (requested: ApprovalRequested, place: ApprovalPosition): Waiting => ({
       ...place,
       requestId: requested.requestId,
       expiresAt: requested.expiresAt,
@@ -96,7 +96,12 @@ export class ExpirySweep {
    * Says that it is over. If a decision came in time and no outcome followed it, since the record of the decision is
    * among the dead letters, this outcome takes its place: the run goes on once in any case.
    */
-  private async expire(approvalId: string, { partition, offset }: ApprovalPlace, now: number, why = ''): Promise<void> {
+  private async expire(
+    approvalId: string,
+    { partition, offset }: ApprovalPosition,
+    now: number,
+    why = '',
+  ): Promise<void> {
     const { bus, log, environment } = this.runtime;
     if (!(await this.claims.seesTo(approvalId, `${environment.instance}/${now}`))) return;
     const requested = await approvalAt(bus, { partition, offset });

@@ -1,4 +1,4 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
@@ -9,7 +9,7 @@ import {
   endedBy,
   endRun,
   isOverdue,
-  isTurnTaken,
+  isTurnClaimed,
   outOfTime,
   outOfTimeQuarantined,
   quarantinedAt,
@@ -28,7 +28,7 @@ export async function isOverdueTurn(
   runtime: Pick<Runtime, 'signatures'>,
 ): Promise<boolean> {
   const { record } = message;
-  if (!isOverdue(record, takenAt(message))) return false;
+  if (!isOverdue(record, trustedTimeOf(message))) return false;
   try {
     await verifyReturned(record, runtime);
     await verifyRecord(message, runtime, 'filter');
@@ -50,8 +50,8 @@ export async function endOverdue(
 ): Promise<readonly Outgoing[]> {
   const { record } = message;
   // The clock of who took it back goes before: it comes again.
-  if (record.run.deadline > takenAt(message)) return [];
-  if (await isTurnTaken(topics.steps, record, runtime)) return [];
+  if (record.run.deadline > trustedTimeOf(message)) return [];
+  if (await isTurnClaimed(topics.steps, record, runtime)) return [];
   const turn = { ...record, request: record.next };
   const now = runtime.clock.now();
   const cancelled = await cancelOf(record, runtime);
@@ -74,7 +74,7 @@ const turnTopics = [topics.toolsets, topics.toolCalls, topics.steps] as const;
 async function isQuarantined(record: AgentStepResult, runtime: Pick<Runtime, 'ledger' | 'clock'>): Promise<boolean> {
   const { iteration } = record;
   for (const topic of turnTopics) {
-    if (await isTurnTaken(topic, record, runtime)) continue;
+    if (await isTurnClaimed(topic, record, runtime)) continue;
     return (await quarantinedAt({ topic, iteration, ...runOfRecord(record) }, runtime)) !== null;
   }
   return false;

@@ -7,7 +7,7 @@ import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
 import {
   GenuineEnds,
   hasEnded,
-  isTurnTaken,
+  isTurnClaimed,
   quarantinedAt,
   returnedTurn,
   runOfRecord,
@@ -172,7 +172,8 @@ export class OverdueSweep {
   private async isWithExecutor(record: Toolset): Promise<boolean> {
     const step = { topic: topics.steps, iteration: record.iteration, ...runOfRecord(record) };
     return (
-      (await isTurnTaken(topics.toolCalls, record, this.runtime)) && (await quarantinedAt(step, this.runtime)) === null
+      (await isTurnClaimed(topics.toolCalls, record, this.runtime)) &&
+      (await quarantinedAt(step, this.runtime)) === null
     );
   }
 

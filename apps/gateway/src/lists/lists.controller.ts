@@ -12,8 +12,8 @@ import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
 import { shownArguments } from '../shown-arguments.js';
 import { stepJson, tokensOf } from '../run-progress.js';
-import { whereIs } from '../run-place.js';
-import type { RunPlace } from '../run-place.js';
+import { whereIs } from '../run-location.js';
+import type { RunLocation } from '../run-location.js';
 import { cursorFor, limitOf, parametersOf, runQuery, sessionParameters, stepParameters } from './list-query.js';
 import { Lists } from './lists.js';
 import { Route } from '../openapi/route.js';
@@ -37,7 +37,7 @@ export class ListsController {
     const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    const linkTo = (one: RunPlace): string => whereIs(one, linkToken(one, this.runtime));
+    const linkTo = (one: RunLocation): string => whereIs(one, linkToken(one, this.runtime));
     const runs = await Promise.all(
       page.map(async (run) => listed(run, caller, linkTo, await this.waiting(run, caller))),
     );
@@ -91,7 +91,12 @@ function isOwn({ actor, subject }: ListedRun, caller: Principal): boolean {
   return actor === caller.actorId && subject === caller.subjectId;
 }
 
-function listed(run: ListedRun, caller: Principal, linkTo: (run: RunPlace) => string, waiting: Waiting | null): object {
+function listed(
+  run: ListedRun,
+  caller: Principal,
+  linkTo: (run: RunLocation) => string,
+  waiting: Waiting | null,
+): object {
   const { requestId, sessionId, actor, subject, startedAt, endedAt } = run;
   const own = isOwn(run, caller);
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@sluice/core';
-import { projectionPlace } from '@sluice/host';
+import { projectionLocation } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { ApprovalClaims, GenuineEnds } from '@sluice/run';
 import { follow, Projection } from '@sluice/projection';
@@ -37,7 +37,7 @@ export class Lists {
     const { signal } = this.stopping;
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        this._projection = await Projection.open(projectionPlace(environment));
+        this._projection = await Projection.open(projectionLocation(environment));
         return;
       } catch (error) {
         const mayPass = environment.databaseUrl !== null && error instanceof Fault && error.retryable;

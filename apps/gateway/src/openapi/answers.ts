@@ -1,5 +1,5 @@
 import { listedKinds } from '@sluice/projection';
-import { hiddenReasons, notTakenReasons, ruleFactNames, toolEffects } from '@sluice/core';
+import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './record-schemas.js';
@@ -296,7 +296,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       },
       {
         not_taken: {
-          enum: Object.keys(notTakenReasons),
+          enum: Object.keys(rejectionReasons),
           description: 'Why a decision does not count, with the code `decision_not_taken`.',
         },
       },

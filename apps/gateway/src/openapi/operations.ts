@@ -2,7 +2,7 @@ import { listedKinds } from '@sluice/projection';
 import { auditParameters } from '../audit/audit-query.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
-import { placeParameters } from '../run-place.js';
+import { locationParameters } from '../run-location.js';
 import { toolParameters } from '../tool-parameters.js';
 import type { JsonSchema } from './record-schemas.js';
 
@@ -137,7 +137,7 @@ export const operations: readonly Operation[] = [
     },
     description: 'The run in the same three ways as where it is started, from any instance.',
     places: { request_id: 'Names the run.' },
-    query: placeParameters,
+    query: locationParameters,
     headers: preferences,
     answers: runAnswers,
     refusals: [400, 401, 403, 404, 409, 500, 503],
@@ -156,7 +156,7 @@ export const operations: readonly Operation[] = [
     description:
       'The run ends with the error `cancelled`; a call under way ends as far as its tool lets it, and none behind it is made. A run that has ended is shown as it ended. The run is returned in the same three ways as where it is started.',
     places: { request_id: 'Names the run.' },
-    query: placeParameters,
+    query: locationParameters,
     headers: preferences,
     body: 'CancelRequest',
     isBodyOptional: true,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { httpErrors } from '@sluice/core';
-import { placeOfCode } from '../problem.js';
+import { anchorOfCode } from '../problem.js';
 import { refusalMeanings, refusalsOf } from './document.js';
 import { operations } from './operations.js';
 import type { Operation } from './operations.js';
@@ -93,7 +93,7 @@ function answersOf(operation: Operation): readonly (readonly string[])[] {
 
 function errors(): string {
   const rows = Object.entries(httpErrors).map(([code, { meaning, remedy }]) => [
-    `<code id="${placeOfCode(code)}">${code}</code>`,
+    `<code id="${anchorOfCode(code)}">${code}</code>`,
     prose(meaning),
     prose(remedy),
   ]);

@@ -2,8 +2,8 @@ import type { ShownArguments } from '../shown-arguments.js';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
-import type { RunPlace } from '../run-place.js';
-import { takenElsewhere } from '@sluice/host';
+import type { RunLocation } from '../run-location.js';
+import { claimedElsewhere } from '@sluice/host';
 import { anothersRun } from '@sluice/host';
 import type { Followed, RunAccess } from '@sluice/host';
 import { RunParts } from './parts.js';
@@ -19,7 +19,7 @@ const keepAliveMs = 15_000;
  * are taken, so a slow reader holds up no other.
  */
 export async function* runChunks(
-  { requestId, sessionId, since }: RunPlace,
+  { requestId, sessionId, since }: RunLocation,
   token: string | null,
   whose: RunAccess,
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
@@ -41,7 +41,7 @@ export async function* runChunks(
     }
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow: the stream ends. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
-    else if (followed.cutShort === 'elsewhere') yield* parts.cut('conflict', takenElsewhere);
+    else if (followed.cutShort === 'elsewhere') yield* parts.cut('conflict', claimedElsewhere);
   } catch (error) {
     onFailure(error);
     yield* parts.cut('interrupted', `The log cannot be read on now. ${again}`);

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import {
   claimMemoryMs,
   clockSkewMs,
-  isNotTaken,
-  notTakenReasons,
+  isRejectionReason,
+  rejectionReasons,
   parseExactJson,
   printable,
   printableIn,
@@ -13,7 +13,7 @@ import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { approvalAt, ApprovalClaims, CountingApprovals, openApprovals } from '@sluice/run';
-import type { ApprovalPlace, Counts } from '@sluice/run';
+import type { ApprovalPosition, Counts } from '@sluice/run';
 import { openBus, openLedger, ownHeaders, ownToken, requireBelonging, requireLog, systemClock } from '@sluice/host';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
@@ -30,7 +30,7 @@ sluice approvals refuse ID [--reason "…"] [--as user:NAME]
 /** How long an executor may need to apply a decision before the command says that none has yet, in milliseconds. */
 const patienceMs = 10_000;
 
-type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPlace };
+type Open = { readonly requested: ApprovalRequested; readonly place: ApprovalPosition };
 type Log = { readonly bus: Bus; readonly counts: Counts };
 type Deciding = { readonly decision: 'approve' | 'refuse'; readonly reason: string; readonly decidedBy: string };
 
@@ -164,8 +164,8 @@ async function decide(
   const why =
     notTaken === null
       ? `${outcome.decidedBy} was first, with ${outcome.decision}.`
-      : isNotTaken(notTaken)
-        ? notTakenReasons[notTaken]
+      : isRejectionReason(notTaken)
+        ? rejectionReasons[notTaken]
         : notTaken;
   write(`${paint.bad('✗')} ${approvalId}: the decision does not count. ${why}\n`);
   return 1;

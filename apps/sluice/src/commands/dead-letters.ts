@@ -8,7 +8,7 @@ import {
   asksForCredentials,
   letterAt,
   letterJson,
-  letterPlace,
+  letterPosition,
   permitBefore,
   planRedrive,
   readLetters,
@@ -73,7 +73,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       const [id, ...more] = ids;
       if (id === undefined || more.length > 0) throw new Error(`Name one dead letter.\n${usage}`);
       takes('json');
-      letterPlace(id);
+      letterPosition(id);
       return withLetters(surroundings, (stores) => show(id, values.json, stores, surroundings));
     }
     case 'redrive': {
@@ -81,7 +81,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       const filtered = Object.keys(filter).length > 0 || values.all;
       if (filtered === ids.length > 0)
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
-      ids.forEach(letterPlace);
+      ids.forEach(letterPosition);
       const dryRun = values['dry-run'];
       return withLetters(surroundings, async (stores) => {
         const letters = filtered

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { printable } from '@sluice/core';
-import { takeOffer } from '@sluice/schemas';
+import { convertOffer } from '@sluice/schemas';
 import type { McpServer, OfferedTool } from '@sluice/core';
 import { approve } from '../mcp/approve.js';
 import { servers } from '../mcp/servers.js';
@@ -104,7 +104,7 @@ async function list(server: McpServer, json: boolean, surroundings: CommandConte
 }
 
 function problemsOf(tool: OfferedTool): readonly string[] {
-  const looked = takeOffer(tool);
+  const looked = convertOffer(tool);
   return 'problems' in looked ? looked.problems : [];
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { openBus, prepareDataFolder, projectionPlace, requireLog, verifierIfAny } from '@sluice/host';
+import { openBus, prepareDataFolder, projectionLocation, requireLog, verifierIfAny } from '@sluice/host';
 import { GenuineEnds } from '@sluice/run';
 import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
@@ -15,7 +15,7 @@ export async function run(args: readonly string[], { environment, log, write }: 
   refuseSurplus({ values, words: positionals }, { taken: [], words: 1 }, usage);
   if (positionals[0] !== 'rebuild') throw new Error(`Write “sluice project rebuild”.\n${usage}`);
   requireLog(environment);
-  const place = projectionPlace(environment);
+  const place = projectionLocation(environment);
   if ('file' in place) prepareDataFolder(environment.dataFolder);
   const { bus } = await openBus(environment, log);
   try {

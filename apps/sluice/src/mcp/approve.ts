@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { namesBefore, placeOf } from '@sluice/configuration';
+import { namesBefore, pinKeyOf } from '@sluice/configuration';
 import { pinOf, printable, printableIn } from '@sluice/core';
 import type { Configuration, ConfiguredTool, OfferedTool } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
@@ -46,7 +46,7 @@ export async function approve(
     const file = given.config ?? last.source;
     const others = new Map(
       [...allowed.values()].flatMap(({ mcp }) =>
-        mcp === null || mcp.pin === null || mcp.server === id ? [] : [[placeOf(mcp), mcp.pin] as const],
+        mcp === null || mcp.pin === null || mcp.server === id ? [] : [[pinKeyOf(mcp), mcp.pin] as const],
       ),
     );
     const configuration = await configurationOf(file, surroundings, {
@@ -54,7 +54,7 @@ export async function approve(
       names: namesBefore(inForce),
     });
     for (const name of view.heldBack) {
-      const before = allowed.get(placeOf({ server: id, tool: name }));
+      const before = allowed.get(pinKeyOf({ server: id, tool: name }));
       const offer = view.offered.find((tool) => tool.name === name);
       if (before !== undefined && offer !== undefined) showChange(before, offer, configuration, surroundings);
     }

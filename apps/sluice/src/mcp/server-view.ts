@@ -1,6 +1,6 @@
 import { pinOf } from '@sluice/core';
-import { placeOf } from '@sluice/configuration';
-import { takeOffer } from '@sluice/schemas';
+import { pinKeyOf } from '@sluice/configuration';
+import { convertOffer } from '@sluice/schemas';
 import type { Configuration, ConfiguredTool, McpServer, OfferedTool } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
@@ -33,7 +33,7 @@ export function allowedTools(history: readonly ConfigVersion[]): ReadonlyMap<str
   const allowed = new Map<string, ConfiguredTool>();
   for (const record of history)
     for (const tool of configurationIn(record).tools)
-      if (tool.mcp !== null && tool.mcp.pin !== null) allowed.set(placeOf(tool.mcp), tool);
+      if (tool.mcp !== null && tool.mcp.pin !== null) allowed.set(pinKeyOf(tool.mcp), tool);
   return allowed;
 }
 
@@ -55,7 +55,7 @@ export async function lookAt(
     mcp?.server === server.id && mcp.kind === undefined ? [mcp.tool] : [],
   );
   const pinNow = new Map(offered.map((tool) => [tool.name, pinOf(tool, sha256)]));
-  const pinThen = (tool: string): string | null => allowed.get(placeOf({ server: server.id, tool }))?.mcp?.pin ?? null;
+  const pinThen = (tool: string): string | null => allowed.get(pinKeyOf({ server: server.id, tool }))?.mcp?.pin ?? null;
   const known = configured.filter((name) => pinThen(name) !== null);
   return {
     server,
@@ -66,6 +66,6 @@ export async function lookAt(
     heldBack: known.filter((name) => pinNow.has(name) && pinNow.get(name) !== pinThen(name)),
     gone: known.filter((name) => !pinNow.has(name)),
     unused: offered.flatMap(({ name }) => (configured.includes(name) ? [] : [name])),
-    unusable: offered.flatMap((tool) => ('problems' in takeOffer(tool) ? [tool.name] : [])),
+    unusable: offered.flatMap((tool) => ('problems' in convertOffer(tool) ? [tool.name] : [])),
   };
 }

@@ -1,5 +1,5 @@
 import { printable, printableIn } from '@sluice/core';
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import { decisionKinds } from '@sluice/replay';
 import type { Replayed } from '@sluice/replay';
@@ -29,7 +29,7 @@ export class Comparison {
   readonly onUndecodable: NonNullable<ReadOptions['onUndecodable']> = ({ topic, partition, offset }, reason) => {
     this.undecodable++;
     if (this.json) this.line({ topic, partition, offset, outcome: 'undecodable', reason });
-    else this.say(this.surroundings.paint.bad('undecodable'), placeOf({ topic, partition, offset }), reason);
+    else this.say(this.surroundings.paint.bad('undecodable'), positionOf({ topic, partition, offset }), reason);
   };
 
   add(replayed: Replayed): void {
@@ -54,7 +54,7 @@ export class Comparison {
       return;
     }
     const { paint } = this.surroundings;
-    const place = placeOf(replayed);
+    const place = positionOf(replayed);
     if (outcome.kind === 'not_replayable') {
       this.say(paint.dim('not replayable'), place, `${kind} of run ${requestId}: ${outcome.reason}`);
       return;

@@ -1,5 +1,5 @@
 import { printable } from '@sluice/core';
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import type { ReadOptions } from '@sluice/bus';
 import type { Change, Reconsidered } from '@sluice/replay';
 import { nothingSelected } from './comparison.js';
@@ -41,7 +41,7 @@ export class Prospect {
 
   add(reconsidered: Reconsidered): void {
     const { topic, partition, offset, requestId, tenant, groups, state, changes, notReplayable } = reconsidered;
-    const place = placeOf(reconsidered);
+    const place = positionOf(reconsidered);
     this.considered++;
     if (notReplayable !== null) {
       this.notReplayable++;

@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { formatFindings, formatProblems, namesBefore, placeOf } from '@sluice/configuration';
+import { formatFindings, formatProblems, namesBefore, pinKeyOf } from '@sluice/configuration';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import type { NamesBefore, Pins } from '@sluice/configuration';
 import { topics } from '@sluice/contracts';
@@ -71,7 +71,7 @@ export class ConfigurationSource {
     // An operator may allow changed tools with a command, too.
     this.runtime.configurations.onChange(({ configuration }) => {
       for (const { mcp } of configuration.tools)
-        if (mcp !== null && mcp.pin !== null) this.pins.set(placeOf(mcp), mcp.pin);
+        if (mcp !== null && mcp.pin !== null) this.pins.set(pinKeyOf(mcp), mcp.pin);
     });
   }
 
@@ -157,8 +157,8 @@ export class ConfigurationSource {
     const held: string[] = [];
     for (const { key, mcp } of tools) {
       if (mcp === null) continue;
-      if (mcp.pin !== null) this.pins.set(placeOf(mcp), mcp.pin);
-      else if (this.pins.has(placeOf(mcp))) held.push(key);
+      if (mcp.pin !== null) this.pins.set(pinKeyOf(mcp), mcp.pin);
+      else if (this.pins.has(pinKeyOf(mcp))) held.push(key);
     }
     const now = held.join(', ');
     if (now !== '' && now !== this.heldBack)

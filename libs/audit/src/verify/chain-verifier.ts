@@ -1,13 +1,13 @@
 import type { AuditRecord } from '@sluice/contracts';
 import { hashOf } from '../chain.js';
 import { entry } from './findings.js';
-import type { AuditPlace, Findings } from './findings.js';
+import type { AuditPosition, Findings } from './findings.js';
 import { Ranges } from './ranges.js';
 
 /** A record that may be the chain’s entry of some sequence. */
 interface Candidate {
   readonly sequence: number;
-  readonly place: AuditPlace | null;
+  readonly place: AuditPosition | null;
   readonly intact: boolean;
   /** What the next entry may name as the hash before it. A changed record keeps its place in the chain by either. */
   readonly hashes: readonly string[];
@@ -44,7 +44,7 @@ export class ChainVerifier {
   }
 
   /** Takes the next record; true if it is intact and follows on, as far as is known now. */
-  take(record: AuditRecord, place: AuditPlace): boolean {
+  take(record: AuditRecord, place: AuditPosition): boolean {
     this.entries++;
     const computed = hashOf(record);
     const intact = computed === record.hash;

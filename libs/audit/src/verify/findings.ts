@@ -19,7 +19,7 @@ export const findingKinds = {
 export type FindingKind = keyof typeof findingKinds;
 
 /** Where a record stands on agent.audit. */
-export interface AuditPlace {
+export interface AuditPosition {
   readonly partition: number;
   readonly offset: number;
 }
@@ -50,7 +50,7 @@ export interface Finding {
    */
   readonly entries: { readonly first: number; readonly last: number } | null;
   /** The record it was found at; null where none is left. */
-  readonly place: AuditPlace | null;
+  readonly place: AuditPosition | null;
   /** The offset in the source’s partition, for what is about sources. */
   readonly sourceOffset: number | null;
   /** A sentence with what is known beyond the kind; may be empty. */

@@ -12,7 +12,7 @@ import type { AuditedTool, EntryDraft } from '../entries/draft-entry.js';
 import { chainOf, isSource } from '../sources.js';
 import type { Source } from '../sources.js';
 import type { Difference, Finding, FoundRun } from './findings.js';
-import { chainHolding } from './place.js';
+import { chainHolding } from './chain-of.js';
 
 /** Of each that a finding names; a range may be as long as its chain. */
 const mostNamed = 20;

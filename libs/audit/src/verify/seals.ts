@@ -4,7 +4,7 @@ import { isNothingElse, openCheckpoint, signatureOf } from '../checkpoint.js';
 import type { Checkpoint } from '../checkpoint.js';
 import type { ChainVerifier } from './chain-verifier.js';
 import { entry } from './findings.js';
-import type { AuditPlace, Difference, Findings } from './findings.js';
+import type { AuditPosition, Difference, Findings } from './findings.js';
 
 /** Where an anchored checkpoint is from. */
 export interface Anchor {
@@ -20,7 +20,7 @@ export class Seals {
   /** Checkpoints by keys that are not here. */
   private readonly unknown = new Map<
     string,
-    { count: number; readonly entries: number[]; readonly place: AuditPlace }
+    { count: number; readonly entries: number[]; readonly place: AuditPosition }
   >();
   /** Signed for entries that have not come yet. */
   private readonly expected = new Map<number, { readonly head: string; readonly anchored: boolean }>();
@@ -44,7 +44,7 @@ export class Seals {
   }
 
   /** A checkpoint’s record, after the chain took it if it is one of its entries. */
-  async take(record: AuditRecord, place: AuditPlace): Promise<void> {
+  async take(record: AuditRecord, place: AuditPosition): Promise<void> {
     this.checkpoints++;
     const signature = signatureOf(record);
     const checkpoint = await openCheckpoint(signature, this.signatures);
@@ -86,7 +86,7 @@ export class Seals {
   }
 
   /** One finding for all of a key: an honest chain has hundreds of checkpoints. */
-  private unknownKey(kid: string, { sequence }: AuditRecord, place: AuditPlace): void {
+  private unknownKey(kid: string, { sequence }: AuditRecord, place: AuditPosition): void {
     const known = this.unknown.get(kid) ?? { count: 0, entries: [], place };
     known.count++;
     // The first and the last.
@@ -94,7 +94,7 @@ export class Seals {
     this.unknown.set(kid, known);
   }
 
-  private within(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {
+  private within(checkpoint: Checkpoint, record: AuditRecord, place: AuditPosition): void {
     const { sequence, head } = checkpoint;
     if (sequence !== record.sequence - 1 || head !== record.previousHash) {
       // Genuine elsewhere: of another place in the chain, or of entries that were rewritten since.
@@ -104,7 +104,7 @@ export class Seals {
     } else this.sealed = Math.max(this.sealed, isNothingElse(record, checkpoint) ? record.sequence : sequence);
   }
 
-  private beside(checkpoint: Checkpoint, record: AuditRecord, place: AuditPlace): void {
+  private beside(checkpoint: Checkpoint, record: AuditRecord, place: AuditPosition): void {
     const { sequence, head } = checkpoint;
     if (!isNothingElse(record, checkpoint)) {
       const what = 'It is a checkpoint beside the chain, and says something else than its signature.';
@@ -125,7 +125,7 @@ export class Seals {
     last: number,
     what: string,
     differences: readonly Difference[],
-    place: AuditPlace | null = null,
+    place: AuditPosition | null = null,
   ): void {
     const first = Math.min(this.sealed + 1, last);
     this.findings.add('rewritten', this.chain.chain, { entries: { first, last }, what, place, differences });

@@ -1,6 +1,6 @@
 import type { AuditRecord } from '@sluice/contracts';
 import { entry } from './findings.js';
-import type { AuditPlace, Findings } from './findings.js';
+import type { AuditPosition, Findings } from './findings.js';
 
 /**
  * One chain’s entries tell of the records of its partition in their order: who has the hashes right, and goes back,
@@ -15,7 +15,7 @@ export class EntryOrder {
   ) {}
 
   /** An entry that the chain took. */
-  take({ sequence, sourceOffset }: AuditRecord, place: AuditPlace): void {
+  take({ sequence, sourceOffset }: AuditRecord, place: AuditPosition): void {
     if (sourceOffset < this.told) {
       const what = `Its source offset ${sourceOffset} is before ${this.told}, which has an entry.`;
       this.findings.add('inserted', this.chain, { entries: entry(sequence), place, what, sourceOffset });

@@ -9,7 +9,7 @@ import { ChainVerifier } from './chain-verifier.js';
 import { entry, Findings } from './findings.js';
 import type { ChainReport, Finding } from './findings.js';
 import { withParticulars } from './particulars.js';
-import { chainNamedBy, isOfItsChain } from './place.js';
+import { chainNamedBy, isOfItsChain } from './chain-of.js';
 import { Seals } from './seals.js';
 import type { Anchor } from './seals.js';
 import { SourceComparison } from './sources.js';

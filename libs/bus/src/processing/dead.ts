@@ -1,7 +1,7 @@
 import { topics } from '@sluice/contracts';
 import type { Codec } from '@sluice/contracts';
 import type { Dead } from '../port.js';
-import { takenAt } from '../taken-at.js';
+import { trustedTimeOf } from '../trusted-time.js';
 import { withoutCredentials } from './credential.js';
 import { noLimits } from './limits.js';
 import type { Limits } from './limits.js';
@@ -48,6 +48,6 @@ export function deadLetter(
 function letterOf(codec: Codec, dead: Dead, group: string, failedAt: number): Encoded {
   const { topic, partition, offset, key, headers, code, reason, lastFault, attempts } = dead;
   const value = Buffer.from(dead.value);
-  const from = { topic, partition, offset, group, key, value, headers, timestamp: takenAt(dead) };
+  const from = { topic, partition, offset, group, key, value, headers, timestamp: trustedTimeOf(dead) };
   return encode(codec, topics.deadLetters, key, { ...from, code, reason, attempts, failedAt, lastFault });
 }

@@ -15,7 +15,7 @@ import type { Opened } from '../processing/stored.js';
 import type { Append } from './append.js';
 import type { Forget } from './forget.js';
 import { Cursors } from './cursors.js';
-import type { Fetch, Place } from './fetch.js';
+import type { Fetch, StoredPosition } from './fetch.js';
 import { Flush } from './flush.js';
 import { ReadRetry } from './retry-reads.js';
 import { renewMs } from './lease.js';
@@ -60,7 +60,7 @@ export class SqliteConsumer implements Consumer {
   private readonly slots: Slots;
   /** Absent where records are handled one after another anyway. */
   private readonly working: Room | undefined;
-  private readonly lanes = new Lanes<Place>();
+  private readonly lanes = new Lanes<StoredPosition>();
   /** What the record that finished last left, by topic; only one at a time is in work where that means anything. */
   private readonly carried = new Map<Topic, string>();
   private readonly cursors: Cursors;
@@ -191,7 +191,7 @@ export class SqliteConsumer implements Consumer {
    * Reading goes on meanwhile: the records of other tenants may be further down the log. Only its place is kept until
    * then.
    */
-  private async begin(granted: Promise<boolean>, place: Place, lane: string, tenant: string): Promise<void> {
+  private async begin(granted: Promise<boolean>, place: StoredPosition, lane: string, tenant: string): Promise<void> {
     this.beginning++;
     const isGranted = await granted;
     this.beginning--;
@@ -224,7 +224,7 @@ export class SqliteConsumer implements Consumer {
     }
   }
 
-  private async open(place: Place): Promise<Opened | 'trimmed' | null> {
+  private async open(place: StoredPosition): Promise<Opened | 'trimmed' | null> {
     const { fetch, codec, progress } = this.options;
     return this.insist.until(() => {
       const stored = fetch.record(place);

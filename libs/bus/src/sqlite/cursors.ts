@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/contracts';
-import type { Fetch, Place } from './fetch.js';
+import type { Fetch, StoredPosition } from './fetch.js';
 import type { Progress } from './progress.js';
 
 /** How far a consumer has read in each of its topics, which is further than what it has finished. */
@@ -18,7 +18,7 @@ export class Cursors {
    * What comes next in the log and is not finished, over all topics in append order, from at most `limit` records;
    * moves on.
    */
-  next(limit: number): readonly Place[] {
+  next(limit: number): readonly StoredPosition[] {
     const { fetch, progress } = this;
     for (const [topic, offset] of this.offsets) this.offsets.set(topic, progress.of(topic).unfinishedFrom(offset));
     return fetch.places(this.offsets, fetch.knownEnd(), limit).filter(({ topic, offset }) => {

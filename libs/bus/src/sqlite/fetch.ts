@@ -5,7 +5,7 @@ import type { TopicIds } from './append.js';
 import type { Ends } from './ends.js';
 
 /** Where a record stands: in its topic, and among all records of the log. */
-export interface Place {
+export interface StoredPosition {
   readonly topic: Topic;
   readonly offset: number;
   readonly seq: number;
@@ -24,9 +24,9 @@ export interface Fetch {
    * The first `limit` records at or after the cursors (an offset a topic) and below sequence number `before`, in
    * append order.
    */
-  places(cursors: ReadonlyMap<Topic, number>, before: number, limit: number): readonly Place[];
+  places(cursors: ReadonlyMap<Topic, number>, before: number, limit: number): readonly StoredPosition[];
   /** Undefined if it was trimmed away. */
-  record(place: Place): Stored | undefined;
+  record(place: StoredPosition): Stored | undefined;
 }
 
 export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetch {
@@ -47,7 +47,7 @@ export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetc
     offsetAt: (topic, time) =>
       (offsetAt.get(idOf(topic), time)?.['offset'] as number | undefined) ?? fetch.endOf(topic),
     places: (cursors, before, limit) => {
-      const found: Place[] = [];
+      const found: StoredPosition[] = [];
       const { offsets } = ends.known(before);
       for (const [topic, cursor] of cursors) {
         // Most topics have nothing new: those are not asked.

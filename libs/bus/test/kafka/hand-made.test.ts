@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { ITopicConfig } from 'kafkajs';
 import type { Handler, KafkaBus, KafkaBusOptions } from '@sluice/bus';
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { infra, startTimeout } from '../../../../test/infra/client.ts';
 import { all, entry, eventually, questionOf, request, testMs } from '../contract/harness.js';
 import { clusterOf } from '../../src/kafka/kafkajs/cluster.js';
@@ -135,7 +135,7 @@ describe('topics that Sluice did not make', () => {
         const times: number[] = [];
         const questions: string[] = [];
         const handle: Handler = async (message) => {
-          times.push(takenAt(message));
+          times.push(trustedTimeOf(message));
           questions.push(questionOf(message));
           return [];
         };
@@ -146,7 +146,7 @@ describe('topics that Sluice did not make', () => {
         expect(read.map(questionOf)).toEqual(questions);
         // What stands there is kept as it is: the audit's hashes are over it.
         expect(read[0]?.timestamp).toBe(Number(old));
-        for (const time of [...times, ...read.map(takenAt)]) expect(time).toBeGreaterThanOrEqual(began);
+        for (const time of [...times, ...read.map(trustedTimeOf)]) expect(time).toBeGreaterThanOrEqual(began);
       }),
     testMs,
   );

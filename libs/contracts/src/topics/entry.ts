@@ -4,7 +4,7 @@ import type { Handler, Role } from './roles.js';
 export type RecordName = keyof RecordTypes;
 
 /** A record of a type where it stands on the log. */
-export interface PlacedRecord<R> {
+export interface LoggedRecord<R> {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
@@ -66,7 +66,7 @@ export interface TopicEntry<R extends RecordName> {
   /** For docs/security.md: what of a person is in it; null for nothing. */
   readonly personal: string | null;
   /** Null for a record of no run. */
-  readonly ids: (message: PlacedRecord<RecordTypes[R]>) => RunIds | null;
+  readonly ids: (message: LoggedRecord<RecordTypes[R]>) => RunIds | null;
   /** For whom the run is; null where the record says that this is not known, undefined where it does not say. */
   readonly principal?: (record: RecordTypes[R]) => Principal | null | undefined;
   /** The tenant of the run; null where the record does not say. */

@@ -5,7 +5,7 @@ import { wildcard } from '../rules/defaults.js';
 export type ApprovalDecision = 'approve' | 'refuse' | 'expire';
 
 /** Why a decision does not count. The call goes on waiting. */
-export const notTakenReasons = {
+export const rejectionReasons = {
   unknown_approval: 'No executor asked for this approval, or not where the decision says.',
   invalid_decision: 'The decision is neither `approve` nor `refuse`.',
   other_arguments: 'The decision was made on other arguments than those of the call.',
@@ -17,7 +17,7 @@ export const notTakenReasons = {
   already_decided: 'Another decision came first.',
 } as const satisfies Record<string, string>;
 
-export type NotTaken = keyof typeof notTakenReasons;
+export type RejectionReason = keyof typeof rejectionReasons;
 
 /** What was asked for, as far as a decision is judged by it. */
 export interface AskedApproval {
@@ -55,7 +55,7 @@ export function judgeDecision(
   decider: Decider | null,
   at: number,
   policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
-): NotTaken | null {
+): RejectionReason | null {
   const { decision } = written;
   if (asked === null || asked.approvalId !== written.approvalId) return 'unknown_approval';
   if (decision !== 'approve' && decision !== 'refuse') return 'invalid_decision';
@@ -90,6 +90,6 @@ function isApprover({ actorId, tenantId }: Decider, ofTenant: string, approvers:
   return approvers.some((approver) => approver === wildcard || approver === actorId);
 }
 
-export function isNotTaken(code: string): code is NotTaken {
-  return Object.hasOwn(notTakenReasons, code);
+export function isRejectionReason(code: string): code is RejectionReason {
+  return Object.hasOwn(rejectionReasons, code);
 }

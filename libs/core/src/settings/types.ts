@@ -72,7 +72,7 @@ export interface ConfiguredTool {
   /** The file that brings the type, for types of `tool_folders`; absent for others. */
   readonly file?: ToolFile;
   /** Where an mcp-tool runs, and as what it was allowed. */
-  readonly mcp: McpPlace | null;
+  readonly mcp: McpToolRef | null;
   /** The id of the connection that its calls use; absent where they need none. */
   readonly connection?: string;
   /** How its calls go, each as a run of its own; absent for everything but an agent. */
@@ -227,7 +227,7 @@ export interface MemorySettings {
   readonly tokens: number;
 }
 
-export interface McpPlace {
+export interface McpToolRef {
   readonly server: string;
   /** The tool’s name; of resources the pattern of their addresses, of a prompt its name. */
   readonly tool: string;

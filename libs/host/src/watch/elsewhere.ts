@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { requestIds, topics } from '@sluice/contracts';
 import { skipUndecodable, recordAt } from '@sluice/bus';
-import { requestOwner, requestPlace } from '@sluice/run';
+import { requestOwner, requestPosition } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '../runtime.js';
 import type { Followed } from './followed.js';
@@ -12,7 +12,7 @@ type Reading = Pick<Runtime, 'bus' | 'ledger' | 'clock'>;
  * What is said where a request under the same id, in another session, was first: of the caller’s own nothing will
  * ever come.
  */
-export const takenElsewhere =
+export const claimedElsewhere =
   'The request_id was taken by a request in another session. Choose another one, or leave it out.';
 
 /** Longer than filters that are not behind need to take a request, in milliseconds. */
@@ -36,7 +36,7 @@ export async function isElsewhere(
 ): Promise<boolean | null> {
   const owner = await requestOwner({ requestId, tenant }, runtime);
   if (owner === null) return null;
-  const place = requestPlace(owner);
+  const place = requestPosition(owner);
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
   const message = await recordAt(runtime.bus, topics.requests, place, skipUndecodable);

@@ -1,5 +1,5 @@
 import type { Incoming } from '@sluice/bus';
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 
 /** Records that wait for a slow reader, at most; a reader that is further behind reads the run again. */
 const mostWaiting = 1_000;
@@ -51,7 +51,7 @@ export class Followed {
 
   /** True the first time: what was read from the past does not come again. */
   isNews(message: Incoming): boolean {
-    const place = placeOf(message);
+    const place = positionOf(message);
     if (this.told.has(place)) return false;
     this.told.add(place);
     return true;

@@ -1,4 +1,4 @@
-import { isCredentialGone, senderHeader, takenAt } from '@sluice/bus';
+import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -45,7 +45,11 @@ export class VerifiedCallers {
     const { identity } = configurations.current().configuration;
     const isHidden = isCredentialGone(headers) || (isSealed(headers) && !credentials.canOpen(topics.requests));
     if (identity.provider !== 'none' && isHidden) return headers[senderHeader] === senderName(caller);
-    const sender = await this.authenticator.authenticate(identity, await credentials.of(request), takenAt(request));
+    const sender = await this.authenticator.authenticate(
+      identity,
+      await credentials.of(request),
+      trustedTimeOf(request),
+    );
     return sender.ok && isSame(sender.principal, caller);
   }
 }

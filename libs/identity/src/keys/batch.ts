@@ -1,5 +1,5 @@
 import { hashBytes, hashTree, leafHash } from './hash-tree.js';
-import type { Hash, Place } from './hash-tree.js';
+import type { Hash, MerklePath } from './hash-tree.js';
 
 /**
  * Many claims under one signature: what is signed at the same moment is hashed into a tree and only the root is
@@ -53,7 +53,7 @@ export interface BatchToken {
   readonly claims: Buffer;
   readonly leaf: Hash;
   /** Where the leaf must stand under the root that the signature is over. */
-  readonly place: Place;
+  readonly place: MerklePath;
 }
 
 /** What a token says, without checking its signature. Null if it is no token of a batch. */

@@ -10,7 +10,7 @@ export type Hash = string;
  * Where a leaf stands under a root: the hashes beside its way up, and for each one whether it stands on the left (a
  * bit, the lowest first).
  */
-export interface Place {
+export interface MerklePath {
   readonly sides: number;
   readonly beside: readonly Hash[];
 }
@@ -44,7 +44,7 @@ function hashOf(bytes: Buffer): Hash {
 }
 
 /** The root over the leaves, one at least, and the place of each. A node without a neighbour goes up as it is. */
-export function hashTree(leaves: readonly Hash[]): { readonly root: Hash; readonly places: readonly Place[] } {
+export function hashTree(leaves: readonly Hash[]): { readonly root: Hash; readonly places: readonly MerklePath[] } {
   const ways = leaves.map((_, n) => ({ at: n, sides: 0, beside: [] as Hash[] }));
   let level = leaves;
   while (level.length > 1) {
@@ -83,7 +83,7 @@ export class KnownTree {
   }
 
   /** Whether the leaf stands at this place under the root. */
-  holds(leaf: Hash, place: Place): boolean {
+  holds(leaf: Hash, place: MerklePath): boolean {
     const { sides, beside } = place;
     const walked = [leaf];
     for (let own = leaf; ; walked.push(own)) {
@@ -100,7 +100,7 @@ export class KnownTree {
   }
 
   /** The nodes that were walked to the known one, which is the last; a leaf is not kept, it rarely comes twice. */
-  private learn(walked: readonly Hash[], { sides, beside }: Place, known: KnownNode): void {
+  private learn(walked: readonly Hash[], { sides, beside }: MerklePath, known: KnownNode): void {
     let node = known;
     for (let level = walked.length - 2; level > 0; level--) {
       node = { up: { beside: beside[level] ?? '', isLeft: isOnLeft(sides, level), node } };
@@ -110,7 +110,7 @@ export class KnownTree {
 }
 
 /** Whether a place goes on, from this level, just as the node is known to. */
-function isWayUp(known: KnownNode, { sides, beside }: Place, from: number): boolean {
+function isWayUp(known: KnownNode, { sides, beside }: MerklePath, from: number): boolean {
   let { up } = known;
   for (let level = from; level < beside.length; level++) {
     if (up === null || up.beside !== beside[level] || up.isLeft !== isOnLeft(sides, level)) return false;

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import type { Belonging } from '../belonging.js';
 import { unreachable } from './database-error.js';
-import type { Place } from './database-error.js';
+import type { DatabaseAddress } from './database-error.js';
 
 /** The one row that says it. Asked when a process starts, which tries again itself. */
 export function belongingOn(
   pool: pg.Pool,
   schema: string,
-  { place, requireOpen }: { readonly place: Place; readonly requireOpen: () => void },
+  { place, requireOpen }: { readonly place: DatabaseAddress; readonly requireOpen: () => void },
 ): Belonging {
   const table = `${pg.escapeIdentifier(schema)}.sluice_belonging`;
   const ask = async (text: string, values: readonly string[] = []): Promise<readonly { readonly log: string }[]> => {

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Place } from './database-error.js';
+import type { DatabaseAddress } from './database-error.js';
 
 /**
  * Milliseconds. The server ends a statement first; the longer limit on our side is for a server that says nothing any
@@ -34,7 +34,7 @@ const settings = [
 ];
 
 export interface Connection {
-  readonly place: Place;
+  readonly place: DatabaseAddress;
   readonly config: pg.PoolConfig;
 }
 
@@ -64,7 +64,7 @@ export function poolOf({ config }: Connection, onLost: (error: Error) => void): 
   return pool;
 }
 
-function placeOf(config: pg.ClientConfig): Place {
+function placeOf(config: pg.ClientConfig): DatabaseAddress {
   // The reason is not passed on: the parser's errors quote what they were given, password and all.
   const unusable = new Fault(
     'ledger_unreachable',

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Fault } from '@sluice/core';
 
 /** How sentences name the database; the password is no part of it. */
-export interface Place {
+export interface DatabaseAddress {
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -25,25 +25,25 @@ export function mayPass(error: unknown): boolean {
 /**
  * What happens to a ledger in use, as Fault('ledger_unreachable', retryable): no record is at fault, whatever it is.
  */
-export function unreachable(place: Place, error: unknown): Fault {
+export function unreachable(place: DatabaseAddress, error: unknown): Fault {
   return new Fault('ledger_unreachable', `${named(place)} ${complaint(place, error)}`, true, { cause: error });
 }
 
 /** What keeps a ledger from being opened, as Fault('ledger_unreachable', not retryable). */
-export function lastingRefusal(place: Place, error: unknown): Fault {
+export function lastingRefusal(place: DatabaseAddress, error: unknown): Fault {
   return new Fault('ledger_unreachable', `${named(place)} ${complaint(place, error)}`, false, { cause: error });
 }
 
 /** As `lastingRefusal`; `why` follows “The ledger’s database … at …”, and says what to change. */
-export function refusal(place: Place, why: string): Fault {
+export function refusal(place: DatabaseAddress, why: string): Fault {
   return new Fault('ledger_unreachable', `${named(place)} ${why}`, false);
 }
 
-function named({ host, port, database }: Place): string {
+function named({ host, port, database }: DatabaseAddress): string {
   return `The ledger’s database ${database} at ${host}:${port}`;
 }
 
-function complaint(place: Place, error: unknown): string {
+function complaint(place: DatabaseAddress, error: unknown): string {
   const code = codeOf(error);
   switch (code) {
     case 'ECONNREFUSED':

@@ -6,7 +6,7 @@ import type { Outage } from './outage.js';
 import { countedAtOnce } from './connection.js';
 import { belongingOn } from './belonging.js';
 import { mayPass, unreachable } from './database-error.js';
-import type { Place } from './database-error.js';
+import type { DatabaseAddress } from './database-error.js';
 import { documentsOn } from './documents.js';
 import { Batcher } from './batcher.js';
 import type { BatchWork } from './batcher.js';
@@ -35,7 +35,7 @@ export interface TimeThere {
 
 export interface LedgerParts {
   readonly pool: pg.Pool;
-  readonly place: Place;
+  readonly place: DatabaseAddress;
   readonly schema: string;
   readonly outage: Outage;
   /** How long a request waits for an absent database, milliseconds; the try under way comes on top. */

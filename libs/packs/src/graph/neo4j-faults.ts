@@ -1,7 +1,7 @@
 import { ToolUnavailableError, ToolUserError } from '@sluice/core';
 
 /** How a Neo4j server is reached. */
-export interface Neo4jPlace {
+export interface Neo4jAddress {
   /** `neo4j://` or `bolt://`, with `+s` for TLS. */
   readonly url: string;
   readonly user: string;
@@ -24,7 +24,7 @@ export function isRefusedLogin(error: unknown): boolean {
  * Maps a failure of the driver or the server: ToolUserError for a wrong query, else ToolUnavailableError with a cause
  * that tells an operator what to do.
  */
-export function faultOf(error: unknown, place: Neo4jPlace): Error {
+export function faultOf(error: unknown, place: Neo4jAddress): Error {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
   const code = codeOf(error);
   const said = wordsOf(error);
@@ -42,12 +42,12 @@ export function faultOf(error: unknown, place: Neo4jPlace): Error {
 }
 
 /** For the log: what is wrong, and what to do. */
-export function sentenceOf(error: unknown, place: Neo4jPlace): string {
+export function sentenceOf(error: unknown, place: Neo4jAddress): string {
   if (error instanceof ToolUnavailableError && error.cause instanceof Error) return error.cause.message;
   return sentence(codeOf(error), wordsOf(error), place);
 }
 
-function sentence(code: string, said: string, { url, user, passwordEnv, database }: Neo4jPlace): string {
+function sentence(code: string, said: string, { url, user, passwordEnv, database }: Neo4jAddress): string {
   if (code === 'Neo.ClientError.Security.Forbidden')
     return `The user ${user} of the Neo4j server at ${url} may not do this in the database ${database} (${said}): grant it the right, or set graph.neo4j.user to a user who has it.`;
   if (code.startsWith('Neo.ClientError.Security.'))

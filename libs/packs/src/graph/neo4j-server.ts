@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { Driver, ManagedTransaction, Session } from 'neo4j-driver';
 import { ToolUnavailableError } from '@sluice/core';
 import { faultOf, isRefusedLogin, sentenceOf } from './neo4j-faults.js';
-import type { Neo4jPlace } from './neo4j-faults.js';
+import type { Neo4jAddress } from './neo4j-faults.js';
 
 /** Loaded at the first use alone. */
 const loaded = async () => (await import('neo4j-driver')).default;
 
 export type Neo4j = Awaited<ReturnType<typeof loaded>>;
 
-export interface Neo4jServerSettings extends Neo4jPlace {
+export interface Neo4jServerSettings extends Neo4jAddress {
   /** Asked for each time a connection pool is made. */
   readonly password: () => string | undefined;
   /** A file with the authority that signed the server's certificate; null for those of the system. */

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ToolUserError } from '@sluice/core';
 import { shown } from './confined.js';
-import type { Confined, Place } from './confined.js';
+import type { Confined, PathEntry } from './confined.js';
 import { usageOf } from './contents.js';
 import { workspaceLimits } from '@sluice/tools';
 
@@ -15,7 +15,7 @@ export interface Home {
 }
 
 /** Refuses what would not fit: a file of `size` bytes at `place`. Throws ToolUserError. */
-export async function requireRoom(home: Home, names: readonly string[], place: Place, size: number): Promise<void> {
+export async function requireRoom(home: Home, names: readonly string[], place: PathEntry, size: number): Promise<void> {
   const { fileBytes, totalBytes, entries } = workspaceLimits;
   if (size > fileBytes) {
     throw new ToolUserError(`A file may have ${fileBytes} bytes, and ${shown(names)} would have ${size}. Use several.`);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ToolUserError } from '@sluice/core';
 
 /** What stands at a place; null for nothing. */
-export interface Place {
+export interface PathEntry {
   readonly path: string;
   readonly stats: Stats | null;
 }
@@ -21,7 +21,7 @@ export class Confined {
   constructor(private readonly folder: string) {}
 
   /** Throws ToolUserError where the way leads through a link or a file. */
-  async at(names: readonly string[]): Promise<Place> {
+  async at(names: readonly string[]): Promise<PathEntry> {
     let path = this.folder;
     let stats: Stats | null = await look(path);
     for (const [depth, name] of names.entries()) {
@@ -68,7 +68,7 @@ export class Confined {
   }
 
   /** Throws ToolUserError if it is not the file that `place` saw. */
-  async open({ path, stats }: Place, flags: number): Promise<FileHandle> {
+  async open({ path, stats }: PathEntry, flags: number): Promise<FileHandle> {
     const handle = await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const opened = await handle.stat();
     if (isOwnFile(opened) && opened.ino === stats?.ino && opened.dev === stats.dev) return handle;

@@ -7,7 +7,7 @@ import type { Clock } from '@sluice/core';
 import { addTo, removeEmpty, replace, requireRoom } from './changes.js';
 import type { Home } from './changes.js';
 import { Confined, requireOwnSpelling, shown } from './confined.js';
-import type { Place } from './confined.js';
+import type { PathEntry } from './confined.js';
 import { entriesOf, everythingIn, matchesIn, usageOf } from './contents.js';
 import { forgetIn, markUsed } from './forget.js';
 import { namesOf } from './path.js';
@@ -173,7 +173,7 @@ class FolderWorkspace implements Workspace {
   }
 }
 
-async function fileOrNothing(files: Confined, names: readonly string[]): Promise<Place> {
+async function fileOrNothing(files: Confined, names: readonly string[]): Promise<PathEntry> {
   const place = await files.at(names);
   if (names.length === 0 || place.stats?.isDirectory() === true) {
     throw new ToolUserError(`${shown(names)} is a directory. Name a file.`);
@@ -181,7 +181,7 @@ async function fileOrNothing(files: Confined, names: readonly string[]): Promise
   return place;
 }
 
-async function existingFile(files: Confined, names: readonly string[]): Promise<Place> {
+async function existingFile(files: Confined, names: readonly string[]): Promise<PathEntry> {
   const place = await fileOrNothing(files, names);
   if (place.stats === null) throw missing(names);
   return place;
@@ -192,7 +192,7 @@ function missing(names: readonly string[]): ToolUserError {
 }
 
 async function* filesAt(
-  { path, stats }: Place,
+  { path, stats }: PathEntry,
   names: readonly string[],
 ): AsyncGenerator<{ readonly at: string; readonly path: string; readonly bytes: number }> {
   if (stats?.isFile() === true) {

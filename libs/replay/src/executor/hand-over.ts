@@ -6,7 +6,7 @@ import { admit } from '../calls.js';
 import type { RunRecords } from '../run-records.js';
 import { callIn } from './calls-made.js';
 import type { Deriving } from './deriving.js';
-import { placedTurns } from './placed-turns.js';
+import { turnsAt } from './turns-at.js';
 import { waited, waitsIn } from './stretches.js';
 import { stepsOf } from './turn.js';
 
@@ -24,7 +24,7 @@ export async function deriveBeginning(
   const first = fanOut?.first ?? index;
   const derived: (AgentStepResult | { readonly refused: string })[] = [];
   const limits = () => deriving.configurations.inForce(inForceVersion, startedAt).configuration.limits;
-  for (const message of placedTurns(run, { partition, offset }, limits)) {
+  for (const message of turnsAt(run, { partition, offset }, limits)) {
     const { record } = message;
     if (record.calls[index] === undefined) continue;
     const waits = waitsIn(run, record.iteration).filter((one) => one.index <= index);

@@ -4,7 +4,7 @@ import { admit } from '../calls.js';
 import type { RunRecords } from '../run-records.js';
 import { callIn } from './calls-made.js';
 import type { Deriving } from './deriving.js';
-import { placedTurns } from './placed-turns.js';
+import { turnsAt } from './turns-at.js';
 import { waited, waitsIn } from './stretches.js';
 import { stepsOf } from './turn.js';
 
@@ -18,7 +18,7 @@ export async function deriveApprovalRequest(
   const derived: (ApprovalRequested | { readonly refused: string })[] = [];
   const stretches = waited(waitsIn(run, iteration).filter((one) => one.index < index || one.nextFrom === index));
   const limits = () => deriving.configurations.inForce(inForceVersion, requestedAt).configuration.limits;
-  for (const message of placedTurns(run, { partition, offset }, limits)) {
+  for (const message of turnsAt(run, { partition, offset }, limits)) {
     const { record } = message;
     const done = await stepsOf(record, steps, index, stretches, run, deriving);
     const granting = deriving.configurations.get(record.configVersion);

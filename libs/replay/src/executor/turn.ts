@@ -2,9 +2,9 @@ import type { AgentRun, Evaluator, Step, ToolExecResult } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { beforeMember, callIdOf, endedStep, runTurn, stepResult, turnAfter } from '@sluice/run';
-import type { AssumedTurn, CallOutcome, DecisionTaken, NextCall, TurnSoFar } from '@sluice/run';
+import type { AssumedTurn, CallOutcome, AcceptedDecision, NextCall, TurnSoFar } from '@sluice/run';
 import { agentEnds, begunIn } from '../agent-runs.js';
-import { outcomesTaken } from '../approvals.js';
+import { acceptedOutcomes } from '../approvals.js';
 import { goingOn, isRedriven } from '../attempts.js';
 import { admit } from '../calls.js';
 import type { Admission } from '../calls.js';
@@ -129,8 +129,8 @@ function decisionsTaken(
   approvalId: string,
   run: RunRecords,
   configurations: RecordedConfigurations,
-): readonly DecisionTaken[] {
-  const taken = outcomesTaken(approvalId, run, configurations);
+): readonly AcceptedDecision[] {
+  const taken = acceptedOutcomes(approvalId, run, configurations);
   if (taken.length === 0)
     throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
   return taken.map(({ decision, reason }) => {

@@ -1,4 +1,4 @@
-import { allTopics, placeOf } from '@sluice/contracts';
+import { allTopics, positionOf } from '@sluice/contracts';
 import type { Codec, DeadLetter } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { recordsOf } from '../runs.js';
@@ -104,7 +104,7 @@ export class Packing {
 
 function own(messages: readonly Held[], dead: DeadLetters): PackedRun['dead'] {
   if (dead.size === 0) return [];
-  const places = new Set(messages.map(placeOf));
+  const places = new Set(messages.map(positionOf));
   return [...dead].filter(([place, { code }]) => places.has(place) || code === 'undecodable');
 }
 

@@ -1,4 +1,4 @@
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { ApprovalClaims } from '../claims/approvals.js';
 
@@ -19,11 +19,11 @@ export class CountingApprovals {
 
   async counts(message: Incoming<'agent.approvals'>): Promise<boolean> {
     const { partition, offset } = message;
-    if (offset < (this.lookedTo.get(partition) ?? 0)) return !this.forNothing.has(placeOf(message));
+    if (offset < (this.lookedTo.get(partition) ?? 0)) return !this.forNothing.has(positionOf(message));
     const counts = await this.isVouched(message.record);
     // Of more than can be remembered nothing is: what stands behind it is looked up each time.
     if (this.forNothing.size >= mostRemembered) return counts;
-    if (!counts) this.forNothing.add(placeOf(message));
+    if (!counts) this.forNothing.add(positionOf(message));
     this.lookedTo.set(partition, offset + 1);
     return counts;
   }

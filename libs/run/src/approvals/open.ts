@@ -12,7 +12,7 @@ const mostOpen = 10_000;
 const mostClosed = 100_000;
 
 /** Where an ApprovalRequested stands on agent.approvals. */
-export interface ApprovalPlace {
+export interface ApprovalPosition {
   readonly partition: number;
   readonly offset: number;
   /** When the log took it, milliseconds since the epoch. */
@@ -30,7 +30,7 @@ export async function openApprovals<T>(
   bus: Bus,
   sinceTime: number,
   counts: Counts,
-  keep: (requested: ApprovalRequested, place: ApprovalPlace) => T,
+  keep: (requested: ApprovalRequested, place: ApprovalPosition) => T,
   signal = new AbortController().signal,
 ): Promise<ReadonlyMap<string, T>> {
   const open = new Map<string, T>();
@@ -57,7 +57,7 @@ export async function openApprovals<T>(
 /** The turn at this place, undefined if there is none: where it was parked. */
 export function turnAt(
   bus: Bus,
-  place: Pick<ApprovalPlace, 'partition' | 'offset'>,
+  place: Pick<ApprovalPosition, 'partition' | 'offset'>,
 ): Promise<Incoming<'agent.tool-calls'> | undefined> {
   return recordAt(bus, topics.toolCalls, place);
 }
@@ -65,7 +65,7 @@ export function turnAt(
 /** The ApprovalRequested at this place, undefined if there is none. */
 export async function approvalAt(
   bus: Bus,
-  place: Pick<ApprovalPlace, 'partition' | 'offset'>,
+  place: Pick<ApprovalPosition, 'partition' | 'offset'>,
 ): Promise<ApprovalRequested | undefined> {
   return (await recordAt(bus, topics.approvals, place, skipUndecodable))?.record.requested ?? undefined;
 }

@@ -23,13 +23,13 @@ export function approvalIdOf(callKey: string): string {
 export const cancelledMeanwhile = 'The run was cancelled.';
 
 /** A decision on an approval that counts. */
-export interface DecisionTaken {
+export interface AcceptedDecision {
   readonly decision: ApprovalDecision;
   readonly reason: string;
 }
 
 /** What the decision means for the call. Who decided is not the model’s to know. */
-export function approvalVerdict(taken: DecisionTaken): Verdict {
+export function approvalVerdict(taken: AcceptedDecision): Verdict {
   switch (taken.decision) {
     case 'approve':
       return { ok: true };
@@ -58,7 +58,7 @@ export interface Asking {
 }
 
 /** Where a ToolCall stands on the log, and what it says. */
-export interface PlacedTurn {
+export interface LoggedTurn {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
@@ -67,7 +67,7 @@ export interface PlacedTurn {
 
 /** What is asked of a turn that is parked before the call at `index`. The run’s deadline holds while it waits. */
 export function approvalRequest(
-  { topic, partition, offset, record }: PlacedTurn,
+  { topic, partition, offset, record }: LoggedTurn,
   index: number,
   asking: Asking,
   done: readonly Step[],

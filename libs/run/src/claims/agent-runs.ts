@@ -10,7 +10,7 @@ import type { RunParts } from '../parts.js';
 import { digestOfRecord } from './vouched.js';
 
 /** Where the call stands that an agent’s run answers: its ToolCall on agent.tool-calls, and its place in the turn. */
-export interface CallPlace {
+export interface CallPosition {
   readonly partition: number;
   readonly offset: number;
   readonly index: number;
@@ -20,7 +20,7 @@ export interface CallPlace {
  * Calls of a turn that run side by side: the run that makes them, where the turn stands, and which of its calls they
  * are.
  */
-export interface JoinedFanOut extends Pick<CallPlace, 'partition' | 'offset'>, FanOut {
+export interface JoinedFanOut extends Pick<CallPosition, 'partition' | 'offset'>, FanOut {
   readonly run: NamedRun;
 }
 
@@ -40,15 +40,17 @@ export class AgentRunClaims {
   }
 
   /** Keeps where the call waits, beside the claim that was taken for it. */
-  async park(run: NamedRun, callKey: string, { partition, offset, index }: CallPlace): Promise<void> {
+  async park(run: NamedRun, callKey: string, { partition, offset, index }: CallPosition): Promise<void> {
     const value = JSON.stringify({ partition, offset, index });
     await this.runtime.ledger.settle(requestKey(await this.nameOf(run)), ownerOf(callKey), value);
   }
 
   /** Where the call waits that the run answers; null if it answers none. */
-  async parkedAt(run: NamedRun): Promise<CallPlace | null> {
+  async parkedAt(run: NamedRun): Promise<CallPosition | null> {
     const claim = await this.find(requestKey(await this.nameOf(run)));
-    return claim?.owner.startsWith(callOwner) && claim.value !== null ? (JSON.parse(claim.value) as CallPlace) : null;
+    return claim?.owner.startsWith(callOwner) && claim.value !== null
+      ? (JSON.parse(claim.value) as CallPosition)
+      : null;
   }
 
   /** Says that filter, agent or executor ended the run exactly so: an end that is only on the log is forged. */

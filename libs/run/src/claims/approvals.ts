@@ -1,6 +1,6 @@
 import { claimMemoryMs } from '@sluice/core';
 import type { ApprovalDecision } from '@sluice/core';
-import { placeOf } from '@sluice/contracts';
+import { positionOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
@@ -8,7 +8,7 @@ import { digestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
-export interface TakenDecision {
+export interface ClaimedDecision {
   readonly decision: ApprovalDecision;
   readonly decidedBy: string;
   readonly reason: string;
@@ -28,7 +28,7 @@ export class ApprovalClaims {
 
   /** Says that an executor asked exactly this: a request for an approval that is only on the log is forged. */
   async vouch(requested: ApprovalRequested): Promise<void> {
-    await this.claim(vouchKey(requested), placeOf(requested));
+    await this.claim(vouchKey(requested), positionOf(requested));
   }
 
   async isVouched(requested: ApprovalRequested): Promise<boolean> {
@@ -42,8 +42,8 @@ export class ApprovalClaims {
   async decide(
     approvalId: string,
     owner: string,
-    decision: TakenDecision,
-  ): Promise<{ readonly first: boolean; readonly taken: TakenDecision | null }> {
+    decision: ClaimedDecision,
+  ): Promise<{ readonly first: boolean; readonly taken: ClaimedDecision | null }> {
     const key = decisionKey(approvalId);
     const claim = await this.claim(key, owner);
     if (claim.owner !== owner) return { first: false, taken: read(claim.value) };
@@ -52,7 +52,7 @@ export class ApprovalClaims {
   }
 
   /** The decision that was taken; null while it is being written, undefined if there is none. */
-  async decisionOn(approvalId: string): Promise<TakenDecision | null | undefined> {
+  async decisionOn(approvalId: string): Promise<ClaimedDecision | null | undefined> {
     const claim = await this.runtime.ledger.find(decisionKey(approvalId));
     return claim === undefined ? undefined : read(claim.value);
   }
@@ -101,6 +101,6 @@ function vouchKey(requested: ApprovalRequested): string {
   return `asked/${requested.approvalId}/${digestOfRequest(requested)}`;
 }
 
-function read(value: string | null): TakenDecision | null {
-  return value === null ? null : (JSON.parse(value) as TakenDecision);
+function read(value: string | null): ClaimedDecision | null {
+  return value === null ? null : (JSON.parse(value) as ClaimedDecision);
 }

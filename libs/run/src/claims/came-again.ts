@@ -1,6 +1,6 @@
 import { Fault, localPrincipal } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
-import { placeOf, storyTopics, topics } from '@sluice/contracts';
+import { positionOf, storyTopics, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Bus, HandlerContext, Incoming } from '@sluice/bus';
 import type { RunParts } from '../parts.js';
@@ -17,7 +17,7 @@ import type { NamedRun } from './run-names.js';
 type Looking = Pick<RunParts, 'bus' | 'ledger' | 'clock' | 'signatures' | 'log'>;
 
 /** A record that a service took before, and how to tell the records that it led to. */
-export interface TakenBefore {
+export interface HandledRecord {
   readonly message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'timestamp'>;
   readonly run: NamedRun;
   readonly attempt: string | null;
@@ -34,7 +34,7 @@ export interface TakenBefore {
  * no outputs: then the record is handled now. An operator who sets a group’s offsets back, or a log that loses them,
  * leaves both: then nothing more may come of it, or a run would have a second end.
  */
-export async function wasHandled(before: TakenBefore, context: HandlerContext, runtime: Looking): Promise<boolean> {
+export async function wasHandled(before: HandledRecord, context: HandlerContext, runtime: Looking): Promise<boolean> {
   if (!(await isOnLog(before, runtime))) return false;
   context.afterCommit(() => reportSkipped(before.message, runtime));
   return true;
@@ -50,7 +50,7 @@ export async function wasAnswered(
   context: HandlerContext,
   runtime: Looking,
 ): Promise<boolean> {
-  const place = placeOf(message);
+  const place = positionOf(message);
   const { isAgain } = await claimOnce(`judged/${place}`, place, runtime);
   if (!isAgain || context.attempt > 1) return false;
   const { topic, timestamp: since } = message;
@@ -59,7 +59,7 @@ export async function wasAnswered(
   return true;
 }
 
-async function isOnLog({ message, run, attempt, sessions, led, isTaken }: TakenBefore, runtime: Looking) {
+async function isOnLog({ message, run, attempt, sessions, led, isTaken }: HandledRecord, runtime: Looking) {
   if ((await isTaken?.()) === true) return true;
   const end = await publishedEnd({ ...run, attempt }, runtime);
   if (
@@ -151,7 +151,7 @@ const everyMs = 10_000;
 const lastReports = new WeakMap<object, Map<Topic, { at: number; unreported: number }>>();
 
 function reportSkipped(
-  { topic, partition, offset }: TakenBefore['message'],
+  { topic, partition, offset }: HandledRecord['message'],
   { log, clock }: Pick<Looking, 'log' | 'clock'>,
 ): void {
   const ofLog = lastReports.get(log) ?? new Map<Topic, { at: number; unreported: number }>();
@@ -170,14 +170,14 @@ export function ledByRequest({ topic }: Incoming): boolean {
 }
 
 /** What a Toolset leads to: the turn’s calls, or the run’s end. */
-export function ledByToolset(iteration: number): TakenBefore['led'] {
+export function ledByToolset(iteration: number): HandledRecord['led'] {
   return (candidate) =>
     candidate.topic === topics.responses ||
     (candidate.topic === topics.toolCalls && candidate.record.iteration === iteration);
 }
 
 /** What a turn’s end leads to: the Toolset of that iteration, or the run’s end. */
-export function ledBySteps(iteration: number): TakenBefore['led'] {
+export function ledBySteps(iteration: number): HandledRecord['led'] {
   return (candidate) =>
     candidate.topic === topics.responses ||
     (candidate.topic === topics.toolsets && candidate.record.iteration === iteration);
@@ -187,7 +187,7 @@ export function ledBySteps(iteration: number): TakenBefore['led'] {
  * What a turn leads to that goes on from the call at `from`: its end, or a call behind that it waits for. The run’s
  * end says nothing: a filter may have ended an overdue run, and what its turn did becomes a step all the same.
  */
-export function ledByTurn(turn: Incoming<'agent.tool-calls'>, from: number): TakenBefore['led'] {
+export function ledByTurn(turn: Incoming<'agent.tool-calls'>, from: number): HandledRecord['led'] {
   const { iteration } = turn.record;
   return (candidate) => {
     switch (candidate.topic) {

@@ -1,4 +1,4 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { isVersionOf } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
@@ -41,7 +41,7 @@ export class ConfigurationRecords {
     if (!isVersionOf(version, configuration, sha256)) return 'not_its_hash';
     this._texts.set(version, configuration);
     if (recordSignature === null) {
-      const isFormer = !this.areSigned && takenAt(recorded) < this.signatures.since('config');
+      const isFormer = !this.areSigned && trustedTimeOf(recorded) < this.signatures.since('config');
       return isFormer ? null : 'unsigned';
     }
     this.areSigned = true;

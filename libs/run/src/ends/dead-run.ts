@@ -1,6 +1,6 @@
 import { Fault, isSecurityFault, localPrincipal } from '@sluice/core';
 import type { SecurityFault, Tenant } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { approvalAt } from '../approvals/open.js';
@@ -9,7 +9,7 @@ import { ApprovalClaims } from '../claims/approvals.js';
 import { keepQuarantined } from '../claims/end-once.js';
 import { runOfEnd, runOfRecord, senderOf } from '../claims/run-names.js';
 import type { NamedRun } from '../claims/run-names.js';
-import { takeRequest } from '../claims/take-once.js';
+import { claimRequest } from '../claims/requests-and-turns.js';
 import { tenantOf } from '../ids.js';
 import { redrivenBefore } from '../redrive/take.js';
 import { enderOf } from '../signing/ends.js';
@@ -86,7 +86,7 @@ async function rememberQuarantined({ message, code, ...dead }: Dead, runtime: En
   const { topic, record } = message;
   try {
     const { iteration } = record;
-    await keepQuarantined({ topic, iteration, ...runOfRecord(record) }, placeOf(dead), runtime);
+    await keepQuarantined({ topic, iteration, ...runOfRecord(record) }, positionOf(dead), runtime);
   } catch (error) {
     // The run then ends at its deadline all the same, and only does not say why.
     if (!isLedgerAway(error)) throw error;
@@ -105,7 +105,7 @@ function isLedgerAway(error: unknown): boolean {
  */
 async function isItsRuns(dead: Dead, run: NamedRun, runtime: Ending): Promise<boolean> {
   const redriven = async () => (dead.message === null ? null : redrivenBefore(dead.message, runtime));
-  const ownerOf = async () => (await redriven())?.owner ?? placeOf(dead);
+  const ownerOf = async () => (await redriven())?.owner ?? positionOf(dead);
   if (dead.message?.topic === topics.responses) {
     const claims = new AgentRunClaims(runtime);
     const { record } = dead.message;
@@ -114,7 +114,7 @@ async function isItsRuns(dead: Dead, run: NamedRun, runtime: Ending): Promise<bo
   if (dead.topic !== topics.requests) return true;
   try {
     const owner = await ownerOf();
-    return (await takeRequest(run, owner, runtime)).owner === owner;
+    return (await claimRequest(run, owner, runtime)).owner === owner;
   } catch (error) {
     // No request begins a sub-agent’s run, and a turn waits for its end: a caller’s request must not be that.
     if (isLedgerAway(error)) return !isAgentRunId(run.requestId);

@@ -1,6 +1,6 @@
 import { normaliseGroups, requestLog } from '@sluice/core';
 import type { SignerRole, Tenant } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
@@ -52,7 +52,7 @@ export async function endRun(
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
   const { requestId, sessionId } = response;
-  const [end, place] = [{ requestId, tenant, attempt }, placeOf(message)];
+  const [end, place] = [{ requestId, tenant, attempt }, positionOf(message)];
   const { isOwn, isAgain } = await claimEnd(end, place, runtime);
   if (!isOwn) {
     context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));

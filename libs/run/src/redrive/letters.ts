@@ -43,7 +43,7 @@ export async function* readLetters(bus: Bus, filter: LetterFilter): AsyncGenerat
 }
 
 /** Where the dead letter of this id stands. Throws a sentence for what is no id. */
-export function letterPlace(id: string): { readonly partition: number; readonly offset: number } {
+export function letterPosition(id: string): { readonly partition: number; readonly offset: number } {
   const [, partition, offset] = (/^(\d+)\/(\d+)$/.exec(id) ?? []).map(Number);
   if (partition === undefined || offset === undefined)
     throw new Error(`"${id}" names no dead letter: an id is partition/offset, as "sluice dead-letters list" shows it.`);
@@ -52,7 +52,7 @@ export function letterPlace(id: string): { readonly partition: number; readonly 
 
 /** The dead letter of this id; undefined if there is none, or it is gone. */
 export async function letterAt(id: string, bus: Bus): Promise<Letter | undefined> {
-  const message = await recordAt(bus, topics.deadLetters, letterPlace(id), skipUndecodable);
+  const message = await recordAt(bus, topics.deadLetters, letterPosition(id), skipUndecodable);
   if (message === undefined) return undefined;
   const content = await contentOf(message.record, bus);
   return { id, dead: message.record, session: sessionOf(content) || message.record.key, content };

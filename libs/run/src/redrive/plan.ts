@@ -1,5 +1,5 @@
 import { claimMemoryMs, isSecurityFault } from '@sluice/core';
-import { loopServices, placeOf, requestIds, topics } from '@sluice/contracts';
+import { loopServices, positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 import type { Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
@@ -47,7 +47,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
   const resumes = isSecurityFault(dead.code) || dead.code === 'undecodable';
   const chained = facts.before !== null && facts.before.kind !== 'resume' ? facts.before : null;
   const since = chained?.since ?? dead.timestamp;
-  const owner = chained?.owner ?? placeOf(dead);
+  const owner = chained?.owner ?? positionOf(dead);
   if (!resumes && mayHaveActed(content.topic) && since + claimMemoryMs - queueMs <= facts.now)
     return refused(
       'Its turn may have called tools, and what they did is remembered for a week only. Ask under a new request_id instead.',

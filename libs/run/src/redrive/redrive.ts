@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { clockSkewMs } from '@sluice/core';
 import type { Clock, Ledger, Verifier } from '@sluice/core';
-import { placeOf, redriveHeader } from '@sluice/contracts';
+import { positionOf, redriveHeader } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import { configurationsOn, inForceOf } from '../configuration/log.js';
 import type { Letter } from './letters.js';
@@ -97,7 +97,7 @@ async function permitFor(
 async function publishedAs(id: string, topic: Outgoing['topic'], permit: Permit, bus: Bus): Promise<string | null> {
   const options = { from: { time: permit.at - clockSkewMs }, onUndecodable: () => undefined } as const;
   for await (const message of bus.read([topic], options))
-    if (message.headers[redriveHeader] === id) return placeOf(message);
+    if (message.headers[redriveHeader] === id) return positionOf(message);
   return null;
 }
 

@@ -1,6 +1,6 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { anotherAttempt, claimMemoryMs, Fault, isSecurityFault } from '@sluice/core';
-import { placeOf, redriveHeader } from '@sluice/contracts';
+import { positionOf, redriveHeader } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { RunState } from '@sluice/core';
 import type { HandlerContext, Incoming } from '@sluice/bus';
@@ -66,7 +66,7 @@ async function permitted(message: Incoming, { ledger, clock }: Taking): Promise<
   const permit = await permitOf(deadLetter, ledger);
   const now = clock.now();
   if (permit === null || permit.at + claimMemoryMs <= now || permit.digest !== digestOf(message)) return null;
-  const place = placeOf(message);
+  const place = positionOf(message);
   const claim = await ledger.claim({ key: `redriven/${deadLetter}`, owner: place, now, ttlMs: claimMemoryMs });
   if (claim.owner === place) return { deadLetter, permit };
   throw new Fault('replayed', `The dead letter ${deadLetter} was re-driven already, as ${claim.owner}.`, false);
@@ -80,7 +80,7 @@ function attemptOf(message: Incoming, { deadLetter, permit }: Permitted, { clock
     again: permit.kind === 'again',
     owner: permit.owner,
     since: permit.since,
-    at: takenAt(message),
+    at: trustedTimeOf(message),
   };
 }
 

@@ -1,4 +1,4 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { Fault } from '@sluice/core';
 import type { Signatures, SignerRole, Verifier } from '@sluice/core';
 import { topicEntry, topics } from '@sluice/contracts';
@@ -32,7 +32,7 @@ export async function endSignature(
   if (record.recordSignature !== null)
     for (const role of loopSigners[topics.responses])
       if (await isSignedBy(role, topics.responses, record, signatures)) return 'verified';
-  return takenAt(message) < signatures.since('ends') ? 'before_keys' : null;
+  return trustedTimeOf(message) < signatures.since('ends') ? 'before_keys' : null;
 }
 
 /** Throws Fault('signature_invalid') for an end that is forged. */

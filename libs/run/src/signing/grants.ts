@@ -1,4 +1,4 @@
-import { takenAt } from '@sluice/bus';
+import { trustedTimeOf } from '@sluice/bus';
 import { Fault, normaliseState } from '@sluice/core';
 import type { SignerRole, Verifier } from '@sluice/core';
 import { topics } from '@sluice/contracts';
@@ -60,7 +60,8 @@ export async function verifyRecord<T extends LoopTopic>(
   writer: SignerRole = loopSigners[message.topic][0],
 ): Promise<void> {
   const { topic, record } = message;
-  if (takenAt(message) < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures))) return;
+  if (trustedTimeOf(message) < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures)))
+    return;
   const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';
   throw new Fault('signature_invalid', `The ${writer} did not sign this record as a whole. ${found}`, false);
 }

@@ -32,7 +32,7 @@ import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
 import type { Handing } from '../agent-runs.js';
 import { approvalIdOf, approvalVerdict } from '../approvals/request.js';
-import type { Asking, DecisionTaken } from '../approvals/request.js';
+import type { Asking, AcceptedDecision } from '../approvals/request.js';
 import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
 import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf, judgeConnection } from '../connections.js';
@@ -98,7 +98,7 @@ export interface CallWorld extends Acts {
   readonly authorizers: readonly AuthorizationPort[];
   onAuthorizerFault(tool: Pick<BoundTool, 'id'>, runId: string, error: unknown): void;
   /** The decision on an approval; null while there is none. */
-  decisionOn(approvalId: string): Promise<DecisionTaken | null>;
+  decisionOn(approvalId: string): Promise<AcceptedDecision | null>;
   /** Takes the name of an agent’s run for this very call; false if another call has it. */
   takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
   rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
@@ -122,7 +122,7 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd
 }
 
 /** The result of a call that ran as a sub-agent: its run’s answer goes through what any tool’s output does. */
-export async function takeBackCall(
+export async function resumeCall(
   of: CallInTurn,
   end: Parameters<typeof handedBack>[0],
   world: CallWorld,

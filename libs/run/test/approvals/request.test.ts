@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Evaluator } from '@sluice/core';
 import { approvalRequest } from '@sluice/run';
-import type { PlacedTurn } from '@sluice/run';
+import type { LoggedTurn } from '@sluice/run';
 
 const judge = (version: string, approvalMs: number) =>
   ({ configuration: { version, policy: { approvalMs } } }) as unknown as Evaluator;
@@ -24,7 +24,7 @@ describe('how long an approval is waited for', () => {
     ['no longer than the run may last', 5_000, 5_000, 700, 700],
   ])('%s', (_, granted, inForce, deadline, expiresAt) => {
     const record = { ...{ calls: [call], run: { deadline } }, requestId: 'r', sessionId: 's', iteration: 1 };
-    const turn = { topic: 'agent.tool-calls', partition: 0, offset: 7, record } as unknown as PlacedTurn;
+    const turn = { topic: 'agent.tool-calls', partition: 0, offset: 7, record } as unknown as LoggedTurn;
     const judges = { granting: judge('c-1', granted), inForce: judge('c-2', inForce) };
     expect(approvalRequest(turn, 0, asking, [], judges, 100)).toMatchObject({
       ...{ requestedAt: 100, expiresAt, inForceVersion: 'c-2' },

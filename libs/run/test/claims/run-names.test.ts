@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openSqliteLedger } from '@sluice/ledger';
 import type { SqliteLedger } from '@sluice/ledger';
-import { claimedName, claimEnd, hasEnded, requestOwner, takeRequest, takeTurn } from '@sluice/run';
+import { claimedName, claimEnd, hasEnded, requestOwner, claimRequest, claimTurn } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 
 const weekMs = 7 * 24 * 3_600_000;
@@ -28,10 +28,10 @@ describe('what a run is called where it is claimed', () => {
     const runtime = { ledger, clock };
     for (const tenant of ['acme', 'other', null, 'local']) {
       expect(await requestOwner(run(tenant), runtime)).toBeNull();
-      expect((await takeRequest(run(tenant), `of ${tenant}`, runtime)).owner).toBe(`of ${tenant}`);
+      expect((await claimRequest(run(tenant), `of ${tenant}`, runtime)).owner).toBe(`of ${tenant}`);
       expect(await claimEnd({ ...run(tenant), attempt: null }, `of ${tenant}`, runtime)).toMatchObject({ isOwn: true });
     }
-    expect((await takeRequest(run('acme'), 'another', runtime)).owner).toBe('of acme');
+    expect((await claimRequest(run('acme'), 'another', runtime)).owner).toBe('of acme');
     expect(await hasEnded({ ...run('acme'), attempt: '0/1' }, runtime)).toBe(false);
   });
 
@@ -46,7 +46,7 @@ describe('what a run is called where it is claimed', () => {
       ...{ topic: 'agent.steps', partition: 0, offset: 8 },
       record: { requestId: 'r-1', iteration: 1, run: { redrive: null, principal: { tenantId: 'acme' } } },
     } as unknown as Incoming<'agent.steps'>;
-    await expect(takeTurn(copy, runtime)).rejects.toMatchObject({ code: 'replayed' });
+    await expect(claimTurn(copy, runtime)).rejects.toMatchObject({ code: 'replayed' });
     now += weekMs;
     expect(await claimedName(run('acme'), runtime)).toBe('@["acme","r-1"]');
   });

@@ -59,7 +59,7 @@ export interface MembershipOptions {
 }
 
 /** Which partition kafkajs is to hear about. */
-export interface Place {
+export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
 }
@@ -128,15 +128,15 @@ export class Membership {
     return new Promise((resolve) => this.signs.add(resolve));
   }
 
-  seek(place: Place, offset: number): void {
+  seek(place: TopicPartition, offset: number): void {
     this.steer(() => this.consumer.seek({ ...place, offset: String(offset) }));
   }
 
-  pause({ topic, partition }: Place): void {
+  pause({ topic, partition }: TopicPartition): void {
     this.steer(() => this.consumer.pause([{ topic, partitions: [partition] }]));
   }
 
-  resume({ topic, partition }: Place): void {
+  resume({ topic, partition }: TopicPartition): void {
     this.steer(() => this.consumer.resume([{ topic, partitions: [partition] }]));
   }
 

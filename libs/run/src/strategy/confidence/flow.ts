@@ -6,7 +6,7 @@ import type { PlannedStep, RunPlan } from '../plan.js';
 import { ownSteps } from '../progress.js';
 import { reviewIn } from '../review.js';
 import type { PlanReview } from '../review.js';
-import { places, scoreStep } from './score.js';
+import { roundScore, scoreStep } from './score.js';
 
 /** One call that was made for a step of the plan, and how good its result was. */
 export interface Attempt {
@@ -119,7 +119,7 @@ function reviewed(flow: Flow, step: Step, { decision, confidence, why }: PlanRev
   if (flow.isJudging) {
     // A review that failed says nothing.
     if (step.outcome !== 'ok' || confidence === null) return settled(flow);
-    const judged = places(confidence);
+    const judged = roundScore(confidence);
     const score = { ...last.score, judged, confidence: Math.min(last.score.formula, judged) };
     const reviewedOne = { ...last, score };
     const next = { ...flow, attempts: [...flow.attempts.slice(0, -1), reviewedOne], isJudging: false, scored: score };
@@ -159,7 +159,7 @@ export function heldStep({ plan, done, settings, ended }: Flow): HeldStep | null
   const step = ended === null ? plan?.steps[done] : undefined;
   if (step === undefined) return null;
   const retries = Math.min(mostRetries, Math.max(0, Math.trunc(step.retries ?? settings.retries)));
-  const threshold = places(Math.min(1, Math.max(0, step.confidence ?? settings.threshold)));
+  const threshold = roundScore(Math.min(1, Math.max(0, step.confidence ?? settings.threshold)));
   return {
     ...{ ...step, number: done + 1, threshold },
     ...{ attempts: 1 + retries, limitMs: step.timeoutMs ?? settings.timeoutMs },
@@ -179,5 +179,5 @@ export function answerConfidence(flow: Pick<Flow, 'accepted' | 'plan' | 'done' |
   if (planned === 0) return null;
   if (accepted.length === 0) return 0;
   const mean = accepted.reduce((sum, one) => sum + one, 0) / planned;
-  return places(Math.min(mean, ...accepted));
+  return roundScore(Math.min(mean, ...accepted));
 }

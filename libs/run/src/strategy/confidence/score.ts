@@ -70,7 +70,7 @@ function graph(value: JsonValue | undefined, observation: string): FormulaScore 
   const rows = rowsIn(value) ?? [];
   const truncated = isTruncated(value) ? 1 : 0;
   const filled = share(rows.flatMap(cellsOf), (cell) => cell !== null && cell !== '');
-  const inputs = { rows: rows.length, filled: places(filled), truncated, bytes: observation.length };
+  const inputs = { rows: rows.length, filled: roundScore(filled), truncated, bytes: observation.length };
   if (rows.length === 0) return scored('graph', 0.1, inputs);
   const size = 0.75 + 0.05 * Math.min(5, rows.length);
   return scored('graph', size * (0.5 + 0.5 * filled) * (truncated === 1 ? 0.8 : 1), inputs);
@@ -110,11 +110,11 @@ function mcp(value: JsonValue | undefined, observation: string): FormulaScore {
 }
 
 function scored(kind: ScoreKind, formula: number, inputs: FormulaScore['inputs']): FormulaScore {
-  return { kind, formula: places(Math.min(1, Math.max(0, formula))), inputs };
+  return { kind, formula: roundScore(Math.min(1, Math.max(0, formula))), inputs };
 }
 
 /** Four places, so that the same figure is the same text everywhere. */
-export function places(value: number): number {
+export function roundScore(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 

@@ -4,7 +4,7 @@ import { type Message, type WireTool } from '../../types.js';
 import { Dropped } from '../dropped.js';
 import { MessagesAssembler } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
-import { toolPlaces } from './decode-tools.js';
+import { toolLocations } from './decode-tools.js';
 import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { chunks, sse, streamEncoder } from './encode-stream.js';
@@ -18,7 +18,7 @@ const both = {
   decodeRequest,
   encodeTool: (tool: WireTool) => encodeTool(tool),
   encodeMessages: (messages: readonly Message[]) => messagesOf(messages, new Dropped()),
-  toolPlaces,
+  toolLocations,
   encodeTurn,
   decodeTurn,
   assembler: (builder: TurnBuilder) => new MessagesAssembler(builder),

@@ -2,7 +2,7 @@ import type { Codec } from '../../codec.js';
 import { Dropped } from '../dropped.js';
 import { ConverseAssembler } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
-import { toolPlaces } from './decode-tools.js';
+import { toolLocations } from './decode-tools.js';
 import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { streamEncoder } from './encode-stream.js';
@@ -20,7 +20,7 @@ export const bedrock: Codec = {
   decodeRequest,
   encodeTool,
   encodeMessages: (messages) => messagesOf(messages, new Dropped()),
-  toolPlaces,
+  toolLocations,
   encodeTurn,
   decodeTurn,
   streamEncoder,

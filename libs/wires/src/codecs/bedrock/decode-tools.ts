@@ -1,5 +1,5 @@
 import { type ToolChoice } from '@sluice/core';
-import type { ToolPlaces } from '../../codec.js';
+import type { ToolLocations } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import { type WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
@@ -36,7 +36,7 @@ export function choiceIn(read: RequestReader, choice: JsonSpan | undefined): Too
   return null;
 }
 
-export function toolPlaces(root: JsonSpan): ToolPlaces {
+export function toolLocations(root: JsonSpan): ToolLocations {
   const config = root.member('toolConfig');
   const tools = config?.member('tools');
   const names = tools?.items.map((tool) => tool.member('toolSpec')?.member('name')?.string ?? null) ?? [];

@@ -2,7 +2,7 @@ import type { Codec } from '../../codec.js';
 import { Dropped } from '../dropped.js';
 import { GeminiAssembler } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
-import { toolPlaces } from './decode-tools.js';
+import { toolLocations } from './decode-tools.js';
 import { decodeTurn } from './decode-turn.js';
 import { contentsOf, encodeRequest, encodeTool } from './encode-request.js';
 import { encodeTurn, streamEncoder } from './encode-turn.js';
@@ -19,7 +19,7 @@ export const gemini: Codec = {
   decodeRequest,
   encodeTool,
   encodeMessages: (messages) => contentsOf(messages, new Dropped()),
-  toolPlaces,
+  toolLocations,
   encodeTurn,
   decodeTurn,
   streamEncoder,

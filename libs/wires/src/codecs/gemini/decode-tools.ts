@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type ToolChoice } from '@sluice/core';
-import type { ToolPlaces } from '../../codec.js';
+import type { ToolLocations } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import type { WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
@@ -59,7 +59,7 @@ export function choiceIn(read: RequestReader, config: JsonSpan | undefined): Too
   return mode === 'AUTO' ? { type: 'auto' } : null;
 }
 
-export function toolPlaces(root: JsonSpan): ToolPlaces {
+export function toolLocations(root: JsonSpan): ToolLocations {
   const tools = root.member('tools');
   const declarations = (tools?.items ?? []).flatMap((tool) => {
     const span = either(tool, 'functionDeclarations');

@@ -1,5 +1,5 @@
 import { type ToolChoice } from '@sluice/core';
-import type { ToolPlaces } from '../../codec.js';
+import type { ToolLocations } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import { type WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
@@ -48,7 +48,7 @@ function nameOf(tool: JsonSpan): string | null {
   return tool.member('function')?.member('name')?.string ?? null;
 }
 
-export function toolPlaces(root: JsonSpan): ToolPlaces {
+export function toolLocations(root: JsonSpan): ToolLocations {
   const tools = root.member('tools');
   return {
     lists: tools?.isArray ? [{ span: tools, names: namesIn(tools, wire, nameOf) }] : [],

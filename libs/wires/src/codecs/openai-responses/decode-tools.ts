@@ -1,5 +1,5 @@
 import { type ToolChoice } from '@sluice/core';
-import type { ToolPlaces } from '../../codec.js';
+import type { ToolLocations } from '../../codec.js';
 import type { JsonSpan } from '../../json/span.js';
 import type { WireTool } from '../../types.js';
 import type { RequestReader } from '../request-reader.js';
@@ -46,7 +46,7 @@ export function choiceIn(read: RequestReader, choice: JsonSpan | undefined): Too
   return null;
 }
 
-export function toolPlaces(root: JsonSpan): ToolPlaces {
+export function toolLocations(root: JsonSpan): ToolLocations {
   const tools = root.member('tools');
   return {
     lists: tools?.isArray ? [{ span: tools, names: namesIn(tools, wire, nameOf) }] : [],

@@ -1,5 +1,5 @@
 /** A record's place on the log, as it is written everywhere: `agent.steps/0/17`. */
-export function placeOf(place: {
+export function positionOf(place: {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;

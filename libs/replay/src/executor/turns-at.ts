@@ -4,7 +4,7 @@ import { attemptsOf } from '../attempts.js';
 import type { RunRecords } from '../run-records.js';
 
 /** The turns that stand at the place, in each attempt that they can have been parked in. */
-export function placedTurns(
+export function turnsAt(
   run: RunRecords,
   { partition, offset }: { readonly partition: number; readonly offset: number },
   limits: () => RunLimits,

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clockSkewMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { chainOf, checkpointKind, decodeHead, noHead } from '@sluice/audit';
-import type { Head, SourcePlace } from '@sluice/audit';
+import type { Head, SourcePosition } from '@sluice/audit';
 import type { Bus, HandlerContext } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 
 const retryMs = 1_000;
 
 /** Where the chain stands that a record belongs to; `resumed` if that had to be looked for on agent.audit. */
-export interface Place {
+export interface ChainPosition {
   readonly head: Head;
   readonly resumed: boolean;
 }
@@ -18,7 +18,11 @@ export interface Place {
  * The head that the partition carries. If it carries none, the chain is new, or the group’s place was lost (its
  * offsets expired or were reset): then what was written before is on agent.audit, and the chain goes on from there.
  */
-export async function findHead(source: SourcePlace, context: HandlerContext, runtime: Runtime): Promise<Place> {
+export async function findHead(
+  source: SourcePosition,
+  context: HandlerContext,
+  runtime: Runtime,
+): Promise<ChainPosition> {
   const carried = decodeHead(context.carried);
   if (carried !== null) return { head: carried, resumed: false };
   const chain = chainOf(source);
@@ -35,7 +39,7 @@ export async function findHead(source: SourcePlace, context: HandlerContext, run
 }
 
 /** The chain’s head as agent.audit has it; null if nothing is there. */
-async function lastOf(chain: string, { offset, timestamp }: SourcePlace, bus: Bus): Promise<Head | null> {
+async function lastOf(chain: string, { offset, timestamp }: SourcePosition, bus: Bus): Promise<Head | null> {
   // A partition’s first record can only have an entry since the log took it; before a later one there may be more.
   const from = offset === 0 ? { time: timestamp - clockSkewMs } : 'start';
   let head: Head | null = null;

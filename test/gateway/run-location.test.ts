@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { placeOfLink, whereIs } from '../../apps/gateway/src/run-place.js';
-import type { RunPlace } from '../../apps/gateway/src/run-place.js';
+import { locationOfLink, whereIs } from '../../apps/gateway/src/run-location.js';
+import type { RunLocation } from '../../apps/gateway/src/run-location.js';
 
 it.each([
   ['1767225600000', 1_767_225_600_000],
@@ -12,8 +12,8 @@ it.each([
   ['1d', 1_767_225_600_000],
 ])('a run is looked for from %s on', (since, time) => {
   const now = 1_767_312_000_000;
-  const place = placeOfLink({ requestId: 'r', query: { since } }, now);
+  const place = locationOfLink({ requestId: 'r', query: { since } }, now);
   expect(place).toEqual({ requestId: 'r', sessionId: 'r', since: time });
-  const url = new URL(whereIs(place as RunPlace), 'http://gateway');
-  expect(placeOfLink({ requestId: 'r', query: Object.fromEntries(url.searchParams) }, now)).toEqual(place);
+  const url = new URL(whereIs(place as RunLocation), 'http://gateway');
+  expect(locationOfLink({ requestId: 'r', query: Object.fromEntries(url.searchParams) }, now)).toEqual(place);
 });

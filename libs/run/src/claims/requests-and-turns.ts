@@ -1,5 +1,5 @@
 import { Fault } from '@sluice/core';
-import { placeOf, topics } from '@sluice/contracts';
+import { positionOf, topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { claimOnce } from './once.js';
@@ -14,7 +14,7 @@ type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
  * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it
  * is, and whether it was there before.
  */
-export async function takeRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<OnceClaim> {
+export async function claimRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<OnceClaim> {
   return claimOnce(requestKey(await claimedName(run, runtime)), owner, runtime);
 }
 
@@ -28,7 +28,7 @@ export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<st
   return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
-export interface TakenTurn {
+export interface ClaimedTurn {
   /** When the turn was taken first, milliseconds since the epoch. */
   readonly takenAt: number;
   /** Whether that was an earlier attempt at its record. */
@@ -39,11 +39,11 @@ export interface TakenTurn {
  * A grant serves one turn, and a turn goes on once: the first record of a turn takes it and may ask again, a copy of
  * it is not taken. A re-driven record asks as the dead-lettered `owner`. Throws Fault('replayed') for the copy.
  */
-export async function takeTurn(
+export async function claimTurn(
   message: Incoming<'agent.toolsets' | 'agent.tool-calls' | 'agent.steps'>,
   runtime: Claiming,
-  owner: string = placeOf(message),
-): Promise<TakenTurn> {
+  owner: string = positionOf(message),
+): Promise<ClaimedTurn> {
   const { topic, record } = message;
   const claim = await claimOnce(await turnKey(topic, record, runtime), owner, runtime);
   if (claim.isOwn) return { takenAt: claim.claimedAt, isAgain: claim.isAgain };
@@ -54,7 +54,7 @@ type TurnTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps';
 type TurnRecord = Pick<AgentStepResult, 'requestId' | 'iteration' | 'run'>;
 
 /** Whether a record of the turn was taken on the topic. */
-export async function isTurnTaken(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<boolean> {
+export async function isTurnClaimed(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<boolean> {
   const { ledger, clock } = runtime;
   const claim = await ledger.find(await turnKey(topic, record, runtime));
   return claim !== undefined && claim.expiresAt > clock.now();

@@ -3,7 +3,7 @@
  * there were keys counts. Where a topic leaves the time to producers, it is the time at which the record was read,
  * because a producer could write a time in the past.
  */
-export function takenAt({
+export function trustedTimeOf({
   timestamp,
   readAt,
 }: {

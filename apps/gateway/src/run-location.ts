@@ -5,7 +5,7 @@ import { Refusal } from './refusal.js';
 import { timeForms, timeOf } from './times.js';
 
 /** Where a run is to be found on the log. */
-export interface RunPlace {
+export interface RunLocation {
   readonly requestId: string;
   readonly sessionId: string;
   /** Milliseconds since the epoch; no record of the run is older. */
@@ -13,7 +13,7 @@ export interface RunPlace {
 }
 
 /** The parameters that say where, as the description has them. Without them the ledger says it. */
-export const placeParameters = {
+export const locationParameters = {
   session_id: 'The session of the run, beside `since`; where it is the request_id it may be left out.',
   since: `From when on to look for the run: ${timeForms}. It may be left out once a filter has taken the request.`,
   token: 'Of the link that the answer to its `POST` has: what it needs where no identity is configured.',
@@ -23,17 +23,17 @@ export const placeParameters = {
 export function beginOf(
   { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
   now: number,
-): RunPlace {
+): RunLocation {
   return { requestId, sessionId, since: now - clockSkewMs };
 }
 
 /** The place of a run whose request stands there. */
-export function placeOfRequest(message: Incoming<'agent.requests'>): RunPlace {
+export function locationOfRequest(message: Incoming<'agent.requests'>): RunLocation {
   return { ...requestIds(message, message.record), since: Math.max(0, message.timestamp - clockSkewMs) };
 }
 
 /** Where a run is to be seen, at any instance; with the token that the link needs without an identity. */
-export function whereIs({ requestId, sessionId, since }: RunPlace, token: string | null = null): string {
+export function whereIs({ requestId, sessionId, since }: RunLocation, token: string | null = null): string {
   const query = new URLSearchParams({ session_id: sessionId, since: String(since) });
   if (token !== null) query.set('token', token);
   return `/v1/runs/${encodeURIComponent(requestId)}?${query.toString()}`;
@@ -48,7 +48,7 @@ export interface RunQuery {
  * The place that a caller asks for; null where the request_id alone names the run. Throws Refusal(400) with what to
  * write.
  */
-export function placeOfLink({ requestId, query }: RunQuery, now: number): RunPlace | null {
+export function locationOfLink({ requestId, query }: RunQuery, now: number): RunLocation | null {
   if (query['since'] === undefined) return null;
   const { session_id: sessionId = requestId, since } = query;
   if (typeof sessionId !== 'string' || sessionId === '')
