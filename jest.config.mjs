@@ -20,6 +20,7 @@ const shared = {
           parser: { syntax: 'typescript', decorators: true },
           transform: { legacyDecorator: true, decoratorMetadata: true },
           keepClassNames: true,
+          experimental: { keepImportAttributes: true },
         },
         module: { type: 'es6' },
       },

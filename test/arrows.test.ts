@@ -18,6 +18,7 @@ describe('the import arrows', () => {
   it.each([
     ['core importing a library', 'libs/core/src/x.ts', "import { z } from 'zod';"],
     ['core importing the language’s runtime', 'libs/core/src/x.ts', "import { createHash } from 'node:crypto';"],
+    ['a service reading package.json', 'apps/mcp/src/x.ts', "import m from '../../../package.json';"],
     ['core importing contracts', 'libs/core/src/x.ts', "import type { Run } from '@sluice/contracts';"],
     ['a tool importing the bus', 'libs/tools/src/x.ts', "export * from '@sluice/bus';"],
     ['a library importing an app', 'libs/host/src/x.ts', "import { a } from '../../../apps/filter/src/a.js';"],

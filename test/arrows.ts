@@ -99,6 +99,8 @@ function isAllowed(part: string, path: string, specifier: string): boolean {
     const home = path.split('/').slice(0, 2).join('/');
     const target = new URL(specifier, `file:///${path}`).pathname.slice(1);
     // apps/sluice runs all services in one process, so it alone may reach into the other apps.
+    // The one place where the program’s version stands.
+    if (target === 'package.json') return part === 'core';
     return target.startsWith(`${home}/`) || (path.startsWith('apps/sluice/') && target.startsWith('apps/'));
   }
   return part !== 'core';

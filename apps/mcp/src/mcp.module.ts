@@ -4,6 +4,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
+import { programVersion } from '@sluice/core';
 import {
   AUTHENTICATOR,
   authenticatorOf,
@@ -21,7 +22,7 @@ import { Endpoint } from './endpoint.js';
 import { Limits } from './limits.js';
 import { publicNames } from './loopback.js';
 import { McpController } from './mcp.controller.js';
-import { authorizerOf, SERVER_PARTS, serverVersion } from './server-parts.js';
+import { authorizerOf, SERVER_PARTS } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { SessionStates } from './session-states.js';
 import { StateCredentials } from './state-credentials.js';
@@ -55,7 +56,7 @@ export class McpModule {
               limits,
               loads: new LoadWatch(runtime),
               authorizer: authorizerOf(runtime),
-              version: serverVersion,
+              version: programVersion,
             },
           }),
         },

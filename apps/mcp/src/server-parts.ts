@@ -49,6 +49,3 @@ export type CallsInTurn = Pick<InTurn, 'alone' | 'besides'>;
 
 /** The token under which Nest injects them. */
 export const SERVER_PARTS = Symbol('server-parts');
-
-/** The version that the server gives clients. */
-export const serverVersion = '0.1.0';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { programVersion } from '@sluice/core';
 import { authenticatorOf, LoadWatch, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Callers } from './callers.js';
@@ -9,7 +10,7 @@ import { createServer } from './create-server.js';
 import { InTurn } from './in-turn.js';
 import { sayListsChanged } from './lists-changed.js';
 import { Limits } from './limits.js';
-import { authorizerOf, serverVersion } from './server-parts.js';
+import { authorizerOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { SessionStates } from './session-states.js';
 import { StateCredentials } from './state-credentials.js';
@@ -41,7 +42,16 @@ export async function serveOverStdio(
   const limits = new Limits(runtime);
   const authorizer = authorizerOf(runtime);
   const loads = new LoadWatch(runtime);
-  const parts: ServerParts = { runtime, calls, states, credentials, limits, loads, authorizer, version: serverVersion };
+  const parts: ServerParts = {
+    runtime,
+    calls,
+    states,
+    credentials,
+    limits,
+    loads,
+    authorizer,
+    version: programVersion,
+  };
   const session = randomUUID();
   const inTurn = new InTurn();
   let changed: () => void = () => undefined;

@@ -103,7 +103,7 @@ function readPrincipals(
     if (members !== undefined) return members;
     const path = section.itemAt(key, place);
     if (group === null) section.problem(path, quoted(name), `${formOfPrincipal}, or \`${groupPrefix}\` and a group`);
-    else section.problem(path, `the unknown group ${quote(group)}`, suggestion(group, [...groups.keys()]));
+    else section.unknown(path, 'group', group, suggestion(group, [...groups.keys()]));
     return [];
   });
   return [...new Set(principals)];
@@ -117,11 +117,7 @@ function readTools(section: Section, tools: readonly IdentifiedTool[]): readonly
     if (name === wildcard) return [name];
     const tool = byName.get(name);
     if (tool !== undefined) return [tool.id];
-    section.problem(
-      section.itemAt('tools', place),
-      `the unknown tool ${quote(name)}`,
-      suggestion(name, [...byName.keys()]),
-    );
+    section.unknown(section.itemAt('tools', place), 'tool', name, suggestion(name, [...byName.keys()]));
     return [];
   });
 }

@@ -30,8 +30,7 @@ export function readBudgets(section: Section, tools: readonly IdentifiedTool[]):
     const budget = readBudget(entry);
     const id = byName.get(name)?.id;
     if (name === wildcard) others = budget;
-    else if (id === undefined)
-      entry.problem(entry.path, `the unknown tool ${quote(name)}`, suggestion(name, [...byName.keys(), wildcard]));
+    else if (id === undefined) entry.unknown(entry.path, 'tool', name, suggestion(name, [...byName.keys(), wildcard]));
     else if (own.has(id)) entry.problem(entry.path, `a second entry for the tool ${quote(id)}`, 'one entry for a tool');
     else own.set(id, budget);
   }

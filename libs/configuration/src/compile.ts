@@ -203,7 +203,12 @@ function checkAllowed(tools: readonly IdentifiedTool[], policy: Policy, mcp: Mcp
 function notBound(entry: ToolEntry, name: string): Problem {
   const write = `\`${name}: { server: …, tool: …, redaction: … }\` under mcp.tools, or take the tool out of policy.allowed_tools`;
   const path = entry.mcpToolId === null ? entry.path : `${entry.path}.mcp_tool_id`;
-  return { path, found: `an allowed tool without an entry ${quote(name)} under mcp.tools`, write };
+  return {
+    path,
+    found: `an allowed tool without an entry ${quote(name)} under mcp.tools`,
+    write,
+    unknown: { kind: 'entry', name },
+  };
 }
 
 /** The served name of each binding, by its place. */

@@ -3,6 +3,7 @@ import type { ConnectionSettings, Policy, Problem, ToolType } from '@sluice/core
 import { readHosts } from './connection-hosts.js';
 import { type ToolEntry } from './entries.js';
 import { configurationKeys } from './keys.js';
+import { unknownName } from './problems.js';
 import type { Section } from './section.js';
 import { namesVariable, notAVariable } from './variables.js';
 
@@ -81,7 +82,7 @@ export function connectionNamed(
   const found = connections.find((one) => one.id === id);
   if (found !== undefined) return found;
   const known = connections.map((one) => one.id);
-  section.problem(section.at('connection'), `the unknown connection ${quote(id)}`, nameOf(id, known));
+  section.unknown(section.at('connection'), 'connection', id, nameOf(id, known));
   return null;
 }
 
@@ -114,7 +115,7 @@ export function checkConnections(
     } else if (!known.includes(entry.connection))
       problems.push({
         path,
-        found: `the unknown connection ${quote(entry.connection)}`,
+        ...unknownName('connection', entry.connection),
         write: nameOf(entry.connection, known),
       });
   }

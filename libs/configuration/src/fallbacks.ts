@@ -8,8 +8,9 @@ export function readFallbacks(section: Section, { tags, tree }: Groups): GroupFa
   const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), defaultGroup]);
   const isKnown = (name: string, path: string): boolean => {
     if (known.has(name)) return true;
-    const found = name === wildcard ? 'the wildcard `*`' : `the unknown group ${quote(name)}`;
-    section.problem(path, found, suggestion(name, [...known]));
+    const write = suggestion(name, [...known]);
+    if (name === wildcard) section.problem(path, 'the wildcard `*`', write);
+    else section.unknown(path, 'group', name, write);
     return false;
   };
   const fallbacks = section.keys().map((group) => {

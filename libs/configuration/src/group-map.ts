@@ -82,10 +82,9 @@ export function readGroups(section: Section, entries: readonly ToolEntry[]): Gro
         tags.push(path);
         return;
       }
-      const found =
-        typeof tool === 'string' ? `the unknown tool ${quote(tool)} in the group ${quote(path)}` : describe(tool);
-      const write = typeof tool === 'string' ? suggestion(tool, keys) : 'the key of a tool';
-      map.problem(map.itemAt(name, place), found, write);
+      const at = map.itemAt(name, place);
+      if (typeof tool !== 'string') map.problem(at, describe(tool), 'the key of a tool');
+      else map.unknown(at, 'tool', tool, suggestion(tool, keys), ` in the group ${quote(path)}`);
     });
   }
 

@@ -140,7 +140,7 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
     section.problem(section.at('tool'), 'nothing', 'the tool’s name on that server');
   const server = section.text('server', 'the name of a server from `mcp.servers`');
   if (server !== null && !servers.includes(server)) {
-    section.problem(section.at('server'), `the unknown server ${quote(server)}`, suggestion(server, servers));
+    section.unknown(section.at('server'), 'server', server, suggestion(server, servers));
   }
   const tool = kind === null ? section.text('tool', 'the tool’s name on that server') : section.text(kind, texts[kind]);
   const effect = section.choice('effect', toolEffects) ?? (kind === null ? 'external_side_effect' : 'read_only');

@@ -1,5 +1,5 @@
 import { nearest, quote, suggestion } from '@sluice/core';
-import type { Problem } from '@sluice/core';
+import type { Problem, UnknownName } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import { join } from './problems.js';
 
@@ -28,7 +28,7 @@ export function withMeantSections(raw: unknown, problems: Problem[]): unknown {
 }
 
 /** Where the names of a kind stand. */
-const sectionsOf: Readonly<Record<string, readonly string[]>> = {
+const sectionsOf: Readonly<Record<UnknownName['kind'], readonly string[]>> = {
   tool: ['tool', 'mcp'],
   group: ['group', 'tool'],
   connection: ['connections'],
@@ -39,18 +39,15 @@ const sectionsOf: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Without the problems that come of another one: a name is not unknown where its section cannot be read, or where its
- * own entry is not of the right shape.
+ * own entry is not of the right shape. Which name a problem is about has no further use then.
  */
 export function withoutConsequences(problems: readonly Problem[], raw: unknown): readonly Problem[] {
-  const own = problems.filter(({ found }) => {
-    const [, kind = '', name = ''] =
-      /^(?:the unknown|an allowed tool without an) (tool|group|connection|server|upstream|entry) ("(?:[^"\\]|\\.)*")/.exec(
-        found,
-      ) ?? [];
-    const sections = (sectionsOf[kind] ?? []).map((section) => at(raw, section));
-    return !sections.some((section) => !isReadable(section) || isUnreadableIn(section, name));
+  const own = problems.filter(({ unknown }) => {
+    if (unknown === undefined) return true;
+    const sections = sectionsOf[unknown.kind].map((section) => at(raw, section));
+    return !sections.some((section) => !isReadable(section) || isUnreadableIn(section, unknown.name));
   });
-  return own.length === 0 ? problems : own;
+  return (own.length === 0 ? problems : own).map(({ unknown: _, ...problem }) => problem);
 }
 
 function at(raw: unknown, path: string): unknown {
@@ -63,9 +60,7 @@ function isReadable(section: unknown): boolean {
 
 /** True for a name whose entry stands there and is no map. */
 function isUnreadableIn(section: unknown, name: string): boolean {
-  if (!isMap(section)) return false;
-  const key = Object.keys(section).find((one) => quote(one) === name);
-  return key !== undefined && !isMap(section[key]);
+  return isMap(section) && Object.hasOwn(section, name) && !isMap(section[name]);
 }
 
 function isMap(value: unknown): value is Values {

@@ -49,7 +49,7 @@ function readAllowed(
     for (const tool of found) allowed.add(tool.id);
     if (found.length > 0 || (isPattern && servers.some((server) => item.startsWith(`mcp__${safe(server)}__`)))) return;
     if (isPattern) section.problem(path, `the pattern ${quote(item)}, which no tool has`, 'a pattern of keys or ids');
-    else section.problem(path, `the unknown tool ${quote(item)}`, suggestion(item, [...byName.keys()]));
+    else section.unknown(path, 'tool', item, suggestion(item, [...byName.keys()]));
   });
   const ids = new Set(tools.map((tool) => tool.id));
   return [...ids].filter((id) => allowed.has(id));

@@ -1,5 +1,5 @@
 import { quote } from '@sluice/core';
-import type { Finding, Problem } from '@sluice/core';
+import type { Finding, Problem, UnknownName } from '@sluice/core';
 
 /**
  * A value from the file, named in a few words. Never goes into a list or a map, so that what is deep or cyclic does
@@ -12,6 +12,14 @@ export function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return `the number ${String(value)}`;
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'object' ? 'a map' : `a ${typeof value}`;
+}
+
+/** What was found where a name stands of something that there is not. */
+export function unknownName(
+  kind: UnknownName['kind'],
+  name: string,
+): Pick<Problem, 'found'> & { unknown: UnknownName } {
+  return { found: `the unknown ${kind} ${quote(name)}`, unknown: { kind, name } };
 }
 
 /** A key behind a path: `tool.graph-update`; `tool["a.b"]` where a dot would mislead. */

@@ -57,7 +57,7 @@ function readModel(name: string, section: Section, upstreams: readonly UpstreamS
   const upstream = section.text('upstream', 'the name of one of `proxy.upstreams`');
   const ids = upstreams.map(({ id }) => id);
   if (upstream !== null && !ids.includes(upstream))
-    section.problem(section.at('upstream'), `the unknown upstream ${quote(upstream)}`, suggestion(upstream, ids));
+    section.unknown(section.at('upstream'), 'upstream', upstream, suggestion(upstream, ids));
   return {
     name,
     upstream,

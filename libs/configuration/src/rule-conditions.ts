@@ -143,11 +143,7 @@ export function readTools(section: Section, key: string, tools: readonly Identif
   return names.flatMap((name, place) => {
     const tool = byName.get(name);
     if (tool !== undefined) return [tool.id];
-    section.problem(
-      section.itemAt(key, place),
-      `the unknown tool ${quote(name)}`,
-      suggestion(name, [...byName.keys()]),
-    );
+    section.unknown(section.itemAt(key, place), 'tool', name, suggestion(name, [...byName.keys()]));
     return [];
   });
 }

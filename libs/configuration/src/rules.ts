@@ -52,8 +52,9 @@ export function readGroupNames(section: Section, key: string, { tags, tree }: Gr
   const names = section.names(key, 'a list of group names') ?? [];
   return names.flatMap((name, place) => {
     if (known.has(name)) return withGroupsBelow(name, tree);
-    const found = name === wildcard ? 'the wildcard `*`' : `the unknown group ${quote(name)}`;
-    section.problem(section.itemAt(key, place), found, suggestion(name, [...known]));
+    const [path, write] = [section.itemAt(key, place), suggestion(name, [...known])];
+    if (name === wildcard) section.problem(path, 'the wildcard `*`', write);
+    else section.unknown(path, 'group', name, write);
     return [];
   });
 }

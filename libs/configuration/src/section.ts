@@ -1,6 +1,6 @@
-import { describe, join } from './problems.js';
+import { describe, join, unknownName } from './problems.js';
 import { durationMs, nearest, quote, suggestion } from '@sluice/core';
-import type { Problem } from '@sluice/core';
+import type { Problem, UnknownName } from '@sluice/core';
 
 /** What may stand for a whole number. */
 export interface NumberRange {
@@ -81,6 +81,12 @@ export class Section {
 
   problem(path: string, found: string, write: string): void {
     this.problems.push({ path, found: found + this.remark, write });
+  }
+
+  /** A name of something that there is not. */
+  unknown(path: string, kind: UnknownName['kind'], name: string, write: string, where = ''): void {
+    const { found, unknown } = unknownName(kind, name);
+    this.problems.push({ path, found: found + where + this.remark, write, unknown });
   }
 
   refuse(key: string, write: string): null {

@@ -209,56 +209,38 @@ export type { ProxyApi, ProxyModel, ProxySettings, UnknownTools, UpstreamSetting
 export { largestMessage, largestRecord, largestThought } from './settings/record-sizes.js';
 export { isConfidence, isPlanned } from './settings/strategies.js';
 export { agentToolType, mcpToolType, planToolType } from './settings/tool-types.js';
-export {
-  connectionAdapters,
-  identityProviders,
-  modelProviders,
-  onErrorChoices,
-  passedOnKinds,
-  strategyNames,
-  webSearchProviders,
-} from './settings/types.js';
+export { onErrorChoices, strategyNames } from './settings/agent-types.js';
+export { connectionAdapters } from './settings/connection-types.js';
+export { identityProviders } from './settings/identity-types.js';
+export { passedOnKinds } from './settings/mcp-types.js';
+export { modelProviders } from './settings/model-types.js';
+export { webSearchProviders } from './settings/pack-types.js';
+export type { AgentSettings, ConfidenceSettings, PlanSettings, StrategyName } from './settings/agent-types.js';
+export type { AuthorizationSettings, Delegation, Permission } from './settings/authorization-types.js';
+export type { Configuration, GroupFallbacks, MonitoringSettings } from './settings/configuration.js';
+export type { ConfiguredTool, ToolFile, ToolNetwork, ToolType } from './settings/configured-tool.js';
+export type { ConnectionSettings } from './settings/connection-types.js';
 export type {
-  AgentSettings,
-  AuthorizationSettings,
-  Budgets,
   ClaimNames,
-  ConfidenceSettings,
-  Configuration,
-  ConfiguredTool,
-  ConnectionSettings,
-  Delegation,
-  DocumentSettings,
-  Finding,
-  GraphSettings,
-  GroupFallbacks,
   IdentitySettings,
   JwtSettings,
-  KnowledgeSettings,
-  Limits,
-  McpToolRef,
-  McpServer,
-  ModelPrice,
-  ModelProvider,
-  ModelSettings,
-  MonitoringSettings,
-  Neo4jSettings,
   Operators,
-  PassedOnKind,
-  Permission,
   PermissionSettings,
   PermissionSourceSettings,
-  PlanSettings,
-  Policy,
-  Problem,
-  StrategyName,
-  ToolBudget,
-  ToolFile,
-  ToolNetwork,
-  ToolType,
+} from './settings/identity-types.js';
+export type { McpToolRef, McpServer, PassedOnKind } from './settings/mcp-types.js';
+export type { ModelPrice, ModelProvider, ModelSettings } from './settings/model-types.js';
+export type {
+  DocumentSettings,
+  GraphSettings,
+  KnowledgeSettings,
+  Neo4jSettings,
   WebSearchSettings,
   WebSettings,
-} from './settings/types.js';
+} from './settings/pack-types.js';
+export type { Budgets, Limits, Policy, ToolBudget } from './settings/policy-types.js';
+export type { Finding, Problem, UnknownName } from './settings/problem.js';
+export { programVersion } from './program-version.js';
 export { isVersionOf, versionOf } from './settings/version.js';
 export { allowed, eligible } from './tool/admission.js';
 export type { CallFacts, Judges } from './tool/admission.js';

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { Fault } from '@sluice/core';
+import { Fault, programVersion } from '@sluice/core';
 import { dataFiles } from './data-folder.js';
 import { writePrivate } from './private-files.js';
-
-/** This program’s, as in package.json. */
-export const programVersion = '0.1.0';
 
 type Folder = Parameters<typeof dataFiles>[0];
 

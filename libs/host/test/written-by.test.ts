@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { programVersion } from '@sluice/core';
 import { createLog, dataFiles, openLedger, openLogFile, readEnvironment } from '@sluice/host';
-import { programVersion } from '../src/written-by.js';
 
 const silent = createLog('silent');
 

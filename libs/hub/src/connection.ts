@@ -1,6 +1,6 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
-import { printable, ToolUnavailableError } from '@sluice/core';
+import { printable, programVersion, ToolUnavailableError } from '@sluice/core';
 import type { JsonObject, McpServer } from '@sluice/core';
 import { WatchedProcess, WatchedTransport } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
@@ -281,7 +281,7 @@ export class McpConnection {
 
   private newClient({ probeMs }: Way): Client {
     const client = new Client(
-      { name: 'sluice', version: '0.1.0' },
+      { name: 'sluice', version: programVersion },
       {
         capabilities: {},
         versionNegotiation: probeMs === null ? {} : { mode: 'auto', probe: { timeoutMs: probeMs } },

@@ -1,4 +1,4 @@
-import type { Policy } from '../settings/types.js';
+import type { Policy } from '../settings/policy-types.js';
 import { wildcard } from '../rules/defaults.js';
 
 /** What can come of an approval that was asked for; `expire` is said by the executor alone. */

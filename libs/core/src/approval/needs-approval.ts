@@ -1,6 +1,7 @@
 import { toolEffects } from '../tool/types.js';
 import type { ToolEffect } from '../tool/types.js';
-import type { ConfiguredTool, Policy } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
+import type { Policy } from '../settings/policy-types.js';
 
 /** The effects that need an approval where there are approvers and nothing else is written. */
 export const changingEffects: readonly ToolEffect[] = toolEffects.filter((effect) => effect !== 'read_only');

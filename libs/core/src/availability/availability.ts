@@ -1,4 +1,5 @@
-import type { Configuration, ConfiguredTool } from '../settings/types.js';
+import type { Configuration } from '../settings/configuration.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { holds, isHistoryOpen } from './conditions.js';
 import { budgetLeft, isLoadClosing, measureName } from './load.js';
 import { openInMinute } from './time.js';

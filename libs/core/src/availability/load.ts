@@ -1,5 +1,6 @@
 import { costOf, type PricedTokens } from '../run/cost.js';
-import type { Budgets, ModelPrice } from '../settings/types.js';
+import type { ModelPrice } from '../settings/model-types.js';
+import type { Budgets } from '../settings/policy-types.js';
 import type { CallCounts } from '../rules/call-counts.js';
 import type { AvailabilityRule, LoadCondition, RuleFacts } from './types.js';
 

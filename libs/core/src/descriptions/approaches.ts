@@ -1,4 +1,5 @@
-import type { Configuration, ConfiguredTool } from '../settings/types.js';
+import type { Configuration } from '../settings/configuration.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { alwaysFullTypes, loadToolsetType, readFileType } from './types.js';
 import type { DescriptionSettings } from './types.js';
 

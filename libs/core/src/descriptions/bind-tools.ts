@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { JsonObject } from '../json.js';
 import type { ModelTool } from '../ports/model.js';
 import type { Evaluator } from '../rules/evaluate.js';

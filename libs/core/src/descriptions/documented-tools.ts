@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Evaluator } from '../rules/evaluate.js';
 import { undefinedState } from '../rules/defaults.js';
 

@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { type JsonObject, isJsonObject } from '../json.js';
 import { argumentLines, literal } from './argument-list.js';
 import { docsFolder } from './bind-tools.js';

@@ -1,4 +1,4 @@
-import type { ClaimNames } from '../settings/types.js';
+import type { ClaimNames } from '../settings/identity-types.js';
 import type { JsonObject, JsonValue } from '../json.js';
 import { wellFormed } from '../well-formed.js';
 import type { Principal } from './principal.js';

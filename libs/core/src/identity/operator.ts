@@ -1,4 +1,4 @@
-import type { IdentitySettings } from '../settings/types.js';
+import type { IdentitySettings } from '../settings/identity-types.js';
 import type { Principal } from './principal.js';
 
 /**

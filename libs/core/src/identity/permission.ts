@@ -1,4 +1,4 @@
-import type { Configuration } from '../settings/types.js';
+import type { Configuration } from '../settings/configuration.js';
 import { wildcard } from '../rules/defaults.js';
 import { type GroupTree, isWithin, noGroupTree, withGroupsBelow } from '../rules/group-tree.js';
 import { quote, sentenceList } from '../quote.js';

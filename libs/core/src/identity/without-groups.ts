@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject } from '../json.js';
 import { wildcard } from '../rules/defaults.js';
-import type { IdentitySettings } from '../settings/types.js';
+import type { IdentitySettings } from '../settings/identity-types.js';
 import { claimAt } from './claims.js';
 import type { Principal } from './principal.js';
 

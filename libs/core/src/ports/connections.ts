@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../settings/types.js';
+import type { ConnectionSettings } from '../settings/connection-types.js';
 
 /**
  * For whom a connection is used: references only. All null where there is no caller, when an MCP server is asked what

@@ -1,4 +1,4 @@
-import type { Policy, ToolBudget } from '../settings/types.js';
+import type { Policy, ToolBudget } from '../settings/policy-types.js';
 
 export const noBudget: ToolBudget = { timeoutMs: null, resultBytes: null, callsPerRun: null, callsPerMinute: null };
 

@@ -1,4 +1,4 @@
-import type { Budgets } from '../settings/types.js';
+import type { Budgets } from '../settings/policy-types.js';
 import type { Step } from '../run/step.js';
 import type { CallCounts } from './call-counts.js';
 

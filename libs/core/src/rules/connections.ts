@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../settings/types.js';
+import type { ConnectionSettings } from '../settings/connection-types.js';
 import { wildcard } from './defaults.js';
 
 type Names = readonly string[] | null;

@@ -1,6 +1,7 @@
 import { type Availability, compileAvailability } from '../availability/availability.js';
 import type { RuleFacts } from '../availability/types.js';
-import type { Configuration, ConfiguredTool } from '../settings/types.js';
+import type { Configuration } from '../settings/configuration.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { WeakMemory } from '../weak-memory.js';
 import { budgetUsed, runBudgetUsed } from './budget-used.js';
 import { type CallCounts } from './call-counts.js';

@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Decision, Evaluator, Facts } from './evaluate.js';
 import { type HiddenReason, hiddenReasonTexts } from './hidden-reasons.js';
 import { chooseTools } from './tool-choice.js';

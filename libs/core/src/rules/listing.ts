@@ -1,5 +1,5 @@
 import type { RuleFacts } from '../availability/types.js';
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { ToolEffect } from '../tool/types.js';
 import { noCalls } from './call-counts.js';
 import { undefinedState, wildcard } from './defaults.js';

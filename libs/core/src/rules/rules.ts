@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { DecisionMemory, type MemoryUse } from './decision-memory.js';
 import { defaultGroup, noNames, normaliseGroups, normaliseState, undefinedState, wildcard } from './defaults.js';
 import { type GroupTree, noGroupTree, withGroupsBelow } from './group-tree.js';

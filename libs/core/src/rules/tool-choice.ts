@@ -1,5 +1,5 @@
 import { cut } from '../well-formed.js';
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 
 /** What a model may, or must, do with the tools it is shown in a turn; `id` is one of them. */
 export type ToolChoice =

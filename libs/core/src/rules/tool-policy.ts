@@ -1,5 +1,6 @@
 import { approvable, needsApproval } from '../approval/needs-approval.js';
-import type { ConfiguredTool, Policy } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
+import type { Policy } from '../settings/policy-types.js';
 
 /** What a policy says of the calls of a tool. */
 export type ToolPolicyDecision = 'allow' | 'deny' | 'require_approval';

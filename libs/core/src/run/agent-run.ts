@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../settings/types.js';
+import type { ModelPrice } from '../settings/model-types.js';
 import type { RunErrorCode } from '../errors.js';
 import { costOf, type PricedTokens } from './cost.js';
 import type { ParentCall } from './step.js';

@@ -1,4 +1,4 @@
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 
 /** The tool type whose success ends the run with its result as the answer. */
 const completingType = 'mark_complete';

@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../settings/types.js';
+import type { ModelPrice } from '../settings/model-types.js';
 
 /** Tokens of a turn or a run; those of a cache are part of the input. */
 export interface PricedTokens {

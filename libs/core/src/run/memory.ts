@@ -1,5 +1,5 @@
 import type { RememberedRun } from '@sluice/records';
-import type { MemorySettings } from '../settings/types.js';
+import type { MemorySettings } from '../settings/agent-types.js';
 import { utf8Length } from '../json.js';
 import { cut } from '../well-formed.js';
 import { briefAnswer } from './brief-answer.js';

@@ -1,4 +1,4 @@
-import type { ModelPrice } from '../settings/types.js';
+import type { ModelPrice } from '../settings/model-types.js';
 import type { Run as RunState } from '@sluice/records';
 import type { Principal } from '../identity/principal.js';
 import { utf8Length } from '../json.js';

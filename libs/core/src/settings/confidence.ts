@@ -1,4 +1,4 @@
-import type { ConfidenceSettings } from './types.js';
+import type { ConfidenceSettings } from './agent-types.js';
 
 /** Of `tool.<tool>.plan.confidence`. */
 export const confidenceRanges = {

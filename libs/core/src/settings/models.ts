@@ -1,4 +1,6 @@
-import type { AgentSettings, Configuration, ModelSettings } from './types.js';
+import type { AgentSettings } from './agent-types.js';
+import type { Configuration } from './configuration.js';
+import type { ModelSettings } from './model-types.js';
 
 /** The models of a configuration in the order in which they are asked. */
 export function modelsOf({

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../json.js';
 import type { Digest, JsonValue } from '../json.js';
-import type { Configuration } from './types.js';
+import type { Configuration } from './configuration.js';
 
 /**
  * Whether a compiled configuration, as JSON text, is the one that the version names: what its content hashes to, in

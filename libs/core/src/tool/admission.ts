@@ -1,5 +1,5 @@
 import type { RuleFacts, RuleKind } from '../availability/types.js';
-import type { ConfiguredTool } from '../settings/types.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { budgetUsed } from '../rules/budget-used.js';
 import { type CallCounts } from '../rules/call-counts.js';
 import type { Evaluator } from '../rules/evaluate.js';

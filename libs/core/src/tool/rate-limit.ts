@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.js';
-import type { McpServer } from '../settings/types.js';
+import type { McpServer } from '../settings/mcp-types.js';
 import type { Ledger } from '../ports/ledger.js';
 import type { RateLimiter } from '../ports/rate-limiter.js';
 import type { ToolInvocation, Verdict } from './pipeline.js';

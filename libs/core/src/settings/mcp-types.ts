@@ -1,0 +1,53 @@
+import type { JsonObject } from '../json.js';
+import type { ConnectionSettings } from './connection-types.js';
+
+/** What of MCP servers is passed on to MCP clients beside tools. */
+export const passedOnKinds = ['resource', 'prompt'] as const;
+export type PassedOnKind = (typeof passedOnKinds)[number];
+
+export interface McpToolRef {
+  readonly server: string;
+  /** The tool’s name; of resources the pattern of their addresses, of a prompt its name. */
+  readonly tool: string;
+  /** Absent for a tool. Others are for MCP clients alone: no model is offered them. */
+  readonly kind?: PassedOnKind;
+  /**
+   * Hash over the description and the schemas that the server offered when the tool was allowed; null while it
+   * offered none.
+   */
+  readonly pin: string | null;
+  /** The name under which MCP clients are served it; models know it by its id. */
+  readonly served: string;
+  /** What the server promises of its structured results; null if nothing. */
+  readonly outputSchema: JsonObject | null;
+  /**
+   * JSON pointers into the input schema to what the server lets be null, which models are not shown; absent for none.
+   */
+  readonly nulls?: readonly string[];
+  /** The tool of the same server that says whether a call took effect, and its pin; absent where none is named. */
+  readonly reconcile?: { readonly tool: string; readonly pin: string };
+  /** How long a result may answer equal calls, in milliseconds; absent where each call is made. */
+  readonly cacheMs?: number;
+}
+
+/** A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. */
+export interface McpServer {
+  readonly id: string;
+  readonly command: string | null;
+  readonly args: readonly string[];
+  /** Names of environment variables that are handed on. */
+  readonly env: readonly string[];
+  readonly url: string | null;
+  readonly startMs: number;
+  /** Bytes of one of its messages; absent for 10 MB. */
+  readonly messageBytes?: number;
+  /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
+  readonly callsPerMinute?: number;
+  /**
+   * What its clients authenticate with, whole, so that another setting makes other clients; absent for a server that
+   * asks for nothing.
+   */
+  readonly connection?: ConnectionSettings;
+  /** The variable in which a server by command finds the credential. */
+  readonly connectionEnv?: string;
+}

@@ -1,0 +1,65 @@
+import type { ToolEffect } from '../tool/types.js';
+
+export interface Policy {
+  /** Tool ids that may run; everything else is denied. */
+  readonly allowedTools: readonly string[];
+  /** Ids of the agents that may run, of the allowed tools; absent for none. */
+  readonly allowedAgents?: readonly string[];
+  /** Effects whose calls need an approval; empty while nothing is written. */
+  readonly approvalEffects: readonly ToolEffect[];
+  /** Why no call needs an approval, in the operator’s words; absent where that is not said. */
+  readonly approvalWaived?: string;
+  /**
+   * Principals who may decide, `*` alone for everybody; while there are none, a tool that needs an approval is left
+   * out.
+   */
+  readonly approvers: readonly string[];
+  /** How long a call waits for its approval, in milliseconds. */
+  readonly approvalMs: number;
+  readonly requesterMayNotApprove: boolean;
+  readonly budgets: Budgets;
+}
+
+/** What calls may use up; null where nothing is written. */
+export interface Budgets {
+  /** Calls of all tools together in one run; null in configurations of earlier versions, which had no default. */
+  readonly callsPerRun: number | null;
+  /** Tokens read and written together in one run, and millionths of a US dollar; absent for no limit. */
+  readonly tokensPerRun?: number;
+  readonly microUsdPerRun?: number;
+  /**
+   * Whether all that the model is sent is set aside before a turn: question, instructions and definitions of tools,
+   * too. Absent without such a limit, and in configurations of earlier versions, which set aside the history alone.
+   */
+  readonly setsAsideAll?: true;
+  /** By tool id; a tool for which nothing is written is not among them. */
+  readonly tools: Readonly<Record<string, ToolBudget>>;
+}
+
+/** The lower of a budget and a limit counts. */
+export interface ToolBudget {
+  readonly timeoutMs: number | null;
+  /** UTF-8 bytes of the redacted result as JSON text. */
+  readonly resultBytes: number | null;
+  readonly callsPerRun: number | null;
+  /** Of each tenant, over all instances. */
+  readonly callsPerMinute: number | null;
+}
+
+export interface Limits {
+  readonly maxIterations: number;
+  readonly runMs: number;
+  readonly toolMs: number;
+  readonly modelMs: number;
+  /**
+   * Calls of one turn that are made, and with it that no call is made whose step might have no room on the turn’s
+   * record; absent in configurations of earlier versions, which bounded neither.
+   */
+  readonly callsPerTurn?: number;
+  /** UTF-8 bytes of the encoded history, of a call's arguments, of a call's result. */
+  readonly historyBytes: number;
+  readonly argumentBytes: number;
+  readonly resultBytes: number;
+  /** Runs of one tenant that the doors let be open at a time, 0 for no limit; absent where it is the default. */
+  readonly openRuns?: number;
+}
