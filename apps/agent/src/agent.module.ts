@@ -8,7 +8,7 @@ import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 
 @Module({})
-export class AgentModule {
+class AgentModule {
   static with(runtime: Runtime, models: ModelSource): DynamicModule {
     return {
       module: AgentModule,

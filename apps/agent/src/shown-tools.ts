@@ -9,7 +9,7 @@ import { Embedders, nativeSearches } from '@sluice/model';
 import { definitionText, type TokenCounter } from '@sluice/tokens';
 
 /** The tools that the model of a turn is shown. */
-export interface Shown {
+interface Shown {
   /** Their ids; null where it is shown all that were offered. */
   readonly ids: readonly string[] | null;
   /** Whether the others are sent for the provider's own search. */

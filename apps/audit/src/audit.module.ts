@@ -14,7 +14,7 @@ import { Unsealed } from './unsealed.js';
 const retry = { initialMs: 100, maxMs: 10_000, attempts: Infinity };
 
 @Module({})
-export class AuditModule {
+class AuditModule {
   static with(runtime: Runtime, audit: AuditService): DynamicModule {
     return {
       module: AuditModule,

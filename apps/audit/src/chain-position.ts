@@ -9,7 +9,7 @@ import type { Runtime } from '@sluice/host';
 const retryMs = 1_000;
 
 /** Where the chain stands that a record belongs to; `resumed` if that had to be looked for on agent.audit. */
-export interface ChainPosition {
+interface ChainPosition {
   readonly head: Head;
   readonly resumed: boolean;
 }

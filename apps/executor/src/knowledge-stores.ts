@@ -1,7 +1,7 @@
 import type { KnowledgeSettings } from '@sluice/core';
 import type { KnowledgeStore } from '@sluice/tools';
 
-export interface KnowledgeStoresParts {
+interface KnowledgeStoresParts {
   open(settings: KnowledgeSettings): Promise<KnowledgeStore>;
   onCloseFailed(error: unknown): void;
   /**

@@ -11,7 +11,7 @@ import type { SearchedToolset } from '@sluice/tools';
 type Offered = ReturnType<RunTools['searchable']>;
 
 /** What a search for tools goes by. */
-export interface SearchParts {
+interface SearchParts {
   readonly settings: AgentDiscovery | undefined;
   readonly environment: Pick<Environment, 'secret'>;
   readonly signal: AbortSignal;

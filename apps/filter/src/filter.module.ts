@@ -12,7 +12,7 @@ import { OverdueSweep } from './overdue/overdue-sweep.js';
 import { OpenRunReporter } from './overdue/report-open-runs.js';
 
 @Module({})
-export class FilterModule {
+class FilterModule {
   static with(runtime: Runtime): DynamicModule {
     return {
       module: FilterModule,

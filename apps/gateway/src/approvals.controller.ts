@@ -24,7 +24,7 @@ import { strictBody } from './strict-body.js';
 import { Route } from './openapi/route.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
-export const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
+const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
 
 /** So many calls are followed at a time, the oldest. The next ones come when some of these are decided. */
 const mostFollowed = 1_000;

@@ -10,14 +10,14 @@ import { Denials } from './denials.js';
 import { Refusal } from './refusal.js';
 
 /** The decision that counts. */
-export interface Outcome {
+interface Outcome {
   readonly decision: string;
   readonly decided_by: string;
   readonly reason: string;
 }
 
 /** A decision, what it is on, and whose it is. */
-export interface Judged {
+interface Judged {
   readonly decided: ApprovalDecided;
   readonly asked: ApprovalRequested;
   readonly decider: Decider;

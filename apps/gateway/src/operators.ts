@@ -10,7 +10,7 @@ import { Denials } from './denials.js';
 import { Refusal } from './refusal.js';
 
 /** The routes that are for operators alone. */
-export type OperatorRoute = 'GET /v1/dead-letters' | 'GET /v1/dead-letters/{id}' | 'POST /v1/dead-letters/{id}/redrive';
+type OperatorRoute = 'GET /v1/dead-letters' | 'GET /v1/dead-letters/{id}' | 'POST /v1/dead-letters/{id}/redrive';
 
 /** Who may see and redrive what is of every tenant: those whom the configuration names. */
 @Injectable()

@@ -35,7 +35,7 @@ import { shownArguments } from './shown-arguments.js';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */
-export interface AcceptedRun {
+interface AcceptedRun {
   readonly caller: Principal;
   readonly request: NamedRequest;
   /** Whether its sender chose its id, which another run may have. */
@@ -44,7 +44,7 @@ export interface AcceptedRun {
 }
 
 /** A wish that a run end. */
-export interface AcceptedCancel {
+interface AcceptedCancel {
   readonly caller: Principal;
   readonly run: RunLocation;
   readonly reason: string;

@@ -19,7 +19,7 @@ import { SessionStates } from './session-states.js';
 /** How a client may name a call so that repeating it repeats nothing. */
 export type CallKey = { readonly kind: 'key' | 'message'; readonly text: string };
 
-export interface WantedCall {
+interface WantedCall {
   readonly tool: ConfiguredTool;
   readonly args: JsonValue;
   /** The session of the protocol; null where it has none, so that each call stands alone. */

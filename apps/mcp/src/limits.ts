@@ -7,7 +7,7 @@ import type { Runtime } from '@sluice/host';
 const mostAtOnce = 64;
 const minuteMs = 60_000;
 
-export type Admission = { readonly refused: string } | { readonly done: () => void };
+type Admission = { readonly refused: string } | { readonly done: () => void };
 
 /** How much one caller may ask for, whatever its tools’ budgets say. */
 @Injectable()

@@ -29,7 +29,7 @@ import { StateCredentials } from './state-credentials.js';
 import { TokenEndpoint } from './token-endpoint.js';
 
 @Module({})
-export class McpModule {
+class McpModule {
   static with(runtime: Runtime, watch: RunWatch): DynamicModule {
     const credentials = new StateCredentials(runtime);
     return {

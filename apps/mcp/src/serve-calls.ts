@@ -16,7 +16,7 @@ import type { ServerParts } from './server-parts.js';
 import type { MintedCredential } from './state-credentials.js';
 
 /** The member of `_meta` that names a call, so that repeating it repeats nothing. */
-export const idempotencyKey = 'sluice/idempotency_key';
+const idempotencyKey = 'sluice/idempotency_key';
 
 /** Of a caller that may not decide no answer counts. */
 const noAnswer = (): null => null;

@@ -11,7 +11,7 @@ export function stateSession({ session }: { readonly session: string }): string 
 }
 
 /** A call that waits for a decision: the same call again is this run. */
-export interface WaitingCall {
+interface WaitingCall {
   readonly requestId: string;
   /** Milliseconds since the epoch; no record of the run is older. */
   readonly since: number;

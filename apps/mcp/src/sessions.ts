@@ -27,7 +27,7 @@ interface Session {
 }
 
 /** Whose request it is, and its message, where it could be read. */
-export interface Given {
+interface Given {
   readonly authInfo: AuthInfo;
   readonly parsedBody?: JsonValue;
 }

@@ -6,7 +6,7 @@ import { sessionKey, writeCredential } from '@sluice/mcp';
 import { sessionKeptMs } from './session-states.js';
 
 /** How long a state credential is good for. It is exchanged for a new one before or after that. */
-export const credentialMs = 15 * 60_000;
+const credentialMs = 15 * 60_000;
 
 /**
  * What the ledger knows of a session’s credentials: the one that counts, and until when; null once they are revoked.

@@ -15,7 +15,7 @@ import type { ServerParts } from './server-parts.js';
 import { SessionStates } from './session-states.js';
 import { StateCredentials } from './state-credentials.js';
 
-export interface StdioService extends Service {
+interface StdioService extends Service {
   /** Resolves when the client has closed its end. */
   readonly ended: Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { UnreadReason } from '@sluice/discovery';
 import { plainBody } from './compression.js';
 
 /** Bytes of a body that are read before anything is sent on; a longer one passes unread. */
-export const longestReadBody = 64 << 20;
+const longestReadBody = 64 << 20;
 
 /** A client’s request. */
 export interface ClientRequest {

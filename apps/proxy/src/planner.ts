@@ -56,7 +56,7 @@ export interface Plan {
 }
 
 /** What is known of a request beside its body and its caller. */
-export interface PlanAt {
+interface PlanAt {
   readonly client: ClientRequest;
   readonly signal: AbortSignal;
   readonly models: readonly (string | null)[];

@@ -9,7 +9,7 @@ import { Listener } from './listener.js';
 import { ProxyService } from './proxy.service.js';
 
 @Module({})
-export class ProxyModule {
+class ProxyModule {
   static with(runtime: Runtime): DynamicModule {
     return {
       module: ProxyModule,

@@ -17,7 +17,7 @@ export interface KnownCaller {
 /**
  * What rules go by beside the caller: what the user asked last, what was measured, and milliseconds since the epoch.
  */
-export interface AtRequest {
+interface AtRequest {
   readonly question: string;
   readonly measured: Measured;
   readonly now: number;

@@ -19,7 +19,7 @@ import { sendAnswer, writeHead } from './send.js';
 import { type Answer, UpstreamFailure } from './upstreams.js';
 
 /** An answer in which the search tool may be called. */
-export interface Screened {
+interface Screened {
   readonly wire: WireName;
   readonly screening: Screening;
   readonly loop: SearchLoop;

@@ -8,7 +8,7 @@ import type { CommandContext } from './commands/command-context.js';
 import type { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
 
-export interface Streams {
+interface Streams {
   /** The folder of the project. */
   readonly root: string;
   readonly output: Output;

@@ -11,7 +11,7 @@ import { entryBytes, FileSchemas, formatVersion, trailerFrame } from './format.j
 import type { Header, Selection, Trailer } from './format.js';
 
 /** Where the bytes of an export go: it resolves when they are taken, and throws if they cannot be. */
-export interface ByteSink {
+interface ByteSink {
   appendFile(bytes: Uint8Array): Promise<void>;
 }
 

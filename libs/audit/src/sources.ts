@@ -2,7 +2,7 @@ import { auditedTopics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
 /** What the audit has entries for: all that stays of runs, what could not be processed, and configurations. */
-export type SourceTopic = (typeof auditedTopics)[number];
+type SourceTopic = (typeof auditedTopics)[number];
 export type Source = Incoming<SourceTopic>;
 
 export const sourceTopics: readonly SourceTopic[] = auditedTopics;

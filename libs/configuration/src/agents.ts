@@ -2,7 +2,7 @@ import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 
 /** An agent’s instructions when the file says nothing. */
-export const defaultInstructions = [
+const defaultInstructions = [
   'You answer the question by using the tools you are offered, and only those; which tools there are can change after each call.',
   'Call a tool when you need what it gives, read its result, and go on.',
   'When you know the answer, or when no tool can help, answer in plain language and say what you could not find out.',

@@ -5,7 +5,7 @@ import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 
 /** How long an approval is waited for: a day, which is also the longest that a run may take. */
-export const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
+const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
 
 type Approval = Pick<
   Policy,

@@ -8,10 +8,10 @@ import { limitRanges } from './limits.js';
 import type { Section } from './section.js';
 
 /** Calls of all tools together in one run, where nothing is written. */
-export const callsPerRun = 100;
+const callsPerRun = 100;
 
 /** The most that may be written for each key of a budget. */
-export const budgetMaxima = {
+const budgetMaxima = {
   timeout_seconds: longestToolSeconds,
   result_bytes: limitRanges.result_bytes.most,
   calls_per_run: 10_000,

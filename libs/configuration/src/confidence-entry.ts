@@ -7,10 +7,10 @@ import type { ConfidenceSettings } from '@sluice/core';
  * Who says how good a result is: the formula of its tool’s kind alone, or the model as well, whose word can only
  * lower it.
  */
-export const confidenceJudges = ['formula', 'model'] as const;
+const confidenceJudges = ['formula', 'model'] as const;
 
 /** Who may let a plan go on with a result below its threshold. */
-export const confidenceOverrides = ['model', 'person', 'none'] as const;
+const confidenceOverrides = ['model', 'person', 'none'] as const;
 
 type NumberKey = keyof typeof confidenceRanges;
 

@@ -14,7 +14,7 @@ import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
 
-export const deferredAboveRange = { byDefault: 0, most: 10_000 } as const;
+const deferredAboveRange = { byDefault: 0, most: 10_000 } as const;
 
 /** How the agent’s tools are described, and the mode of each tool. */
 export interface Descriptions {

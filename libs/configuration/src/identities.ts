@@ -4,7 +4,7 @@ import type { Problem } from '@sluice/core';
 import { type McpBinding, type McpSettings, unboundServer } from './mcp.js';
 
 /** The longest name that every model's wire takes. */
-export const longestId = 64;
+const longestId = 64;
 
 /** A tool with the id under which models, policy and audit know it. */
 export interface IdentifiedTool {

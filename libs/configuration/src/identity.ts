@@ -6,7 +6,7 @@ import { identityProviders } from '@sluice/core';
 import type { ClaimNames, IdentitySettings } from '@sluice/core';
 
 /** Which claims say what, unless the file says otherwise. */
-export const defaultClaims: ClaimNames = {
+const defaultClaims: ClaimNames = {
   actor: 'sub',
   tenant: 'tenant',
   subject: null,
@@ -15,10 +15,10 @@ export const defaultClaims: ClaimNames = {
 };
 
 /** For whom credentials are, unless the file says otherwise. */
-export const defaultAudience = 'sluice';
+const defaultAudience = 'sluice';
 
 /** How far the issuer's clock may be off, unless the file says otherwise. */
-export const clockToleranceSeconds = { byDefault: 30, most: 300 };
+const clockToleranceSeconds = { byDefault: 30, most: 300 };
 
 /** `identity`: how the sender of a request is known; without it everybody is one local principal. */
 export function readIdentity(section: Section): IdentitySettings {

@@ -30,7 +30,7 @@ interface Found {
  * The file written out, and the keys of the tools that are in it because a server offers them: what is wrong with one
  * hides it alone.
  */
-export interface WrittenOut {
+interface WrittenOut {
   readonly file: unknown;
   readonly brought: ReadonlySet<string>;
 }

@@ -9,10 +9,10 @@ import { namesVariable, notAVariable } from './variables.js';
 
 /** Stands in the id of an mcp-tool that is not bound yet; no server may have this name. */
 export const unboundServer = 'unbound';
-export const serverSeconds = { byDefault: 10, most: 600 } as const;
-export const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
-export const serverMegabytes = { byDefault: 10, most: 256 } as const;
-export const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
+const serverSeconds = { byDefault: 10, most: 600 } as const;
+const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
+const serverMegabytes = { byDefault: 10, most: 256 } as const;
+const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
 /** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
 export interface McpBinding {

@@ -8,7 +8,7 @@ import { namesVariable, notAVariable } from './variables.js';
 
 const mostPrice = 1_000_000;
 
-export const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
+const outputTokens = { byDefault: 4_096, most: 1_000_000 } as const;
 
 const mostModels = 8;
 

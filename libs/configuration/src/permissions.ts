@@ -3,8 +3,8 @@ import type { Section } from './section.js';
 import type { PermissionSettings, PermissionSourceSettings } from '@sluice/core';
 
 /** How long an HTTP lookup may take, and how long its answer is kept, in seconds. */
-export const lookupTimeoutSeconds = { byDefault: 2, most: 30 };
-export const lookupCacheSeconds = { byDefault: 60, most: 3_600 };
+const lookupTimeoutSeconds = { byDefault: 2, most: 30 };
+const lookupCacheSeconds = { byDefault: 60, most: 3_600 };
 
 /** `identity.permissions`: where the groups of a caller come from; null where nothing is written. */
 export function readPermissions(section: Section): PermissionSettings | null {

@@ -5,7 +5,7 @@ import type { Section } from './section.js';
 import type { PlanSettings } from '@sluice/core';
 
 /** Of `tool.<tool>.plan`. */
-export const planRanges = {
+const planRanges = {
   max_plans: { byDefault: 3, most: 20 },
   max_steps: { byDefault: 12, most: 100 },
 } as const;

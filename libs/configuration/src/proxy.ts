@@ -4,7 +4,7 @@ import { proxyApis, quote, suggestion, unknownToolChoices } from '@sluice/core';
 import type { ProxyModel, ProxySettings, UpstreamSettings } from '@sluice/core';
 import type { Section } from './section.js';
 
-export const upstreamSeconds = {
+const upstreamSeconds = {
   timeout_seconds: { byDefault: 300, most: 3_600 },
   idle_seconds: { byDefault: 300, most: 3_600 },
 } as const;

@@ -10,7 +10,7 @@ const mostQuestionBytes = 1_000_000;
 /** The most calls of one run. */
 const mostCalls = 10_000;
 
-export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 /** `when` and `unless`: facts of the request. */
 export function readContext(section: Section, key: 'when' | 'unless'): ContextCondition | undefined {

@@ -47,7 +47,7 @@ function readRule(section: Section, name: string, groups: Groups, tools: readonl
 }
 
 /** Names of groups that there are, and with each the groups below it. */
-export function readGroupNames(section: Section, key: string, { tags, tree }: Groups): readonly string[] {
+function readGroupNames(section: Section, key: string, { tags, tree }: Groups): readonly string[] {
   const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), defaultGroup]);
   const names = section.names(key, 'a list of group names') ?? [];
   return names.flatMap((name, place) => {

@@ -4,7 +4,7 @@ import { serversOfPatterns } from './many-tools.js';
 import { join } from './problems.js';
 
 /** What is known of MCP servers at compile time. */
-export interface AboutServers {
+interface AboutServers {
   readonly offers: readonly McpOffer[];
   /** Whether an environment variable has a value here; absent where that is unknown. */
   isSet?(variable: string): boolean;

@@ -15,7 +15,7 @@ import { convertOffer } from '@sluice/schemas';
 import type { McpBinding } from './mcp.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
-export type Specification =
+type Specification =
   { readonly spec: ToolSpec; readonly unavailable: null } | { readonly spec: null; readonly unavailable: string };
 
 /** A tool of a built-in type: schema, effect and redaction are the type's, the text is the entry's. */

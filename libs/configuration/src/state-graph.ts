@@ -2,7 +2,7 @@ import type { RuleTool } from '@sluice/core';
 import { undefinedState, wildcard } from '@sluice/core';
 
 /** The states of a configuration and the tools that lead from one to another. */
-export interface StateGraph {
+interface StateGraph {
   /** Keys of the tools that lead to each state from a different one. */
   readonly leadingTo: ReadonlyMap<string, readonly string[]>;
   /** The states a request that starts in `undefined` can come to, that one included. */

@@ -22,7 +22,7 @@ export interface AvroField {
   readonly default?: unknown;
 }
 
-export interface AvroRecord {
+interface AvroRecord {
   readonly type: 'record';
   readonly name: string;
   readonly namespace?: string;

@@ -4,7 +4,7 @@
  * docs/errors.md is held equal to these tables by a test.
  */
 
-export interface ErrorEntry {
+interface ErrorEntry {
   readonly meaning: string;
   readonly remedy: string;
   readonly retryable: boolean;
@@ -57,9 +57,9 @@ export type ToolErrorCode = keyof typeof toolErrors;
  * again, and where it does not, that is a difference. `asked`: from what was asked outside, such as an authorizer, a
  * broker or a limit that the ledger counts. `tool`: from the tool's run or its result.
  */
-export type ReasonStage = 'decided' | 'asked' | 'tool';
+type ReasonStage = 'decided' | 'asked' | 'tool';
 
-export interface ReasonEntry {
+interface ReasonEntry {
   readonly stage: ReasonStage;
   readonly meaning: string;
 }
@@ -196,7 +196,7 @@ export function isDecidedReason(reason: string | null): boolean {
   return reason !== null && entryOf<ReasonEntry>(toolErrorReasons, reason)?.stage === 'decided';
 }
 
-export interface RunErrorEntry extends ErrorEntry {
+interface RunErrorEntry extends ErrorEntry {
   /**
    * Whether the filter ends runs with it: what it decides from a request, its run and the configuration, another
    * configuration may decide otherwise.

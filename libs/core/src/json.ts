@@ -34,7 +34,7 @@ declare global {
 }
 
 /** A number that is kept as the text it was written with (parseExactJson). */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 

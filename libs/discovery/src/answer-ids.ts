@@ -7,7 +7,7 @@ import type { SessionOwner } from './sessions.js';
 const answerMs = 30 * 24 * 3_600_000;
 
 /** An answer that a provider keeps, which a later request may go on from. */
-export interface KeptAnswer {
+interface KeptAnswer {
   /** Its id at the provider: a client knows an answer of several rounds by that of the first. */
   readonly id: string;
   /** The session of the conversation: a request that goes on from an answer does not hold its first message. */

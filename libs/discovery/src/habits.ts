@@ -3,7 +3,7 @@ import type { Clock, Documents } from '@sluice/core';
 
 const dayMs = 24 * 3_600_000;
 /** A call counts half after so long. */
-export const habitHalfLifeMs = 7 * dayMs;
+const habitHalfLifeMs = 7 * dayMs;
 /** Names that a tenant’s habits hold; those that count least go first. */
 const mostNames = 1_000;
 /** Habits that were not used for so long are gone. */

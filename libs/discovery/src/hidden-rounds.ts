@@ -23,12 +23,12 @@ export interface Seal {
 }
 
 /** What an answer is found by; a key that others may have as well counts for its owner alone. */
-export interface RoundsKey {
+interface RoundsKey {
   readonly text: string;
   readonly isUnique: boolean;
 }
 
-export interface RoundsParts {
+interface RoundsParts {
   readonly documents: Documents;
   readonly clock: Clock;
   readonly digest: Digest;

@@ -6,7 +6,7 @@ import type { OfferedTool } from './tool.js';
  * How much the closeness of meanings counts beside words; it was chosen on questions that the table of
  * docs/discovery.md does not measure.
  */
-export const meaningWeight = 0.9;
+const meaningWeight = 0.9;
 
 /** Vectors that are remembered: requests repeat their tools. */
 const mostVectors = 20_000;
@@ -15,7 +15,7 @@ const longestText = 1_000;
 /** Texts that are sent to a model at once. */
 const batch = 64;
 /** Beyond so many tools that were never embedded, a list goes by words alone. */
-export const mostEmbedded = 5_000;
+const mostEmbedded = 5_000;
 /** A model that failed is left alone for so long. */
 const restMs = 30_000;
 
@@ -23,7 +23,7 @@ const restMs = 30_000;
 const fewMissing = 8;
 
 /** What `hybrid` went by. All but the first went by words alone. */
-export const meaningsWays = [
+const meaningsWays = [
   /** The closeness of meanings. */
   'used',
   /** The list has tools without vectors, which are made meanwhile, for later requests. */

@@ -6,7 +6,7 @@ import type { Habits } from './habits.js';
 import { stemsOf, ToolIndex } from './ranked.js';
 
 /** A tool for which a group is recommended. */
-export interface RecommendedTool {
+interface RecommendedTool {
   readonly key: string;
   readonly score: number;
   /** The words of the question that it holds, as they stand there. */

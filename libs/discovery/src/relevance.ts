@@ -3,7 +3,7 @@ import type { OfferedTool } from './tool.js';
 import { tokensOf } from './tokens.js';
 
 /** What a score adds up from. */
-export const weights = {
+const weights = {
   expanded: 1_000,
   alwaysKeep: 100,
   recentlyUsed: 100,
@@ -24,7 +24,7 @@ export interface RelevanceRequest {
 }
 
 /** A part of a tool’s relevance: what it is for, and how much. */
-export interface Part {
+interface Part {
   readonly why: string;
   readonly points: number;
 }

@@ -4,7 +4,7 @@ import type { BypassReason } from './route.js';
 import type { FailOpenReason } from './selector.js';
 
 /** Where a provider’s own search of tools is. */
-export const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_model'] as const;
+const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_model'] as const;
 export type NativeSearchAt = (typeof nativeSearchAts)[number];
 
 /**
@@ -23,7 +23,7 @@ export interface SearchReport {
 }
 
 /** What a strategy that ran beside would have shown. */
-export interface ShadowReport {
+interface ShadowReport {
   readonly strategy: DiscoveryStrategy;
   readonly kept: readonly string[];
   /**

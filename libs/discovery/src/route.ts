@@ -1,7 +1,7 @@
 import type { Pipes } from '@sluice/core';
 
 /** Why the body of a request to a model is not read. */
-export const unreadReasons = [
+const unreadReasons = [
   /** No JSON, or not of the API whose path it was sent to. */
   'unreadable',
   /** A content coding that is not one of those that are read, or more of them than that. */
@@ -14,7 +14,7 @@ export const unreadReasons = [
 export type UnreadReason = (typeof unreadReasons)[number];
 
 /** Why discovery leaves a request as it is, or its tools. */
-export const bypassReasons = [
+const bypassReasons = [
   /** Neither pipe is enabled. */
   'disabled',
   /** Outputs of tools go to their own pipe, which is enabled. */
@@ -43,13 +43,13 @@ export function isUnread(bypass: BypassReason | null): boolean {
 }
 
 /** What is known of a request before a pipe is chosen. */
-export interface Routed {
+interface Routed {
   readonly hasToolOutputs: boolean;
   readonly toolCount: number;
 }
 
 /** The one pipe of a request; where that is none, or one that changes nothing, why. */
-export type Route =
+type Route =
   | { readonly pipe: 'tool_discovery'; readonly bypass: null }
   | { readonly pipe: 'tool_output'; readonly bypass: 'tool_output' }
   | { readonly pipe: null; readonly bypass: 'disabled' | 'no_tools' };

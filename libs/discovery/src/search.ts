@@ -8,7 +8,7 @@ import type { OfferedTool } from './tool.js';
 const places = ['name', 'description', 'parameters'] as const;
 
 /** What a search gave. */
-export interface Found {
+interface Found {
   /** How the query was taken. */
   readonly by: 'regex' | 'keywords' | 'blank';
   /** Whether the query looks like a pattern and is none that is run. */
@@ -20,7 +20,7 @@ export interface Found {
 }
 
 /** What a search may give. */
-export interface SearchBounds {
+interface SearchBounds {
   readonly maxResults: number;
   readonly alwaysKeep: ReadonlySet<string>;
 }

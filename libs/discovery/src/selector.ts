@@ -13,7 +13,7 @@ export const failOpenReasons = [
 ] as const;
 export type FailOpenReason = (typeof failOpenReasons)[number];
 
-export interface SelectorQuestion {
+interface SelectorQuestion {
   readonly pattern: string;
   readonly topK: number;
   readonly alwaysKeep: readonly string[];
@@ -21,7 +21,7 @@ export interface SelectorQuestion {
 }
 
 /** Indexes of the selected tools, in the selector’s order; or why all tools are given. */
-export type SelectorAnswer =
+type SelectorAnswer =
   | { readonly selected: readonly number[]; readonly failOpen: null }
   | { readonly selected: null; readonly failOpen: FailOpenReason };
 

@@ -35,7 +35,7 @@ export const largestSession = 2_000_000;
 export const mostExpanded = 500;
 
 /** By what a client’s conversation is known. */
-export interface Conversation {
+interface Conversation {
   /** What was said first in it. */
   readonly said: JsonValue;
   /** The client’s own id of it; null where it sends none. */

@@ -9,7 +9,7 @@ export interface OfferedTool {
 }
 
 /** Characters of a question that are compared with tools: its beginning and its end, where people ask. */
-export const longestQuestion = 16_384;
+const longestQuestion = 16_384;
 
 /** A question as far as it is compared. A client may send a book, and no other request is to wait for its words. */
 export function comparedQuestion(question: string): string {
@@ -27,7 +27,7 @@ export function comparedLength(tools: number): number {
 }
 
 /** A parameter’s name and its description; names of nested properties as well. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly description: string;
 }

@@ -12,7 +12,7 @@ const againMs = 5_000;
 type Places = Pick<Environment, 'bus' | 'databaseUrl' | 'dataFolder'>;
 
 /** A log and a ledger, as far as it matters whether they belong together. */
-export interface Pair {
+interface Pair {
   readonly bus: { identity(): Promise<LogIdentity> };
   readonly ledger: { readonly belonging: Belonging };
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const answerMs = 6_000;
 
 /** What one part of the process says of itself. */
-export interface Check {
+interface Check {
   readonly name: string;
   /** Rejects with a sentence while the part cannot do its work. */
   check(): Promise<void>;
@@ -12,7 +12,7 @@ export interface Check {
   figures?(): Readonly<Record<string, number>>;
 }
 
-export interface HealthReport {
+interface HealthReport {
   readonly status: 'ok' | 'unavailable';
   /** `ok`, or the reason, by part. */
   readonly checks: Readonly<Record<string, string>>;

@@ -35,7 +35,7 @@ export function keyFile(environment: Pick<Environment, 'dataFolder' | 'keyFile'>
 }
 
 /** On Kafka keys must be given: those that one process makes, no other would know. */
-export function requireKeys({ bus, secret }: KeysEnvironment): void {
+function requireKeys({ bus, secret }: KeysEnvironment): void {
   if (bus !== 'kafka' || secret(variable) !== undefined) return;
   throw new Error(
     `${variable} is not set, so what the services sign can be neither made nor verified. Run \`sluice keys new\` once, and give each process what \`sluice keys export\` prints for its role with ${variable}_FILE.`,

@@ -11,7 +11,7 @@ import { systemClock } from './runtime.js';
 import { openCluster } from './open-kafka.js';
 import { openLedgerFile, openLogFile, trimLog } from './open-sqlite.js';
 
-export interface OpenBus {
+interface OpenBus {
   readonly bus: Bus & { identity(): Promise<LogIdentity> };
   /** Removes what the log holds no longer than it must, where the log does not do so by itself. */
   trim(): Promise<void>;
@@ -58,7 +58,7 @@ export async function openBus(
   };
 }
 
-export interface OpenLedger {
+interface OpenLedger {
   readonly ledger: StoredLedger;
   /**
    * Rejects with a sentence while the ledger cannot be asked; else what time it is there, null where its clock is

@@ -17,7 +17,7 @@ export interface Service {
 }
 
 /** How a service reads that only watches: a record that it cannot handle ends no run. */
-export type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
+type Watching = Pick<Subscription, 'order' | 'taken' | 'deadLetters' | 'onDead' | 'retry'>;
 
 /** How a service reads, where it is not as the others do. */
 export interface Reading {

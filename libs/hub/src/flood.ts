@@ -8,7 +8,7 @@ const mostPerSecond = 1_000;
  */
 const mostQuestions = 200;
 
-export interface Watch {
+interface Watch {
   /** Called once, when it was too much. */
   onFlood(): void;
   /** Called with each answer, before it is passed on. */

@@ -26,7 +26,7 @@ export interface FetchRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface BoundedBy {
+interface BoundedBy {
   /** Of one message, in bytes. */
   readonly messageBytes: number;
   /** Called before the body fails; `inEvents` if it is a stream of events. */

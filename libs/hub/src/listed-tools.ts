@@ -17,7 +17,7 @@ const mostIcons = 4;
 const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 
 /** What was read of a server's list of tools. */
-export interface ListedTools {
+interface ListedTools {
   readonly tools: readonly OfferedTool[];
   /** Why there may be more, behind “The MCP server …”; null for a list that came to its end. */
   readonly endless: string | null;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { canonicalJson, parseExactJson } from '@sluice/core';
 import type { CachedOutput, Clock, Documents, JsonValue, ToolInvocationContext } from '@sluice/core';
 
-export interface ResultCacheParts {
+interface ResultCacheParts {
   /** Where all executors see that something was changed at a server. */
   readonly documents: Pick<Documents, 'find' | 'put'>;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import { messageBytesByDefault } from './http-answer.js';
 import { LineBuffer, printable } from '@sluice/core';
 import { malformedAnswer, messageIn } from './message.js';
 
-export interface ServerCommand {
+interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
   /** All the variables the child has. */

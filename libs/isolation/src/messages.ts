@@ -46,7 +46,7 @@ export interface CapabilityCall {
 export type Answer =
   { readonly ok: true; readonly value?: unknown } | { readonly ok: false; readonly error: SentError };
 
-export interface SentProblem {
+interface SentProblem {
   readonly path: string;
   readonly message: string;
 }

@@ -21,7 +21,7 @@ export interface LoadedTool {
   readonly closedUses: readonly string[];
 }
 
-export interface ToolProcessesOptions {
+interface ToolProcessesOptions {
   /** How long a file may take to load, milliseconds. */
   readonly loadMs?: number;
   /** A process of the file ended otherwise than because it was not needed. */

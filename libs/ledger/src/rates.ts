@@ -3,7 +3,7 @@ import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { RateAnswer, RateRequest } from '@sluice/core';
 
 /** What a limiter is made of, whatever its store. */
-export interface LimiterOptions {
+interface LimiterOptions {
   readonly points: number;
   /** Seconds. */
   readonly duration: number;

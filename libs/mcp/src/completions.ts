@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 const mostValues = 100;
 
 /** What may be written for an argument, as `completion/complete` has it. */
-export type Completion = { readonly values: string[]; readonly total: number; readonly hasMore: boolean };
+type Completion = { readonly values: string[]; readonly total: number; readonly hasMore: boolean };
 
 /** The values of these that begin with what is written so far, whatever the case. */
 export function completed(values: readonly string[], written: string): Completion {

@@ -6,7 +6,7 @@ import type { Block } from './blocks.js';
 
 /** The three kinds of tool errors of the protocol’s guide: they invite another call, another try, or another right. */
 export const errorCategories = ['user_input', 'system', 'permission'] as const;
-export type ErrorCategory = (typeof errorCategories)[number];
+type ErrorCategory = (typeof errorCategories)[number];
 
 const categories: Readonly<Record<ToolErrorCode, ErrorCategory>> = {
   policy_denied: 'permission',

@@ -2,7 +2,7 @@ import { isJsonObject } from '@sluice/core';
 import type { ConfiguredTool, JsonObject, ToolEffect, ToolIcon } from '@sluice/core';
 
 /** What MCP clients read about a tool’s behaviour; hints, as the protocol says. */
-export interface Annotations {
+interface Annotations {
   readonly title?: string;
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -35,7 +35,7 @@ const clientsName = /^[A-Za-z0-9_.-]{1,128}$/;
  * The name under which clients know the tool: the one that its server’s tools are served under, else its key, else
  * its id.
  */
-export function servedName({ id, key, mcp }: Named): string {
+function servedName({ id, key, mcp }: Named): string {
   if (mcp !== null) return mcp.served;
   return clientsName.test(key) ? key : id;
 }
@@ -96,7 +96,7 @@ function iconsOf({ icon, icons = [] }: ConfiguredTool): { readonly icons?: Serve
  * What clients may hold a result to: only where a redaction leaves the result as the server promised it, and the
  * promise is an object.
  */
-export function outputSchemaOf({ spec, mcp }: Pick<ConfiguredTool, 'spec' | 'mcp'>): JsonObject | null {
+function outputSchemaOf({ spec, mcp }: Pick<ConfiguredTool, 'spec' | 'mcp'>): JsonObject | null {
   const schema = mcp?.outputSchema ?? null;
   return schema !== null && schema['type'] === 'object' && spec !== null && 'whole' in spec.redaction ? schema : null;
 }

@@ -5,7 +5,7 @@ const prefix = 'sst_';
  * A state credential as it is written: whose state, the proof that it is the present one, and the identity’s token
  * that it stands for.
  */
-export interface WrittenCredential {
+interface WrittenCredential {
   /** The session whose state it is. */
   readonly session: string;
   readonly secret: string;

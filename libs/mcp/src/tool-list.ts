@@ -14,7 +14,7 @@ import type { ServedTool } from './served-tool.js';
 import { callerRequest, callQuestion } from './call-request.js';
 
 /** Tools on one page. Clients that read the first page alone are common, so that a page is long. */
-export const pageTools = 1_000;
+const pageTools = 1_000;
 
 /** The served names of a configuration, made once for it. */
 const named = new WeakMap<readonly ConfiguredTool[], NamesOf>();

@@ -2,7 +2,7 @@ import type { Model, ModelSettings } from '@sluice/core';
 import { createRuleModel } from './rules/rule-model.js';
 
 /** What a model is given from outside, so that nothing here reads the environment. */
-export interface ModelDependencies {
+interface ModelDependencies {
   /** The value of an environment variable, or undefined where it is not set. */
   readonly secret: (variable: string) => string | undefined;
 }

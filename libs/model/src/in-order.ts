@@ -2,14 +2,14 @@ import type { ModelRest } from './model-rest.js';
 import { Fault, modelName, type ModelSettings } from '@sluice/core';
 
 /** A model that was asked and gave no turn. */
-export interface SkippedModel {
+interface SkippedModel {
   readonly name: string;
   readonly code: string;
   readonly message: string;
 }
 
 /** A turn, whose it is, and who gave none before. */
-export interface AnsweredTurn<Turn> {
+interface AnsweredTurn<Turn> {
   readonly turn: Turn;
   readonly settings: ModelSettings;
   readonly passedOver: readonly SkippedModel[];

@@ -1,7 +1,7 @@
 /** UTF-8 bytes of a list in a result: well inside the 32,768 that a result may have, as JSON text may need escapes. */
 const listBytes = 22_000;
 
-export interface Part<T> {
+interface Part<T> {
   readonly items: T[];
   /** Where the next call begins; absent at the end. */
   readonly next?: number;

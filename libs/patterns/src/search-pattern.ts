@@ -25,7 +25,7 @@ export class OutOfTime extends Error {
 }
 
 /** A pattern that a stranger wrote, for one search. */
-export interface SearchPattern {
+interface SearchPattern {
   /** Whether the pattern is in the text. Throws OutOfTime. */
   find(text: string): boolean;
   /** To be awaited between texts: lets others have their turn where the pattern was at work for long. */

@@ -13,7 +13,7 @@ const listedTopics = [...storyTopics, topics.audit, topics.deadLetters] as const
 /** All but approvals, which only who has the ledger can tell. */
 const rebuiltTopics = listedTopics.filter((topic) => topic !== topics.approvals);
 
-export interface Following {
+interface Following {
   readonly bus: LogReader;
   /** Which records of agent.approvals are an executor’s. */
   readonly counts: Counts;

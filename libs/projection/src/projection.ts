@@ -28,7 +28,7 @@ import type {
 import { clearAll, forgetRuns, positionStatement, runStatements } from './writer.js';
 
 /** Where the tables are: a file, or a schema in PostgreSQL that all instances share. */
-export type ProjectionLocation = { readonly file: string } | PostgresOptions;
+type ProjectionLocation = { readonly file: string } | PostgresOptions;
 
 /** The log as tables: what lists are read from. Everything in it follows from the log. */
 export class Projection {
@@ -159,7 +159,7 @@ export class Projection {
   }
 }
 
-export interface Forgetting {
+interface Forgetting {
   readonly approvals?: number;
   readonly runs?: number;
   readonly audit?: number;

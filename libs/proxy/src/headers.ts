@@ -15,7 +15,7 @@ const credentials = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-ap
 /** Sluice reads it and never forwards it. */
 export const callerHeader = 'x-sluice-authorization';
 
-export interface HeaderChange {
+interface HeaderChange {
   /** Headers that are left out, in lower case. */
   readonly without?: (name: string) => boolean;
   readonly added?: Readonly<Record<string, string>>;

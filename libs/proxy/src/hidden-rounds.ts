@@ -22,7 +22,7 @@ import {
  * Rounds that a client sees as one answer. Providers sign what a model thought, and take it back only in the turn
  * that it came in. So the rounds are kept, and put in the place of that answer when it comes back.
  */
-export interface KeptRounds {
+interface KeptRounds {
   /** What the answer is found by. */
   readonly keys: readonly PartKey[];
   /** The rounds, as text. */

@@ -44,7 +44,7 @@ export interface ModelRequest {
   readonly oneRound: 'many_choices' | 'kept_by_provider' | 'tool_choice' | null;
 }
 
-export interface RequestTool {
+interface RequestTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: unknown;

@@ -1,7 +1,7 @@
 import type { ProxyApi } from '@sluice/core';
 
 /** Why the proxy answers itself. */
-export const proxyFailures = ['no_upstream', 'unreachable', 'timeout', 'broken_off', 'refused', 'unreadable'] as const;
+const proxyFailures = ['no_upstream', 'unreachable', 'timeout', 'broken_off', 'refused', 'unreadable'] as const;
 export type ProxyFailure = (typeof proxyFailures)[number];
 
 export const failureStatus: Readonly<Record<ProxyFailure, number>> = {

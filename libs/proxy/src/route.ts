@@ -48,7 +48,7 @@ export function routesByModel({ models, upstreams }: ProxySettings): boolean {
 }
 
 /** Whether a name is like a pattern in which `*` stands for any characters. In time that grows with both alone. */
-export function isLike(name: string, pattern: string): boolean {
+function isLike(name: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return name === pattern;
   const last = rest.pop() ?? '';

@@ -13,17 +13,17 @@ import {
 } from '@sluice/wires';
 
 /** Rounds of searches that are answered for one request. */
-export const mostRounds = 5;
+const mostRounds = 5;
 
 /** What a search gave. */
-export interface SearchAnswer {
+interface SearchAnswer {
   /** Definitions that the model does not have yet, as their client wrote them. */
   readonly added: readonly { readonly raw: string }[];
   /** What the model reads. */
   readonly text: string;
 }
 
-export interface LoopSetup {
+interface LoopSetup {
   readonly wire: WireName;
   /** The client’s request. */
   readonly body: string;
@@ -41,7 +41,7 @@ export interface LoopSetup {
 }
 
 /** What follows from a round of the model. */
-export interface RoundResult {
+interface RoundResult {
   /** Whether the model is asked again before the client has its answer. */
   readonly goesOn: boolean;
   /** Whether the client gets calls of its own tools. */

@@ -37,7 +37,7 @@ export function agentEnds(
   throw new NotReplayable(`It was answered by the run ${agentRunId}, whose end is not among the records.`);
 }
 
-export interface AgentEnd {
+interface AgentEnd {
   readonly result: ToolExecResult;
   readonly agentRun: AgentRun | null;
 }

@@ -34,7 +34,7 @@ export interface Replaying {
   readonly authorizerOf: AuthorizerOf;
 }
 
-export interface ReplayOptions extends Replaying, Reading {
+interface ReplayOptions extends Replaying, Reading {
   /** What else may work on it; null: this thread alone. */
   readonly threads?: Threads<ReplayJob> | null;
 }

@@ -9,7 +9,7 @@ import { isSelected, readFrom } from './select.js';
 import type { DecisionSelection } from './select.js';
 import { UnderWay } from './under-way.js';
 
-export interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
+interface Gathering extends Pick<ReadOptions, 'onUndecodable'> {
   readonly selection: DecisionSelection;
   readonly signal: AbortSignal;
 }

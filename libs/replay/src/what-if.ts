@@ -35,13 +35,13 @@ export interface Reconsidered {
   readonly notReplayable: string | null;
 }
 
-export interface Considering {
+interface Considering {
   readonly candidate: Evaluator;
   readonly selection: DecisionSelection;
   readonly authorizerOf: AuthorizerOf;
 }
 
-export interface WhatIfOptions extends Considering, Reading {
+interface WhatIfOptions extends Considering, Reading {
   /** With which the recorded configurations are verified. */
   readonly verifier: Verifier;
   /** What else may work on it; null: this thread alone. */

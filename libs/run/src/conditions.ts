@@ -94,7 +94,7 @@ export function beginningFacts(
 }
 
 /** The measured values as texts of a record: empty for one that could not be had. */
-export function recordedLoads(loads: RuleFacts['loads']): RunConditions['loads'] {
+function recordedLoads(loads: RuleFacts['loads']): RunConditions['loads'] {
   return Object.fromEntries(Object.entries(loads).map(([name, value]) => [name, value === null ? '' : String(value)]));
 }
 

@@ -5,7 +5,7 @@ import { ruleFactsOf } from './conditions.js';
 import { connectionsOf } from './connections.js';
 
 /** A decision, and which of its groups stand in for a requested one without an available tool. */
-export interface ToolDecision {
+interface ToolDecision {
   readonly decision: Decision;
   readonly fallbackGroups: readonly string[];
 }
@@ -18,7 +18,7 @@ interface About {
 const none: readonly string[] = Object.freeze([]);
 
 /** What a decision on a run’s next iteration rests on, under a configuration. */
-export function factsOf(about: About, evaluator: Evaluator, at: number): Facts {
+function factsOf(about: About, evaluator: Evaluator, at: number): Facts {
   const { group: groups, state, toolIds } = about.request;
   const calls = about.run.toolCalls;
   const connections = connectionsOf(about, evaluator);

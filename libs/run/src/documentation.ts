@@ -3,7 +3,7 @@ import type { ConfiguredTool, Evaluator, Step } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 
 /** Whether the page of a tool had been read when the tool was first used. */
-export type Documentation = 'read' | 'unread';
+type Documentation = 'read' | 'unread';
 
 /** The first use of a tool whose description its model was not sent. */
 export interface FirstUse {

@@ -4,7 +4,7 @@ import type { Documents } from '@sluice/core';
 const key = 'load/calls';
 
 /** A report that is older counts no longer: its executor has gone. */
-export const reportKeptMs = 10_000;
+const reportKeptMs = 10_000;
 /** Executors that write at the same moment come one after another. */
 const attempts = 8;
 

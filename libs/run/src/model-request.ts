@@ -28,7 +28,7 @@ import { promptOfMove } from './strategy/prompt.js';
 import { sideBySideIn, supervisorInstructions } from './strategy/supervise.js';
 
 /** What a model is asked, and which tools it is described in brief. */
-export interface BoundRequest {
+interface BoundRequest {
   readonly request: ModelRequest;
   readonly bound: BoundTools;
 }

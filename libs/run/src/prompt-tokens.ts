@@ -1,5 +1,5 @@
 /** What prompts are made of, in tokens; null where they were not counted. */
-export interface PromptTokens {
+interface PromptTokens {
   readonly definitionTokens: number | null;
   readonly resultTokens: number | null;
   readonly otherTokens: number | null;

@@ -19,14 +19,14 @@ import type { ToolCall } from '@sluice/contracts';
 export const mostNamed = 60;
 
 /** A deferred group as the model hears of it that loads it. */
-export interface LoadedGroup {
+interface LoadedGroup {
   readonly group: string;
   readonly tools: { readonly name: string; readonly description: string }[];
   readonly total: number;
 }
 
 /** A folder of pages: texts by the names of their files, and other names for these. */
-export interface ToolPages {
+interface ToolPages {
   readonly folder: string;
   readonly files: ReadonlyMap<string, string>;
   readonly aliases: ReadonlyMap<string, string>;

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 const deepest = 4;
 
 /** The schema that a `$ref` names, for what stands beside it only narrows it; null where there is none. */
-export type Follow = (schema: JsonObject) => JsonObject | null;
+type Follow = (schema: JsonObject) => JsonObject | null;
 
 /**
  * Whether no value fits both schemas. Looks at types, constants, required names and closed objects, each of which is

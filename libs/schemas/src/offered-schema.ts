@@ -25,7 +25,7 @@ const descriptionCharacters = 16_384;
 const values = new Set(['default', 'const', 'enum', 'examples', 'example']);
 
 /** What a server's tool takes as it is offered to models, or why it cannot be offered, a sentence each. */
-export type ConvertedOffer =
+type ConvertedOffer =
   | {
       /** The server's own, byte for byte, where models and providers take it so; else what can be said of it. */
       readonly inputSchema: JsonObject;

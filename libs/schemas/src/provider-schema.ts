@@ -9,7 +9,7 @@ import { currentSchema, mapSchemas } from './sound-schema.js';
  */
 const takenName = /^[A-Za-z0-9_.-]{1,64}$/;
 
-export interface ProviderSchema {
+interface ProviderSchema {
   readonly schema: JsonObject;
   /** What is left out of it, a phrase each. */
   readonly narrowed: readonly string[];

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { escaped, nested, nestedByName, pathShown } from './input-schema.js';
 import { longestSchemaPattern, regexFlags } from './regex-flags.js';
 
-export interface SoundSchema {
+interface SoundSchema {
   /** The same object where there was nothing to repair. */
   readonly schema: JsonObject;
   /** What could not be repaired, a sentence each. */

@@ -4,7 +4,7 @@ import { bindTool } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';
 import type { McpHub } from '@sluice/hub';
 
-export interface ToolSourceParts {
+interface ToolSourceParts {
   readonly contracts: readonly ToolContract[];
   readonly mcp: McpHub;
 }

@@ -2,7 +2,7 @@ import { Fault } from '@sluice/core';
 import type { FaultCode } from '@sluice/core';
 
 /** What node:sqlite throws when SQLite itself refuses; `errcode` is SQLite's extended result code. */
-export interface SqliteError {
+interface SqliteError {
   readonly message: string;
   readonly code: 'ERR_SQLITE_ERROR';
   readonly errcode: number;

@@ -4,7 +4,7 @@ import type { TokenCounter } from './token-counter.js';
 /**
  * What a request to a model is made of, in tokens. Counted by text, so what a wire adds around it is not part of it.
  */
-export interface RequestTokens {
+interface RequestTokens {
   /** Of the tools’ names, descriptions and schemas, as they are sent. */
   readonly definitions: number;
   /** Of what calls gave before. */

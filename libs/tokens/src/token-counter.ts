@@ -1,7 +1,7 @@
 /** What counts the tokens of a text. */
-export type Encoding = 'o200k' | 'cl100k';
+type Encoding = 'o200k' | 'cl100k';
 
-export interface TokenCount {
+interface TokenCount {
   readonly tokens: number;
   /** The encoding, with `~` before it where the model has another and this is an approximation. */
   readonly tokenizer: string;

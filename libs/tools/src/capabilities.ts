@@ -54,17 +54,17 @@ export const capabilityNames = Object.keys({
 } satisfies Record<CapabilityName, true>) as readonly CapabilityName[];
 
 /** The end of the call's patience: aborted by its time limit, or when the service gives the record up. */
-export interface CancellationCapability {
+interface CancellationCapability {
   readonly signal: AbortSignal;
 }
 
 /** Names this very call: the same for every attempt of it, different for every other call. */
-export interface IdempotencyCapability {
+interface IdempotencyCapability {
   readonly key: string;
 }
 
 /** Lets a long call say where it is. Best effort: nothing depends on a report arriving. */
-export interface ProgressCapability {
+interface ProgressCapability {
   report(text: string): void;
 }
 
@@ -75,7 +75,7 @@ export interface TextCapability {
 }
 
 /** Tools that a model is not shown before it asks for them. */
-export interface ToolsetCapability {
+interface ToolsetCapability {
   /** Throws ToolUserError where there is no such group. */
   load(group: string): Promise<LoadedToolset>;
   /** Those that a regular expression or words match; none is an answer, too. */
@@ -94,7 +94,7 @@ export interface SearchedToolset {
 }
 
 /** The tools of a group, by the names under which a model calls them. */
-export interface LoadedToolset {
+interface LoadedToolset {
   readonly group: string;
   readonly tools: { readonly name: string; readonly description: string }[];
   /** Tools of the group, whether they are all among `tools` or not. */

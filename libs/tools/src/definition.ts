@@ -47,7 +47,7 @@ export interface ToolDefinition<
 }
 
 /** What a tool says of an earlier call: with the result that the call would have given, if it happened. */
-export type Reconciled<Result> =
+type Reconciled<Result> =
   | { readonly outcome: 'happened'; readonly result: Result }
   | { readonly outcome: 'did_not_happen' }
   | { readonly outcome: 'unknown' };

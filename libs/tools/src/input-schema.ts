@@ -18,7 +18,7 @@ const notJson = [
   'void',
 ];
 
-export interface DerivedSchema {
+interface DerivedSchema {
   readonly schema: JsonObject;
   /** Each use of what JSON has no form for, by JSON pointer into the schema. */
   readonly unrepresentable: readonly { readonly kind: string; readonly path: string }[];

@@ -1,7 +1,7 @@
 import type { Note, NoteKind } from './types.js';
 
 /** Why a turn could not be read. */
-export type WireFaultKind =
+type WireFaultKind =
   'html' | 'not_json' | 'wrong_type' | 'wrong_shape' | 'provider_error' | 'cut_off' | 'too_long' | 'damaged';
 
 /**

@@ -5,7 +5,7 @@ import { JsonSpan } from './json/span.js';
 import type { Message, WireName, WireTool } from './types.js';
 
 /** What of a request is changed; everything else keeps its bytes. */
-export interface RequestEdit {
+interface RequestEdit {
   /** Which of the client’s own tools stay; those of the provider do in any case. Absent: all. */
   readonly keepTool?: (name: string) => boolean;
   /** Which of those that stay are marked as tools that the provider’s own search finds. */

@@ -9,7 +9,7 @@ import type { Message, MessagePart, ResultPart, TurnPart, WireName } from './typ
  * A part of an answer in a request’s history, with the item that holds it, and its number among the blocks of that
  * item.
  */
-export interface PastPart {
+interface PastPart {
   readonly part: MessagePart;
   readonly item: number;
   readonly block: number;

@@ -165,7 +165,7 @@ function partOf(slot: Slot, wire: WireName): TurnPart {
 }
 
 /** A call without arguments has none of any tool’s: an empty object. */
-export function argumentsOf(written: string): string {
+function argumentsOf(written: string): string {
   return written.trim() === '' ? '{}' : written;
 }
 

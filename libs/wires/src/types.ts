@@ -44,7 +44,7 @@ export interface WireCall extends Pick<ToolInvocationRecord, 'toolCallId' | 'nam
   readonly echo?: Echo;
 }
 
-export interface TextPart {
+interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly echo?: Echo;

@@ -20,7 +20,7 @@ import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
 
 /** When overdue runs are ended, milliseconds. */
-export interface OverduePace {
+interface OverduePace {
   /** How often it looks. */
   readonly everyMs: number;
   /** What a service that lives gets to end its run itself, behind the deadline. */

@@ -19,7 +19,7 @@ export const auditParameters = {
   format: '`json` or `csv`; unless given, what `accept` asks for.',
 } as const;
 
-export interface AuditQuery {
+interface AuditQuery {
   readonly filter: AuditFilter;
   readonly limit: number;
   readonly after: AuditCursor | null;

@@ -8,14 +8,14 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
  * In a body, fields with a default may be left out and no others may stand there; an answer has all its fields, and
  * later versions may add some.
  */
-export type Use = 'body' | 'answer';
+type Use = 'body' | 'answer';
 
 export function ref(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** The name of a record’s schema: a record of both uses has two. */
-export function schemaName(record: string, use: Use): string {
+function schemaName(record: string, use: Use): string {
   return use === 'body' && record !== 'AgentRequest' ? `${record}InBody` : record;
 }
 

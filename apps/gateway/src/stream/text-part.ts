@@ -3,7 +3,7 @@ import type { AssistantStreamChunk } from 'assistant-stream';
 type Kind = 'text' | 'reasoning';
 
 /** A piece of text as it came: its place among the pieces of one reply of the model. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   /** Empty where a service of an earlier version wrote it, which numbers nothing. */
   readonly attempt: string;

@@ -4,7 +4,7 @@ import { topics } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 
 /** A checkpoint as it can be kept elsewhere: what it says is inside its signature as well. */
-export interface KeptCheckpoint {
+interface KeptCheckpoint {
   readonly chain: string;
   /** It covers the chain’s entries up to this one, whose hash is `head`. */
   readonly sequence: number;

@@ -3,13 +3,13 @@ import type { JsonObject } from '@sluice/core';
 import type { SessionEntry } from './session.js';
 
 /** Whose a session is: a user’s of a tenant. */
-export interface Owner {
+interface Owner {
   readonly tenant: string;
   readonly user: string;
 }
 
 /** An entry, and whose it is; null where that is not known. */
-export interface OwnedEntry {
+interface OwnedEntry {
   readonly entry: SessionEntry;
   readonly owner: Owner | null;
 }
@@ -18,7 +18,7 @@ export interface OwnedEntry {
  * Whose each entry of a session is. Callers choose the ids of sessions and requests, so several users may have the
  * same ones. Most entries name their user; the others are found by what they are about.
  */
-export function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEntry[] {
+function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEntry[] {
   const naming = entries.flatMap((entry) => {
     const owner = ownerIn(entry.details);
     return owner === null ? [] : [{ entry, owner }];

@@ -75,7 +75,7 @@ export interface RecordedCase {
   readonly expect: Expectation;
 }
 
-export type Case = QuestionCase | RecordedCase;
+type Case = QuestionCase | RecordedCase;
 
 export interface Evaluation extends Pick<Written, 'config' | 'strategies' | 'models'> {
   /** How long a run may take, in milliseconds. */

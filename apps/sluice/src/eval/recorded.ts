@@ -32,7 +32,7 @@ function partsOf(
 }
 
 /** Where recorded runs are read. */
-export interface Reading {
+interface Reading {
   readonly reader: LogReader;
   readonly keys: ReplayKeys;
   /** Says which tools take plans and what models cost; null where no configuration is named. */

@@ -18,7 +18,7 @@ import { recordedName } from './recorded.js';
 import { resultOf } from './result.js';
 import type { CaseResult } from './result.js';
 
-export interface CasesToRun {
+interface CasesToRun {
   readonly configFile: string;
   readonly configuration: Configuration;
   readonly columns: readonly Column[];

@@ -10,7 +10,7 @@ import type { Tally } from './tally.js';
 /** How often what is due is sent, in milliseconds. */
 const tickMs = 20;
 
-export interface Load {
+interface Load {
   readonly bus: Bus;
   /** What the ids of its runs begin with. */
   readonly name: string;

@@ -5,7 +5,7 @@ import type { Bus } from '@sluice/bus';
 import { configurationsOn, inForceOf } from '@sluice/run';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
-export const sampleFile = 'examples/countries/sluice.yaml';
+const sampleFile = 'examples/countries/sluice.yaml';
 export const loadFile = 'examples/load/sluice.yaml';
 
 /**

@@ -3,7 +3,7 @@ import type { Configuration, ModelRequest, ModelSettings } from '@sluice/core';
 import { Models } from '@sluice/model';
 
 /** A model’s answer to one short question, or why there is none. */
-export interface ModelCheck {
+interface ModelCheck {
   readonly name: string;
   readonly problem: string | null;
   readonly ms: number;

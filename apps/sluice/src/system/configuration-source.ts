@@ -20,7 +20,7 @@ const lookEveryMs = 500;
  * Why it is compiled once more: the file or a tool's file was written, or a server is back or says that its tools
  * have changed.
  */
-export type Cause = 'file' | 'tool file' | 'server';
+type Cause = 'file' | 'tool file' | 'server';
 
 /**
  * Compiles the configuration file and publishes what is new: at start, when it or one of its tool files changes, when

@@ -7,7 +7,7 @@ import { permissionSource } from '@sluice/identity';
 const unknownCaller = { tenantId: 'sluice-check', actorId: 'user:sluice-check', subjectId: null };
 
 /** What a configuration relies on outside of it, and what is wrong with it; null where it answers. */
-export interface OutsideSource {
+interface OutsideSource {
   readonly where: string;
   readonly problem: string | null;
 }

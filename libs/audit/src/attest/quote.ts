@@ -27,10 +27,10 @@ const offsets: Readonly<Record<string, number>> = {
   'sev-snp': 0x50,
 };
 
-export const quoteKinds = ['software', ...Object.keys(offsets)];
+const quoteKinds = ['software', ...Object.keys(offsets)];
 
 /** The 64 bytes that a quote holds of a report, hexadecimal. */
-export const reportData = (hash: string): string => hash.padEnd(128, '0');
+const reportData = (hash: string): string => hash.padEnd(128, '0');
 
 /** What is wrong with a quote, in a sentence; null if it is of this report. */
 export async function quoteProblem({ kind, evidence }: Quote, hash: string, keys: Verifier): Promise<string | null> {

@@ -5,7 +5,7 @@ import type { Attestation, AttestedChain, AttestedEntry } from './report.js';
 import { leafHash, rootFrom } from './tree.js';
 import { quoteProblem } from './quote.js';
 
-export interface AttestationCheck {
+interface AttestationCheck {
   /** A sentence for each thing that is wrong; none if the report is genuine and whole. */
   readonly problems: readonly string[];
   readonly calls: number;

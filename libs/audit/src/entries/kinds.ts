@@ -2,7 +2,7 @@ import { recordEntryKinds } from '@sluice/contracts';
 import type { RecordEntryKind } from '@sluice/contracts';
 
 /** Entries that tell of no record, or of one that only a hash stands for. */
-export const bareKinds = {
+const bareKinds = {
   undecodable: { of: 'an unreadable record', with: 'the hash of its bytes' },
   not_told: { of: 'a record the audit failed on', with: 'the code, the hash of its bytes' },
   chain_resumed: { of: 'nothing', with: 'the audit had lost its place and found it again' },

@@ -30,7 +30,7 @@ export function requestEntry(message: Incoming<'agent.requests'>): EntryDraft {
 }
 
 /** What the schema of a request says that its entry has, by the names on the wire. */
-export function seenOf(request: object, names: readonly string[] = requestFieldsOfAudit): JsonObject {
+function seenOf(request: object, names: readonly string[] = requestFieldsOfAudit): JsonObject {
   const there = fieldsThere(request, names) as readonly (readonly [string, JsonValue])[];
   return Object.fromEntries(
     there.map(([name, value]) => [snakeCase(name), typeof value === 'string' ? cut(value) : value]),

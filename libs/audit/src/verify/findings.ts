@@ -16,7 +16,7 @@ export const findingKinds = {
   configuration_refused: 'A configuration that services refuse: its writer has no key of the role `config`.',
 } as const satisfies Record<string, string>;
 
-export type FindingKind = keyof typeof findingKinds;
+type FindingKind = keyof typeof findingKinds;
 
 /** Where a record stands on agent.audit. */
 export interface AuditPosition {

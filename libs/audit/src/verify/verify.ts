@@ -17,7 +17,7 @@ import { EntryOrder } from './telling.js';
 
 export type { Anchor } from './seals.js';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly signatures: Verifier;
   /** Checkpoints that were kept elsewhere. */
   readonly anchors?: readonly Anchor[];

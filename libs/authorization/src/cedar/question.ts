@@ -9,7 +9,7 @@ export const principalTypes = { user: 'User', agent: 'Agent', service: 'Service'
 const resourceTypes = { tool: 'Tool', connection: 'Connection' } as const;
 
 /** Beside the port's own actions: acting on another's behalf, whose entity is the resource. */
-export const delegationAction = 'act.for';
+const delegationAction = 'act.for';
 
 /** `user:ann` as `User::"ann"`; null for what has no such form, for whom no policy can be written. */
 export function principalOf(name: string): TypeAndId | null {

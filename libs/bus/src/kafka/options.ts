@@ -4,10 +4,7 @@ import type { Clock } from '@sluice/core';
 import type { BusLog } from '../port.js';
 
 /** Certificates and keys are PEM texts. Without `ca` the system's authorities are trusted. */
-export type TlsOptions = Pick<
-  ConnectionOptions,
-  'ca' | 'cert' | 'key' | 'passphrase' | 'servername' | 'rejectUnauthorized'
->;
+type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'servername' | 'rejectUnauthorized'>;
 
 /**
  * Who this process is to the broker. `oauthbearer` fetches its tokens with the client credentials grant, again before

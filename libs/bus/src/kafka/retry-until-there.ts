@@ -6,7 +6,7 @@ const waits = { initialMs: 250, maxMs: 10_000 };
 /** How often it is said again that something is still not there, milliseconds. */
 const remindMs = 60_000;
 
-export interface RetryUntilThereOptions {
+interface RetryUntilThereOptions {
   readonly log: BusLog;
   /** Ends the waiting. */
   readonly signal: AbortSignal;

@@ -34,7 +34,7 @@ export interface Finished {
 }
 
 /** A credential that is needed no longer. */
-export interface Used {
+interface Used {
   readonly sender: string | null;
 }
 

@@ -10,7 +10,7 @@ interface Share {
 /**
  * A lower limit for as long after records of several tenants came: what is begun of one is in the way of the others.
  */
-export interface Shared {
+interface Shared {
   readonly limit: number;
   readonly forMs: number;
   readonly now: () => number;

@@ -32,7 +32,7 @@ const pageRecords = 256;
 /** Records that may wait behind others of their session before reading pauses for everybody. */
 const maxWaiting = 100_000;
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly subscription: Subscription;
   readonly store: Store;
   readonly fetch: Fetch;

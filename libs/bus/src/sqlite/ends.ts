@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
  * What the log’s next record will get, at one moment: its sequence number, and its offset in each topic, by the
  * topic’s number.
  */
-export interface End {
+interface End {
   readonly seq: number;
   readonly offsets: ReadonlyMap<number, number>;
 }

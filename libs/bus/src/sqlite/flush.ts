@@ -16,7 +16,7 @@ import type { Store } from './store.js';
 const batchBytes = 512 * 1024;
 const storageRetry = { initialMs: 100, maxMs: 10_000 };
 
-export interface FlushOptions {
+interface FlushOptions {
   readonly group: string;
   readonly store: Store;
   readonly append: Append;

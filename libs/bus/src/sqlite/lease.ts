@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@sluice/core';
 
 /** How long a lease holds without renewal, and how often it is renewed, milliseconds. */
-export const leaseMs = 10_000;
+const leaseMs = 10_000;
 export const renewMs = 3_000;
 
 /** Who asks for leases: a process of this host. */
@@ -13,7 +13,7 @@ export interface Holder {
 }
 
 /** The group's records have another owner now; nothing of the former holder may be committed any more. */
-export class LeaseLost extends Error {
+class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 

@@ -12,7 +12,7 @@ import type { Wakeups } from './wake.js';
 const pageRecords = 256;
 const doing = 'The log could not be read';
 
-export interface LogReader {
+interface LogReader {
   readonly fetch: Fetch;
   readonly codec: Codec;
   readonly wakeups: Wakeups;

@@ -2,7 +2,7 @@ import type { Clock, ConnectionAnswer, ConnectionSettings, ConnectionUse } from 
 
 type Settings = Extract<ConnectionSettings, { readonly adapter: 'http' }>;
 
-export interface HttpParts {
+interface HttpParts {
   secret(variable: string): string | undefined;
   readonly clock: Clock;
   /** How long the broker may take, in milliseconds. */

@@ -28,7 +28,7 @@ export interface EntryKind {
 }
 
 /** Who reads or writes a topic; the text says what for, where that is not plain. */
-export type Who = Readonly<Partial<Record<Role, string>>>;
+type Who = Readonly<Partial<Record<Role, string>>>;
 
 /**
  * All that is said of a topic. Access rights, retention, the lists of topics, the audit, `sluice tail` and tables of

@@ -4,7 +4,7 @@ import { topicEntry } from './topics.js';
 import type { RecordOf, Topic } from './topics.js';
 
 /** A record where it stands on the log. */
-export type Logged<T extends Topic = Topic> = {
+type Logged<T extends Topic = Topic> = {
   [K in T]: LoggedRecord<RecordOf<K>> & { readonly topic: K };
 }[T];
 

@@ -9,14 +9,14 @@ const rows = { ...runTopicRows, ...otherTopicRows } satisfies Record<string, { r
 type Rows = typeof rows;
 export type Topic = keyof Rows;
 /** The record of each topic. */
-export type TopicRecords = { [T in Topic]: RecordTypes[Rows[T]['record']] };
+type TopicRecords = { [T in Topic]: RecordTypes[Rows[T]['record']] };
 export type RecordOf<T extends Topic> = TopicRecords[T];
 
 type TopicWith<Part> = { [T in Topic]: Rows[T] extends Part ? T : never }[Topic];
-export type StoryTopic = TopicWith<{ part: 'story' }>;
-export type RunTopic = TopicWith<{ part: 'story' | 'run' }>;
-export type AuditedTopic = TopicWith<{ entries: object }>;
-export type SignedTopic = TopicWith<{ held: 'signed' }>;
+type StoryTopic = TopicWith<{ part: 'story' }>;
+type RunTopic = TopicWith<{ part: 'story' | 'run' }>;
+type AuditedTopic = TopicWith<{ entries: object }>;
+type SignedTopic = TopicWith<{ held: 'signed' }>;
 export type CredentialTopic = TopicWith<{ hasCredential: true }>;
 /** What an entry of the audit is called that tells of a record. */
 export type RecordEntryKind = { [T in AuditedTopic]: keyof Rows[T]['entries'] & string }[AuditedTopic];

@@ -46,7 +46,7 @@ export interface TimeCondition {
 }
 
 export const loadMeasures = ['calls_in_flight', 'call_seconds_p95', 'run_budget_left'] as const;
-export type LoadMeasure = (typeof loadMeasures)[number];
+type LoadMeasure = (typeof loadMeasures)[number];
 
 /**
  * A measured value that closes the tools on one side of a threshold, and opens them again on the other side of

@@ -6,7 +6,7 @@ import { undefinedState } from '../rules/defaults.js';
  * Whose tools are documented: the groups of a run, the tools that its request keeps to, and whether it answers a call
  * itself.
  */
-export interface DocumentedRun {
+interface DocumentedRun {
   readonly groups: readonly string[];
   readonly toolIds: readonly string[] | null;
   readonly nested: boolean;

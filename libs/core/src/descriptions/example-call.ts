@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 
 /** A description, and the arguments of the example that it ends with. */
-export interface WithExample {
+interface WithExample {
   readonly text: string;
   readonly example: JsonObject | null;
 }

@@ -6,7 +6,7 @@ import { exampleIn, sampleOf } from './example-call.js';
 import { firstSentence } from './first-sentence.js';
 
 /** The name of the page that lists the others. */
-export const indexPage = 'README.md';
+const indexPage = 'README.md';
 
 /**
  * The packs that Sluice’s documents know, in their order; packs of MCP servers come behind them, and what has no pack

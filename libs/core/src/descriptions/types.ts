@@ -7,7 +7,7 @@ export type DescriptionMode = (typeof descriptionModes)[number];
 
 /** What a tool with a deferred description is sent with: its schema, or the one that allows any object. */
 export const deferredSchemas = ['full', 'minimal'] as const;
-export type DeferredSchema = (typeof deferredSchemas)[number];
+type DeferredSchema = (typeof deferredSchemas)[number];
 
 /** How the tools of the agent are described to its model; which tools are deferred stands with each tool. */
 export interface DescriptionSettings {

@@ -9,7 +9,7 @@ import { type HiddenReason, hiddenReasons } from './hidden-reasons.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
 import { type ToolPolicy, compilePolicy } from './tool-policy.js';
 
-export interface HiddenTool {
+interface HiddenTool {
   readonly key: string;
   readonly reasons: readonly HiddenReason[];
 }

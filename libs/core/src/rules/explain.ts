@@ -5,7 +5,7 @@ import { chooseTools } from './tool-choice.js';
 import { transition } from './transition.js';
 
 /** What `sluice explain` prints, as it stands on the wire: tool keys in configuration order. */
-export interface Explanation {
+interface Explanation {
   readonly eligible: readonly string[];
   readonly permitted: readonly string[];
   /** What the model is really given: the permitted tools that can run, have calls left and are closed by no rule. */

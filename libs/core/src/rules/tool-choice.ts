@@ -25,7 +25,7 @@ export function toolChoiceOf(recorded: string | null): ToolChoice {
  * What a request’s tool_choice comes to in an iteration, as the records have it; or why the request cannot be served,
  * as a sentence.
  */
-export type ChoiceVerdict =
+type ChoiceVerdict =
   { readonly ok: true; readonly choice: string | null } | { readonly ok: false; readonly message: string };
 
 /**

@@ -8,7 +8,7 @@ import { bytesPerToken } from './agent-run.js';
 export type { RememberedRun };
 
 /** Runs of a session that are kept, and bytes of the answer that is kept of each. */
-export const keptRuns = 20;
+const keptRuns = 20;
 const keptBytes = 16_384;
 /** Characters of its question. */
 const keptCharacters = 4_096;
@@ -17,7 +17,7 @@ const keptCharacters = 4_096;
 const summaryBytes = 400;
 
 /** What is kept of a run that ended with an answer. */
-export function keptOf({ requestId, question, answer, endedAt }: RememberedRun): RememberedRun {
+function keptOf({ requestId, question, answer, endedAt }: RememberedRun): RememberedRun {
   return {
     requestId,
     question: cut(question, keptCharacters),

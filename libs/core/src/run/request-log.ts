@@ -1,7 +1,7 @@
 import type { RunState } from './run-state.js';
 
 /** The log line of a request: exactly these eight keys. */
-export interface RequestLog {
+interface RequestLog {
   readonly request_id: string;
   readonly requested_groups: readonly string[];
   readonly initial_state: string;

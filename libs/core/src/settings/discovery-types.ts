@@ -44,7 +44,7 @@ export function discoveryStrategy(name: DiscoveryStrategy): StrategyEntry {
 }
 
 /** Whether a strategy chooses among the tools before the model is asked. */
-export function isChoosing(name: DiscoveryStrategy): name is ChoosingStrategy {
+function isChoosing(name: DiscoveryStrategy): name is ChoosingStrategy {
   return discoveryStrategy(name).kind === 'choose';
 }
 
@@ -66,7 +66,7 @@ export interface SelectorSettings {
 }
 
 export const embeddingProviders = ['openai-compatible', 'google', 'bedrock', 'local'] as const;
-export type EmbeddingProvider = (typeof embeddingProviders)[number];
+type EmbeddingProvider = (typeof embeddingProviders)[number];
 
 /** The model that gives the vectors of the strategy `hybrid`. */
 export interface EmbeddingSettings {

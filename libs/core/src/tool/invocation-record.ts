@@ -24,7 +24,7 @@ export type ToolInvocationRecord = {
 );
 
 /** Why a call gave no result, in words that may be shown. */
-export interface ToolInvocationError {
+interface ToolInvocationError {
   readonly code: ToolErrorCode;
   readonly reason: ToolErrorReason | null;
   readonly safeMessage: string;

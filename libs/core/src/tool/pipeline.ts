@@ -31,7 +31,7 @@ export type Verdict =
   | { readonly ok: false; readonly code: ToolErrorCode; readonly reason?: ToolErrorReason; readonly message: string };
 
 /** What a stage says of a call that has no result yet: the turn is parked until what it waits for has happened. */
-export interface Park<Parked> {
+interface Park<Parked> {
   readonly parked: Parked;
 }
 
@@ -52,7 +52,7 @@ export type CallEnd<Parked> =
 export type Reconciliation = ToolExecResult | 'did not happen' | 'unknown';
 
 /** Which part of a tool was at fault. */
-export type FaultAt = 'arguments' | 'capabilities' | 'execution' | 'output' | 'redaction' | 'reconciliation';
+type FaultAt = 'arguments' | 'capabilities' | 'execution' | 'output' | 'redaction' | 'reconciliation';
 
 export interface ToolLimits {
   /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */

@@ -155,7 +155,7 @@ function judge(
 const callEnded = new Error('The call has ended.');
 
 /** Why arguments are not even looked at, or null if they are: too many bytes, or too deep. */
-export function argumentsRefused(
+function argumentsRefused(
   args: JsonValue,
   bytes: number,
   limits: Pick<ToolLimits, 'argumentBytes'>,

@@ -2,8 +2,8 @@ import { appendFile, mkdir, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Bytes after which a file makes room for a new one, and how many former ones stay: .1 is the newest. */
-export const longestFile = 64 << 20;
-export const formerFiles = 4;
+const longestFile = 64 << 20;
+const formerFiles = 4;
 
 /**
  * Lines of JSON in a file of bounded size. Each batch is appended at once to the file of that name, so that several

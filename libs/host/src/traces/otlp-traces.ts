@@ -18,7 +18,7 @@ import type { Attributes, Hop, SpanEnd, SpanOf, Traces } from './traces.js';
 
 const propagator = new W3CTraceContextPropagator();
 
-export interface OtlpParts {
+interface OtlpParts {
   /** One a service, since a process may run several. */
   tracerOf(group: string): Tracer;
   readonly ids: GivenIds;

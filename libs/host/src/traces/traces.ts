@@ -57,7 +57,7 @@ export const noTraces: Traces = {
 };
 
 /** The W3C trace context of a record goes on with its outputs; no other header does. */
-export function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
+function inTrace(headers: Readonly<Record<string, string>>, messages: readonly Outgoing[]): readonly Outgoing[] {
   const { traceparent, tracestate } = headers;
   if (traceparent === undefined) return messages;
   const trace = { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };

@@ -5,7 +5,7 @@ import { positionOf } from '@sluice/contracts';
 const mostWaiting = 1_000;
 
 /** Why a following ended before its run did. */
-export type CutShort = 'slow' | 'stopping' | 'elsewhere';
+type CutShort = 'slow' | 'stopping' | 'elsewhere';
 
 /** One reader's share of what is watched: the records of one run, each once, in the order in which they came. */
 export class Followed {

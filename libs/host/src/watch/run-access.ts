@@ -4,7 +4,7 @@ import { localPrincipal } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 
 /** What a caller may see of a record of the run that it names. */
-export type RunVisibility = 'tell' | 'keep' | 'not_theirs';
+type RunVisibility = 'tell' | 'keep' | 'not_theirs';
 
 /** What is said where a record is not the caller’s. */
 export const anothersRun = 'The request_id names another caller’s run. Choose another one, or leave it out.';

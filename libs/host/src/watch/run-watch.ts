@@ -10,7 +10,7 @@ import { Followed } from './followed.js';
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Learns when a run begins and ends, without following it. */
-export interface Expected {
+interface Expected {
   /** A filter has taken it: a Toolset of it is on the log. */
   taken(): void;
   ended(): void;

@@ -23,7 +23,7 @@ export interface ApiKey {
 type Stored = ApiKey & { readonly hash: string };
 
 /** What a new key is for. */
-export type KeyScope = Pick<ApiKey, 'name' | 'tenant' | 'groups' | 'connections' | 'expiresAt'>;
+type KeyScope = Pick<ApiKey, 'name' | 'tenant' | 'groups' | 'connections' | 'expiresAt'>;
 
 /** Keys that there may be at a time; all of their ids stand in one document. */
 const mostKeys = 10_000;

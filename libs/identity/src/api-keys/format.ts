@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 /** `sluice_<id>_<secret>`: so that scanners for leaked secrets know one, and no JWT looks like it. */
 const form = /^sluice_([0-9a-f]{12})_([\w-]{43})$/;
 
-export interface ApiKeyParts {
+interface ApiKeyParts {
   readonly id: string;
   readonly secret: string;
 }

@@ -8,7 +8,7 @@ import { jwtVerifier } from './jwt.js';
 import type { JwtVerifier } from './jwt.js';
 import { refused } from './refused.js';
 
-export interface AuthenticatorParts extends SourceParts {
+interface AuthenticatorParts extends SourceParts {
   /** Where API keys are; absent where none is accepted. */
   readonly documents?: Documents;
 }

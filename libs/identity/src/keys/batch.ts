@@ -16,7 +16,7 @@ const mostBeside = Math.log2(largestBatch);
 
 const separator = '~';
 
-export interface Batch {
+interface Batch {
   /** What is to be signed, as a compact JWS of `batchType`: the root in base64url. */
   readonly root: string;
   /** The token of each of the claims, once the root is signed. */
@@ -48,7 +48,7 @@ export function claimsOf(token: string): Buffer | null {
   return parts.length === 4 ? Buffer.from(parts[3] ?? '', 'base64url') : null;
 }
 
-export interface BatchToken {
+interface BatchToken {
   readonly jws: string;
   readonly claims: Buffer;
   readonly leaf: Hash;

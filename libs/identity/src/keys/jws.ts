@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 const algorithm = 'EdDSA';
 const signatureBytes = 64;
 
-export interface Opened {
+interface Opened {
   readonly payload: Buffer;
   readonly typ: string | undefined;
 }

@@ -8,7 +8,7 @@ import type { SignerRole } from '@sluice/core';
  * accepted no longer.
  */
 export const keyStatuses = ['next', 'signing', 'verifying', 'retired'] as const;
-export type KeyStatus = (typeof keyStatuses)[number];
+type KeyStatus = (typeof keyStatuses)[number];
 
 /** An Ed25519 key of a role. */
 export interface Key {

@@ -33,7 +33,7 @@ export interface TimeThere {
   readonly answered: number;
 }
 
-export interface LedgerParts {
+interface LedgerParts {
   readonly pool: pg.Pool;
   readonly place: DatabaseAddress;
   readonly schema: string;

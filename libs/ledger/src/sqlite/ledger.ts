@@ -17,7 +17,7 @@ export interface SqliteLedger extends StoredLedger {
   check(): Promise<void>;
 }
 
-export interface SqliteLedgerOptions {
+interface SqliteLedgerOptions {
   readonly file: string;
   readonly log?: LedgerLog;
 }

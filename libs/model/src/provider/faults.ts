@@ -30,7 +30,7 @@ export interface Faults {
   finishReason(finishAs: string | null): string;
 }
 
-export interface FaultContext {
+interface FaultContext {
   readonly signal: AbortSignal;
   /** The tools that are sent, in their order. */
   readonly tools: readonly ModelTool[];

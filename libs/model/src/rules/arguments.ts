@@ -15,7 +15,7 @@ export interface Material {
   readonly basis: string | undefined;
 }
 
-export interface Filled {
+interface Filled {
   readonly value: JsonObject;
   /** Required properties for which the question and the observations have nothing. */
   readonly missing: readonly string[];

@@ -17,7 +17,7 @@ const reading = new Set(
 );
 
 /** What a tool says of itself: its name with spaces between its words, and its description. */
-export interface Described {
+interface Described {
   readonly name: string;
   readonly description: string;
 }

@@ -1,5 +1,5 @@
 /** What a clause of a question asks for. */
-export type IntentName = 'reset' | 'change' | 'time' | 'analyse' | 'text' | 'lookup' | 'other';
+type IntentName = 'reset' | 'change' | 'time' | 'analyse' | 'text' | 'lookup' | 'other';
 
 /** How a clause of this intent is recognised, and what a tool for it looks like. */
 export interface Intent {

@@ -17,7 +17,7 @@ export type Plan =
   | { readonly kind: 'failed'; readonly step: ModelStep };
 
 /** What the observations hold that a call could be given. */
-export type Found = Omit<Material, 'clause'>;
+type Found = Omit<Material, 'clause'>;
 
 export function foundIn(history: readonly ModelStep[]): Found {
   const results = history.filter((step) => step.outcome === 'ok').map((step) => step.observation);

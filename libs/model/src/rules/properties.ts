@@ -1,6 +1,5 @@
 /** What a property of a tool's input is for, read off its name. */
-export type PropertyKind =
-  'words' | 'name' | 'relation' | 'object' | 'rows' | 'limit' | 'address' | 'language' | 'unknown';
+type PropertyKind = 'words' | 'name' | 'relation' | 'object' | 'rows' | 'limit' | 'address' | 'language' | 'unknown';
 
 /** The last word of a property's name decides: `entity_name` is a name, `max_results` a limit. */
 const kinds: Readonly<Record<Exclude<PropertyKind, 'unknown'>, RegExp>> = {

@@ -13,7 +13,7 @@ export function relationIn(clause: Clause, schema: JsonObject): string | undefin
 }
 
 /** The values of an enum, the examples, and those that the description gives after "such as" or "for example". */
-export function knownValues(schema: JsonObject): string[] {
+function knownValues(schema: JsonObject): string[] {
   const listed = [schema['enum'], schema['examples']].flatMap((values) => (Array.isArray(values) ? values : []));
   const description = typeof schema['description'] === 'string' ? schema['description'] : '';
   const told = /\b(?:such as|for example|one of|e\.g\.)[:,]?\s+([^.;)]+)/i.exec(description)?.[1] ?? '';

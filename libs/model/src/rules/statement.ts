@@ -2,7 +2,7 @@ import { namesIn, quotedIn } from './names.js';
 import { withoutPoliteness } from './intents.js';
 
 /** A fact in a sentence, as a graph would keep it. */
-export interface Statement {
+interface Statement {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;

@@ -11,14 +11,14 @@ export interface NewSource {
   readonly sha256: string;
 }
 
-export interface Source extends NewSource {
+interface Source extends NewSource {
   /** Such as S-0001. */
   readonly id: string;
   /** When it was first cited, ISO 8601. */
   readonly since: string;
 }
 
-export interface NewCitation {
+interface NewCitation {
   readonly quote: string;
   readonly place: Passage;
   readonly match: 'exact' | 'typography';

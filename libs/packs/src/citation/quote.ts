@@ -1,5 +1,5 @@
 /** Where a quoted text stands, and how it was found. */
-export interface FoundQuote {
+interface FoundQuote {
   readonly start: number;
   readonly end: number;
   /** `typography`: where white space, quotation marks, dashes or hyphens at line ends differ. */

@@ -1,7 +1,7 @@
 import { passageAt } from './document.js';
 import type { Block, ParsedDocument, Passage } from './document.js';
 
-export interface Chunk extends Passage {
+interface Chunk extends Passage {
   /** From 0. */
   readonly index: number;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface Chunk extends Passage {
   readonly overlap: number;
 }
 
-export interface ChunkOptions {
+interface ChunkOptions {
   /** `structure` keeps sections, paragraphs and sentences whole where they fit; `tokens` fills each chunk. */
   readonly by: 'structure' | 'tokens';
   /** Tokens of a chunk, its overlap included. */

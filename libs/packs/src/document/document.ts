@@ -1,4 +1,4 @@
-export const documentFormats = ['pdf', 'docx', 'html', 'text'] as const;
+const documentFormats = ['pdf', 'docx', 'html', 'text'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
 /** A part of a document’s text: from `start` up to, and without, `end`. */

@@ -13,9 +13,9 @@ export const entityKinds = [
   'amount',
   'named',
 ] as const;
-export type EntityKind = (typeof entityKinds)[number];
+type EntityKind = (typeof entityKinds)[number];
 
-export interface Mention {
+interface Mention {
   readonly name: string;
   readonly kind: EntityKind;
   /** How often it is mentioned. */

@@ -2,14 +2,14 @@
  * The principles of the GoBD (letter of the German Federal Ministry of Finance of 28 November 2019), by which records
  * must be kept.
  */
-export interface GobdFinding {
+interface GobdFinding {
   readonly principle: string;
   readonly weight: number;
   /** The words that the rule went by. */
   readonly evidence: readonly string[];
 }
 
-export interface GobdAssessment {
+interface GobdAssessment {
   readonly relevant: boolean;
   /** From 0 to 1. */
   readonly score: number;

@@ -12,7 +12,7 @@ import type { DocumentFormat, ParsedDocument } from './document.js';
 import type { Parsed } from './parse-child.js';
 
 /** Megabytes that a parser may take: of V8’s heap, and on Linux in all. */
-export const parserMemory = { heap: 256, whole: 640 } as const;
+const parserMemory = { heap: 256, whole: 640 } as const;
 
 const lookEveryMs = 50;
 const answerBytes = 64 * 1_048_576;
@@ -30,7 +30,7 @@ const packages = dirname(dirname(realpathSync(createRequire(import.meta.url).res
 let running = 0;
 const waiting: (() => void)[] = [];
 
-export interface ParseOptions {
+interface ParseOptions {
   /** Of an HTML page, by the header it came with. */
   readonly charset?: string | null;
   readonly parseMs?: number;

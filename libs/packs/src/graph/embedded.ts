@@ -203,7 +203,7 @@ function requireRoom(database: DatabaseSync, table: 'nodes' | 'relationships', o
 }
 
 /** Labels and types with their counts, sorted by name. */
-export function countsOf(nodes: readonly GraphNode[], relationships: readonly GraphRelationship[]): GraphCounts {
+function countsOf(nodes: readonly GraphNode[], relationships: readonly GraphRelationship[]): GraphCounts {
   const labels = new Map<string, { count: number; properties: Set<string> }>();
   const labelOf = new Map(nodes.map(({ key, labels: [label = ''] }) => [key, label]));
   for (const { labels: own, properties } of nodes) {

@@ -13,7 +13,7 @@ export const relationshipTypes: Readonly<Record<string, readonly [from: string, 
   USES_OBJECT: ['Message', 'BusinessObject'],
 };
 
-export interface Violation {
+interface Violation {
   readonly rule: string;
   /** The id of the node, or of the one that a relationship leaves. */
   readonly node: string;

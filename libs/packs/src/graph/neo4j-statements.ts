@@ -2,7 +2,7 @@ import { nodeLabels } from './metamodel.js';
 import { callLabel, counterLabel } from './neo4j-values.js';
 
 /** A name as Cypher takes any. */
-export const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
 const notOurs = (variable: string): string => `NOT ${variable}:${callLabel} AND NOT ${variable}:${counterLabel}`;
 

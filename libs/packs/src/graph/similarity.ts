@@ -8,7 +8,7 @@ export function isDuplicate(score: number): boolean {
   return score >= duplicateThreshold;
 }
 
-export interface Similar {
+interface Similar {
   readonly id: string;
   readonly name: string;
   readonly text: string;
@@ -41,7 +41,7 @@ export async function similarIn(
   return found.sort((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1)).slice(0, most);
 }
 
-export interface Resolved {
+interface Resolved {
   readonly match: 'exact' | 'fuzzy' | 'none';
   readonly id?: string;
   readonly name?: string;

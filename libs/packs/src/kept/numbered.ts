@@ -3,7 +3,7 @@ import { Fault, ToolOutcomeLostError, ToolUnavailableError, ToolUserError } from
 import type { Documents } from '@sluice/core';
 
 /** An entry under its number. */
-export interface Numbered<T> {
+interface Numbered<T> {
   /** From 1, without gaps. */
   readonly number: number;
   readonly value: T;

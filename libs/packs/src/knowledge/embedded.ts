@@ -9,7 +9,7 @@ import { StoreTaskError, StoreThread } from './store-thread.js';
 import type { Triple } from './terms.js';
 import type { QueryResult, TripleChange, TripleStore } from './triple-store.js';
 
-export interface EmbeddedKnowledgeSettings {
+interface EmbeddedKnowledgeSettings {
   /** RDF files, by their path: .nt, .ttl, .nq, .trig, .n3, .rdf, .owl, .xml or .jsonld. */
   readonly load: readonly string[];
   /** Keeps every change; closed with the graph. */

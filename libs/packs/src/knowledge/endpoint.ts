@@ -10,7 +10,7 @@ import { readQuery } from './read-query.js';
 import { postSparql } from './sparql-protocol.js';
 import { relationPrefix } from './vocabulary.js';
 
-export interface SparqlEndpointSettings {
+interface SparqlEndpointSettings {
   /** Where queries go. */
   readonly endpoint: string;
   /** Where updates go; null: the graph can only be read. */

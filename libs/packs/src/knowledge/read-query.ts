@@ -1,6 +1,6 @@
 import { ToolUserError } from '@sluice/core';
 
-export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
+type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
 /** A query that has been looked at: it reads, and it stays in its store. */
 export interface ReadQuery {
@@ -13,9 +13,9 @@ export interface ReadQuery {
   readonly maxResults: number;
 }
 
-export const maxQueryCharacters = 10_000;
+const maxQueryCharacters = 10_000;
 /** More rows or triples than this are refused instead of counted. */
-export const maxQueryResults = 10_000;
+const maxQueryResults = 10_000;
 
 const updates = /^(insert|delete|load|clear|create|drop|copy|move|add|with)\b/i;
 const reads = /^(select|ask|construct|describe)\b/i;

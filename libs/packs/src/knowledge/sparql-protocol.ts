@@ -1,6 +1,6 @@
 import { neverSent, ToolUnavailableError, ToolUserError } from '@sluice/core';
 
-export interface SparqlRequest {
+interface SparqlRequest {
   readonly kind: 'query' | 'update';
   readonly sparql: string;
   readonly accept: string;

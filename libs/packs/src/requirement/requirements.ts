@@ -8,7 +8,7 @@ export { requirementTypes };
 
 export const requirementPriorities = ['high', 'medium', 'low'] as const;
 
-export interface NewRequirement {
+interface NewRequirement {
   readonly text: string;
   readonly name: string;
   readonly type: RequirementType;
@@ -19,7 +19,7 @@ export interface NewRequirement {
   readonly mentions: readonly string[];
 }
 
-export interface CachedRequirement extends NewRequirement {
+interface CachedRequirement extends NewRequirement {
   /** Such as Q-0001: its place in the queue, not the id that the graph gives it. */
   readonly id: string;
   /** Who submitted it, as the audit names them. */

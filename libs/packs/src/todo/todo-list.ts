@@ -2,7 +2,7 @@ import { priorities } from '@sluice/tools';
 import type { Priority, Status, Todo, TodoList } from '@sluice/tools';
 import { ToolUserError } from '@sluice/core';
 
-export const todoLimits = { todos: 100, archives: 1_000, taskCharacters: 200 } as const;
+const todoLimits = { todos: 100, archives: 1_000, taskCharacters: 200 } as const;
 export const emptyList: TodoList = { nextId: 1, todos: [], archives: [], done: [] };
 
 const callsRemembered = 20;

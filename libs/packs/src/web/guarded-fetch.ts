@@ -5,7 +5,7 @@ import { charsetIn } from '../document/html-charset.js';
 import { guardedConnect } from '@sluice/isolation';
 import type { GuardedConnect, Resolve } from '@sluice/isolation';
 
-export interface FetchedBody {
+interface FetchedBody {
   /** Where the redirects led. */
   readonly url: string;
   readonly status: number;
@@ -15,7 +15,7 @@ export interface FetchedBody {
   readonly bytes: Uint8Array;
 }
 
-export interface FetchLimits {
+interface FetchLimits {
   readonly bytes: number;
   readonly ms: number;
 }

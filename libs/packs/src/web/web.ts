@@ -17,7 +17,7 @@ export interface WebAccess {
   close(): Promise<void>;
 }
 
-export interface WebOptions {
+interface WebOptions {
   readonly privateHosts: readonly string[];
   readonly search: WebSearch | null;
   readonly parsed: ParsedDocuments;

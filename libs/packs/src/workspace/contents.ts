@@ -6,7 +6,7 @@ import { decode } from './text.js';
 import type { Entry, Match, Usage } from '@sluice/tools';
 
 /** A file or directory under a folder, with the names that lead there. */
-export interface Found extends Entry {
+interface Found extends Entry {
   readonly names: readonly string[];
 }
 

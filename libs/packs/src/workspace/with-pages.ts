@@ -6,7 +6,7 @@ import type { Entry, EntryKind, FilePart, Match, Workspace } from '@sluice/tools
 import { workspaceLimits } from '@sluice/tools';
 
 /** A folder of texts that a workspace has, without a file of it being anywhere. */
-export interface Pages {
+interface Pages {
   /** The folder’s name, at the top of the workspace. */
   readonly folder: string;
   /** By the name of the file. */

@@ -1,5 +1,5 @@
 /** Which database the tables are for. */
-export type Dialect = 'sqlite' | 'postgres';
+type Dialect = 'sqlite' | 'postgres';
 
 /** How the dialects write what is otherwise the same. Texts are ordered by their bytes in both. */
 const words = {

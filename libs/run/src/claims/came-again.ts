@@ -17,7 +17,7 @@ import type { NamedRun } from './run-names.js';
 type Looking = Pick<RunParts, 'bus' | 'ledger' | 'clock' | 'signatures' | 'log'>;
 
 /** A record that a service took before, and how to tell the records that it led to. */
-export interface HandledRecord {
+interface HandledRecord {
   readonly message: Pick<Incoming, 'topic' | 'partition' | 'offset' | 'timestamp'>;
   readonly run: NamedRun;
   readonly attempt: string | null;

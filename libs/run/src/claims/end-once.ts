@@ -10,7 +10,7 @@ import type { RunParts } from '../parts.js';
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
 /** Which end it is: a run has one, and each attempt that a redrive makes has one of its own. */
-export interface EndOf extends NamedRun {
+interface EndOf extends NamedRun {
   /** The dead letter that the attempt began with; null for the first. */
   readonly attempt: string | null;
 }
@@ -50,7 +50,7 @@ async function endKey({ attempt, ...run }: EndOf, runtime: Claiming): Promise<st
 }
 
 /** A record that was quarantined, by the turn that it says it is of. */
-export interface QuarantinedTurn extends NamedRun {
+interface QuarantinedTurn extends NamedRun {
   readonly topic: Topic;
   readonly iteration: number;
 }

@@ -28,7 +28,7 @@ export async function requestOwner(run: NamedRun, runtime: Claiming): Promise<st
   return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
-export interface ClaimedTurn {
+interface ClaimedTurn {
   /** When the turn was taken first, milliseconds since the epoch. */
   readonly takenAt: number;
   /** Whether that was an earlier attempt at its record. */

@@ -8,7 +8,7 @@ import type { ConfigurationRefusal } from './records.js';
 import { loadedFrom } from './configurations.js';
 
 /** A record of agent.config as services judge it. */
-export interface JudgedConfiguration {
+interface JudgedConfiguration {
   readonly record: ConfigVersion;
   /** Why it takes no force; null if it may. */
   readonly refusal: ConfigurationRefusal | null;

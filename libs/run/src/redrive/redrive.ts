@@ -12,7 +12,7 @@ import type { Plan } from './plan.js';
 type Stores = { readonly bus: Bus; readonly ledger: Ledger; readonly clock: Clock };
 
 /** The result of a redrive. */
-export type Redrive =
+type Redrive =
   | { readonly kind: 'done' }
   /** It was re-driven before; `place` is where the record stands since, null if it is not found any more. */
   | { readonly kind: 'before'; readonly by: string; readonly at: number; readonly place: string | null }

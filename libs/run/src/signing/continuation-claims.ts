@@ -20,7 +20,7 @@ export function continuationClaims({ next, run, ...ids }: Continuation): JsonObj
   });
 }
 
-export type ContinuationVerdict =
+type ContinuationVerdict =
   | { readonly kind: 'signed' }
   | {
       readonly kind: 'forged';

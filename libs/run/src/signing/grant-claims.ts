@@ -31,7 +31,7 @@ export function grantClaims(turn: GrantedTurn, now: number): JsonObject {
   return { ...named(turn), exp: now + grantLifeMs };
 }
 
-export type GrantVerdict =
+type GrantVerdict =
   | { readonly kind: 'valid' }
   /** The filter’s own and for this turn, but its time is up. */
   | { readonly kind: 'expired' }

@@ -51,7 +51,7 @@ const historyTexts = new WeakMap<readonly AgentStep[], string>();
  * A history is most of a record, and what the executor signed of it is what the filter grants next: its text is made
  * once.
  */
-export function historyText(history: readonly AgentStep[]): string {
+function historyText(history: readonly AgentStep[]): string {
   let text = historyTexts.get(history);
   if (text === undefined) {
     text = `[${history.map((step) => histories.text('AgentStep', step)).join(',')}]`;

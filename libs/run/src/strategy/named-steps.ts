@@ -5,7 +5,7 @@ import type { JsonValue } from '@sluice/core';
  * What a text is held against: how many steps its plan has, and which tools these call, under every name that they
  * have.
  */
-export interface StepNames {
+interface StepNames {
   readonly steps: number;
   readonly tools: readonly string[];
 }

@@ -43,7 +43,7 @@ export function nextStep<Planned extends PlannedStep & { readonly number: number
 }
 
 /** A run as far as its plan goes by it. */
-export interface PlannedRun {
+interface PlannedRun {
   readonly request: { readonly history: readonly Step[] };
   readonly run: Pick<RunState, 'strategy'>;
 }

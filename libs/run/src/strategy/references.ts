@@ -55,7 +55,7 @@ function referenceOf(value: JsonObject, at: readonly string[]): Reference | null
 }
 
 /** Arguments with results in their places, or why they cannot be had so, as a clause. */
-export type Filled = { readonly arguments: string } | { readonly missing: string };
+type Filled = { readonly arguments: string } | { readonly missing: string };
 
 /**
  * The arguments of a step as it is called: as they were planned where they name no result, and with the results in

@@ -3,8 +3,8 @@ import type { JsonValue } from '@sluice/core';
 import { readWritten } from '../calls.js';
 
 /** How a run goes on behind a step whose result is below its threshold. */
-export const reviewDecisions = ['accept', 'replan', 'stop'] as const;
-export type ReviewDecision = (typeof reviewDecisions)[number];
+const reviewDecisions = ['accept', 'replan', 'stop'] as const;
+type ReviewDecision = (typeof reviewDecisions)[number];
 
 /** What a model, or a person, says of a step’s result: a call of the tool that takes plans. */
 export interface PlanReview {

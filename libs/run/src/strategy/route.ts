@@ -32,7 +32,7 @@ export interface RouteFacts {
   readonly weak: number;
 }
 
-export interface Route {
+interface Route {
   readonly name: StrategyName;
   readonly reason: string;
 }
@@ -80,7 +80,7 @@ function factsFor(request: AgentRequest, run: RunState, evaluator: Evaluator, at
 }
 
 /** Strategies that `auto` may choose, in the order in which the configuration’s list of all has them. */
-export function allowedByAuto({ strategy }: Pick<Configuration, 'strategy'>): readonly StrategyName[] {
+function allowedByAuto({ strategy }: Pick<Configuration, 'strategy'>): readonly StrategyName[] {
   return strategy?.auto ?? ['react', 'plan', 'confidence'];
 }
 

@@ -9,14 +9,14 @@ import type { PlannedStep, RunPlan } from './plan.js';
 const namedTools = 20;
 
 /** A run as the filter decides on it: request and run, at a time in milliseconds since the epoch. */
-export interface RunAt {
+interface RunAt {
   readonly request: AgentRequest;
   readonly run: RunState;
   readonly at: number;
 }
 
 /** Most steps of a plan, and the turns that its run has left behind the plan’s own. */
-export interface PlanBounds {
+interface PlanBounds {
   readonly maxSteps: number;
   readonly turnsLeft: number;
   /** Turns that a step takes; absent for one. */
@@ -77,7 +77,7 @@ function walkStep(
 }
 
 /** The run once a call of the tool has succeeded. */
-export function behind({ request, run, at }: RunAt, toolId: string, state: string): RunAt {
+function behind({ request, run, at }: RunAt, toolId: string, state: string): RunAt {
   const { conditions } = run;
   const succeeded = conditions?.succeeded ?? {};
   const before = Object.hasOwn(succeeded, toolId) ? (succeeded[toolId] ?? 0) : 0;

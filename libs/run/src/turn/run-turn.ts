@@ -49,7 +49,7 @@ export type TurnEnd =
     };
 
 /** A call that begins beside others. */
-export interface FannedCall {
+interface FannedCall {
   readonly parked: ParkedCall & { readonly kind: 'agent' };
   readonly startedAt: number;
 }

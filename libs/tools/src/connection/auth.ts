@@ -30,7 +30,7 @@ export interface OwnAuth extends AuthCapability {
 }
 
 /** Where a request may carry something. */
-export interface Carrying {
+interface Carrying {
   readonly url: string;
   readonly headers: Iterable<readonly [string, string]>;
   /** Base64. */

@@ -2,7 +2,7 @@ export const priorities = ['high', 'medium', 'low'] as const;
 
 export type Priority = (typeof priorities)[number];
 
-export const statuses = ['pending', 'in_progress', 'completed'] as const;
+const statuses = ['pending', 'in_progress', 'completed'] as const;
 
 export type Status = (typeof statuses)[number];
 

@@ -31,7 +31,7 @@ export function object(holder: Holder, name: string, at: string): JsonObject | u
   throw faults.wrongType(`\`${path(at, name)}\``, 'an object');
 }
 
-export function list(holder: Holder, name: string, at: string): readonly unknown[] {
+function list(holder: Holder, name: string, at: string): readonly unknown[] {
   const value = holder[name];
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;

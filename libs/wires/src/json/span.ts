@@ -2,7 +2,7 @@ import { type JsonValue, parseExactJson } from '@sluice/core';
 import { type RepeatedList, RepeatedLists, shortestRepeated } from './repeated-lists.js';
 
 /** A member of an object in a JSON text; `start` is where its name begins. */
-export interface SpanMember {
+interface SpanMember {
   readonly name: string;
   readonly start: number;
   readonly value: JsonSpan;

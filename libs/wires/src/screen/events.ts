@@ -12,7 +12,7 @@ export interface RawEvent {
 }
 
 /** Cuts bytes into events, whatever the chunks that they come in. */
-export interface EventSplitter {
+interface EventSplitter {
   push(bytes: Uint8Array): readonly RawEvent[];
   /** What is left when the stream ends: an event without its blank line, or half of one. */
   end(): readonly RawEvent[];

@@ -7,7 +7,7 @@ import { HeldBytes } from './held-bytes.js';
 export type FrameSource = 'sse' | 'aws' | 'aws-chunks';
 
 /** Takes bytes cut anywhere, and gives each event’s data and name on. */
-export interface Frames {
+interface Frames {
   push(bytes: Uint8Array): void;
   end(): void;
 }

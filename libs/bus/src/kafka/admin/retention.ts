@@ -23,7 +23,7 @@ const unlimited = '-1';
 const brokers = 'the broker’s own';
 
 /** Settings of a topic that are not as they are wanted. */
-export interface Difference {
+interface Difference {
   readonly topic: Topic;
   readonly setting: string;
   readonly is: string;
@@ -31,11 +31,7 @@ export interface Difference {
 }
 
 /** Which topics keep their records otherwise than is wanted. */
-export async function retentionDifferences(
-  admin: Admin,
-  names: Names,
-  options: TopicOptions,
-): Promise<readonly Difference[]> {
+async function retentionDifferences(admin: Admin, names: Names, options: TopicOptions): Promise<readonly Difference[]> {
   const found = await describeTopics(admin, names);
   return allTopics.flatMap((topic) => {
     const entries = found.get(topic) ?? [];

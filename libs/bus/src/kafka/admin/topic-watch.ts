@@ -15,7 +15,7 @@ const lookMs = 60_000;
 const againMs = 3_000;
 const answerMs = 10_000;
 
-export interface TopicWatchOptions {
+interface TopicWatchOptions {
   readonly admin: Admin;
   readonly names: Names;
   readonly topics: TopicOptions;

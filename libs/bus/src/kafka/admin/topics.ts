@@ -21,7 +21,7 @@ const leastSegmentBytes = 16 * 1024 * 1024;
 const keptMs = { setting: 7 * day, hour, 'for ever': -1 } as const;
 
 /** How long a topic’s records are kept where no option says so, milliseconds; -1 for ever. */
-export function defaultRetentionMs(topic: Topic): number {
+function defaultRetentionMs(topic: Topic): number {
   return keptMs[topicEntry(topic).kept];
 }
 

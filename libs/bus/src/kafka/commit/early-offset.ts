@@ -6,7 +6,7 @@ import type { TransactionalProducer } from '../produce/transactional-producer.js
 /** A transaction waits no longer for its record, milliseconds: it begins again when that has finished. */
 const patienceMs = 50;
 
-export interface EarlyOffsetOptions {
+interface EarlyOffsetOptions {
   readonly producer: TransactionalProducer;
   /** The transaction could not be abandoned: its outcome is unknown. */
   readonly failed: (error: unknown) => void;

@@ -24,7 +24,7 @@ const unusualWaits = 1_000;
 const staleMs = 2_000;
 const brokerRetry = { initialMs: 50, maxMs: 2_000 };
 
-export interface TransactionsOptions {
+interface TransactionsOptions {
   readonly producer: TransactionalProducer;
   readonly offsets: GroupOffsets;
   readonly names: Names;

@@ -12,7 +12,7 @@ import type { GroupOffsets } from '../commit/group-offsets.js';
 import type { TruncationCheck } from './log-truncation.js';
 import type { Member } from '../produce/requests.js';
 
-export interface AcquireOptions {
+interface AcquireOptions {
   readonly admin: Admin;
   readonly offsets: GroupOffsets;
   /** Names on the broker. */

@@ -3,7 +3,7 @@ import type { Member } from '../produce/requests.js';
 
 const retry = { initialMs: 100, maxMs: 2_000 };
 
-export interface ConfirmationOptions {
+interface ConfirmationOptions {
   /** Whether the partition’s committed offset still bears this consumer’s writer id. */
   readonly isOurs: (key: string) => Promise<boolean>;
   /** No other consumer owned the partitions in between, except the `lost` ones: the others go on. */

@@ -45,7 +45,7 @@ const settleMs = 5_000;
 /** Beside an orderly stop: longer than a fetch and a request that time out. */
 const leaveMs = 15_000;
 
-export interface ConsumerOptions {
+interface ConsumerOptions {
   readonly subscription: Subscription;
   readonly clients: Clients;
   readonly names: Names;

@@ -32,7 +32,7 @@ const silentLooks = 3 * looksInSession;
 /** Numbers of partitions by their topic. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
 
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly client: Kafka;
   readonly brokers: readonly string[];
   /** For what is said. */
@@ -59,7 +59,7 @@ export interface MembershipOptions {
 }
 
 /** Which partition kafkajs is to hear about. */
-export interface TopicPartition {
+interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
 }

@@ -18,7 +18,7 @@ const boundsMs = 2_000;
 const againMs = 100;
 
 /** What the partition does to kafkajs’s consumer. */
-export interface Steering {
+interface Steering {
   seek(offset: number): void;
   pause(): void;
   resume(): void;

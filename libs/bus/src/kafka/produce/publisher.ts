@@ -15,7 +15,7 @@ import { TransactionalProducer } from './transactional-producer.js';
 /** What is sent together, bytes, unless one caller’s records have more. */
 const batchBytes = 512 * 1024;
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly clients: Clients;
   readonly names: Names;
   readonly limits: TopicLimits;

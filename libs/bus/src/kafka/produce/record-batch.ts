@@ -7,7 +7,7 @@ export interface ProducerIdentity {
   readonly epoch: number;
 }
 
-export interface BatchOptions extends ProducerIdentity {
+interface BatchOptions extends ProducerIdentity {
   /** Of the first record, among all that this identity has sent to the partition. */
   readonly sequence: number;
   readonly transactional: boolean;

@@ -20,13 +20,13 @@ const acknowledgedMs = 4_000;
 /** Sequence numbers go round here. */
 const sequences = 2 ** 31;
 
-export interface SenderOptions {
+interface SenderOptions {
   readonly cluster: Cluster;
   /** Null outside of transactions. */
   readonly transactionalId: string | null;
 }
 
-export interface SendOptions {
+interface SendOptions {
   readonly identity: ProducerIdentity;
   /** Of Produce. */
   readonly version: 7 | 12;

@@ -8,7 +8,7 @@ import { sendTo } from './send-to.js';
 import { Sender } from './sender.js';
 import { attempts, untilItPasses } from './until-it-passes.js';
 
-export interface TransactionalProducerOptions {
+interface TransactionalProducerOptions {
   readonly cluster: Cluster;
   readonly transactionalId: string;
   /** A transaction that is open for so long is aborted by the broker. */

@@ -87,7 +87,7 @@ function firstOf(
   return atTime === undefined || atTime < 0 ? end : atTime;
 }
 
-export interface Fetching {
+interface Fetching {
   /** How long the broker may wait for records, milliseconds. */
   readonly waitMs: number;
   readonly clock: Clock;

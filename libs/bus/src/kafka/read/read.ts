@@ -17,7 +17,7 @@ const retry = { initialMs: 50, maxMs: 2_000 };
 /** How long a reading that is to end puts up with a broker that is away, milliseconds. A follower goes on for ever. */
 const patienceMs = 30_000;
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly clients: Clients;
   readonly names: Names;
   readonly codec: Codec;

@@ -42,7 +42,7 @@ export function contextOf<Shown extends Step>(
 }
 
 /** About how many tokens a step takes: equal everywhere, so that a replay asks what was asked. */
-export function tokensOf({
+function tokensOf({
   thought,
   arguments: args,
   observation,

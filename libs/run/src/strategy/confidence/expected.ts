@@ -11,7 +11,7 @@ const quotedCharacters = 300;
 /** Tools that a simpler call may be one of, at most. */
 const mostTools = 8;
 
-export type Planner = ConfiguredTool & { readonly plan: NonNullable<ConfiguredTool['plan']> };
+type Planner = ConfiguredTool & { readonly plan: NonNullable<ConfiguredTool['plan']> };
 
 /**
  * What the run’s next call is to be, or that there is none. The agent asks for it, and the executor admits nothing

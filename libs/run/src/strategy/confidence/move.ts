@@ -8,7 +8,7 @@ import { answerConfidence, flowOf } from './flow.js';
 import type { Flow } from './flow.js';
 
 /** What a Toolset says that a turn of a run by `confidence` goes by. */
-export function factsOfTurn({ request, tools }: Pick<Toolset, 'request' | 'tools'>): TurnFacts {
+function factsOfTurn({ request, tools }: Pick<Toolset, 'request' | 'tools'>): TurnFacts {
   return { state: normaliseState(request.state), offered: tools.map(({ id }) => id) };
 }
 

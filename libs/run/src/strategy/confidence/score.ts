@@ -2,10 +2,10 @@ import { isJsonObject } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Step } from '@sluice/core';
 
 /** Which formula a result is measured by. */
-export type ScoreKind = 'graph' | 'list' | 'text' | 'mcp' | 'change' | 'other' | 'failed';
+type ScoreKind = 'graph' | 'list' | 'text' | 'mcp' | 'change' | 'other' | 'failed';
 
 /** How good a step’s result is by the formula of its tool’s kind, and the numbers that it took. */
-export interface FormulaScore {
+interface FormulaScore {
   readonly kind: ScoreKind;
   /** From 0 to 1, to four places. */
   readonly formula: number;
