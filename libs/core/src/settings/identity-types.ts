@@ -16,7 +16,7 @@ export interface ClaimNames {
 /** How the sender of a request is known. API keys are accepted with `jwt` too. */
 export type IdentitySettings = { readonly provider: 'none' } | ApiKeySettings | JwtSettings;
 
-export interface ApiKeySettings {
+interface ApiKeySettings {
   readonly provider: 'api-keys';
   /** Absent where there are no operators. */
   readonly operators?: readonly Operators[];
