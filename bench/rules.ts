@@ -232,6 +232,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     definitionTokens: null,
     resultTokens: null,
     otherTokens: null,
+    parkedMs: null,
     toolCalls: noCalls,
     principal: localPrincipal,
     redrive: null,

@@ -13,6 +13,7 @@ import { ExpirySweep } from '../apps/executor/src/approvals/expiry-sweep.js';
 import { OverdueSweep } from '../apps/filter/src/overdue/overdue-sweep.js';
 import { audience, issuer, newIssuer } from '../libs/identity/test/issuer.js';
 import { caughtUp } from './audit/auditing.js';
+import { decide } from './harness/approving.js';
 import { startByHand } from './harness/by-hand.js';
 import type { ByHand } from './harness/by-hand.js';
 import { inOrder, ScriptedModel } from './harness/system.js';
@@ -286,6 +287,28 @@ describe('a run that is overdue', () => {
     expect(done).toBe(0);
     expect(await system.all('agent.responses')).toHaveLength(1);
     expect(await system.all('agent.dead-letters')).toEqual([]);
+  });
+
+  it('is none while its call waits for an approval; approved, it goes on with the time that it had left', async () => {
+    await begin(acting(), {
+      policy: { allowed_tools: ['act'], approval: { approvers: ['*'] } },
+      limits: { run_seconds: 6, tool_seconds: 4 },
+    });
+    for (const role of ['filter', 'agent', 'executor'] as const) await system.start(role);
+    await system.request('waiting', {});
+    const message = await eventually(async () => (await system.all('agent.approvals'))[0]);
+    const { requested } = message.record;
+    if (requested === null) throw new Error('Nothing was asked.');
+    const sweep = new OverdueSweep(system.open.runtime, soon);
+    const [toolset] = await system.all('agent.toolsets');
+    await sleep((toolset?.record.run.deadline ?? 0) + soon.graceMs + soon.executorGraceMs + 1_500 - Date.now());
+    expect(await system.all('agent.responses')).toEqual([]);
+
+    await decide(system, { requested, message }, 'approve');
+    expect(await system.responseOf('waiting')).toMatchObject({ kind: 'answer', run: { parkedMs: expect.any(Number) } });
+    await sweep.close();
+    expect(done).toBe(1);
+    await expectClean();
   });
 
   it('ends though a client wrote an end of it that no service signed', async () => {

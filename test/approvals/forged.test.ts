@@ -84,7 +84,7 @@ describe('an approval record that no service wrote has no effect (XB-14)', () =>
         ...{ ...requestIds, tool: ids.reset, effect: 'state_change', thought: '', steps: [], argumentsHash: '' },
         ...{ arguments: '{"harmless":true}', requestedBy: 'user:eve', onBehalfOf: null, tenantId: '' },
         ...{ topic: topics.toolCalls, partition: 0, offset: 0, requestedAt: Date.now() },
-        ...{ expiresAt: Date.now() + 3_600_000, configVersion: '', inForceVersion: '' },
+        ...{ expiresAt: Date.now() + 3_600_000, configVersion: '', inForceVersion: '', parkedMs: null },
       } as ApprovalRequested,
     });
     expect((await list(system)).output).toBe('No call waits for an approval.\n');

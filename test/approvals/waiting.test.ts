@@ -17,6 +17,7 @@ import {
 import { calls, ids } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
+import { replayed } from '../replay/replaying.js';
 
 let system: TestSystem | undefined;
 afterEach(async () => {
@@ -201,13 +202,23 @@ describe('time', () => {
     expect((await end).history[1]?.reason).toBe('approval_expired');
   });
 
-  it('of the run holds while a call waits: it ends with deadline_exceeded', async () => {
+  it('of a run stands still while a call waits for people, and no longer', async () => {
     const { opened, end } = await running(anyone, [threeCalls], { limits: 'limits: { run_seconds: 2 }' });
-    const { requested } = await asked(opened);
-    const { kind, error, history, run } = await end;
-    expect(requested.expiresAt).toBe(run?.deadline);
-    expect([kind, error?.code]).toEqual(['error', 'deadline_exceeded']);
-    expect(history.map(({ reason }) => reason)).toEqual([null, 'deadline', 'deadline']);
-    expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
+    const first = await asked(opened);
+    const { requested } = first;
+    expect(requested.expiresAt - requested.requestedAt).toBe(86_400_000);
+    const [parked] = await opened.all('agent.tool-calls');
+    const deadline = parked?.record.run.deadline ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, deadline + 500 - Date.now()));
+    await decide(opened, first, 'approve');
+    const { kind, history, run } = await end;
+    expect(kind).toBe('answer');
+    expect(history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    const waitedMs = deadline + 500 - requested.requestedAt;
+    expect(run?.parkedMs).toBeGreaterThanOrEqual(waitedMs - 50);
+    expect(run?.deadline).toBe(deadline + (run?.parkedMs ?? 0));
+    const decisions = await replayed(opened.bus, null);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    expect(decisions.length).toBeGreaterThan(5);
   });
 });

@@ -99,6 +99,7 @@ describe('what today’s services sign', () => {
       definitionTokens: null,
       resultTokens: null,
       otherTokens: null,
+      parkedMs: null,
       toolCalls: { a: 1 },
       principal,
       redrive: null,

@@ -66,6 +66,7 @@ function log(count: number): Incoming[] {
         definitionTokens: null,
         resultTokens: null,
         otherTokens: null,
+        parkedMs: null,
         toolCalls: { a: n },
         principal: principal(n % 2 === 0 ? 'even' : 'odd'),
       },

@@ -2,10 +2,11 @@ import { changingEffects, quote, suggestion, toolEffects, wildcard } from '@slui
 import type { Policy, ToolEffect } from '@sluice/core';
 import { formOfPrincipal, principalForm } from './authorization.js';
 import { configurationKeys } from './keys.js';
+import { longestParkedSeconds } from './limits.js';
 import type { Section } from './section.js';
 
-/** How long an approval is waited for: a day, which is also the longest that a run may take. */
-const approvalSeconds = { byDefault: 86_400, most: 86_400 } as const;
+/** How long an approval is waited for. */
+const approvalSeconds = { byDefault: 86_400, most: longestParkedSeconds } as const;
 
 type Approval = Pick<
   Policy,

@@ -308,6 +308,7 @@ function compileTool(
     spec: specification.spec,
     repeatable: effect === 'read_only' || (type?.repeatable ?? binding?.idempotent ?? false),
     timeoutMs: entry.timeoutMs,
+    ...(entry.parkedMs === null ? {} : { parkedMs: entry.parkedMs }),
     ...(entry.icon === null ? {} : { icon: entry.icon }),
     ...(entry.icon !== null || icons === undefined ? {} : { icons }),
     ...(entry.examples.length === 0 ? {} : { examples: entry.examples }),

@@ -3,6 +3,7 @@ import type { AgentSettings, DescriptionMode, JsonObject, PlanSettings, Problem 
 import { readAgent } from './agent-entry.js';
 import { readExamples, readIcon } from './for-clients.js';
 import { configurationKeys } from './keys.js';
+import { limitRanges } from './limits.js';
 import { readPlan } from './plan-entry.js';
 import { describe } from './problems.js';
 import { Section } from './section.js';
@@ -29,6 +30,8 @@ export interface ToolEntry {
   /** The connection it names; whether there is one of the name is seen with the connections. */
   readonly connection: string | null;
   readonly timeoutMs: number;
+  /** Null where nothing is written. */
+  readonly parkedMs: number | null;
   readonly icon: string | null;
   readonly examples: readonly JsonObject[];
   /** Null for what is no agent. */
@@ -103,6 +106,9 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     mcpToolId: section.text('mcp_tool_id', 'the id of an entry under `mcp.tools`'),
     connection: section.text('connection', 'the id of an entry under `connections`'),
     timeoutMs: seconds * 1_000,
+    parkedMs: section.has('parked_seconds')
+      ? section.wholeNumber('parked_seconds', limitRanges.parked_seconds) * 1_000
+      : null,
     icon: readIcon(section),
     examples: readExamples(section),
     agent: readAgent(section, type),

@@ -1,7 +1,13 @@
-import { largestRecord, largestThought, largestMessage } from '@sluice/core';
+import { defaultParkedMs, largestRecord, largestThought, largestMessage } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import type { NumberRange, Section } from './section.js';
 import type { Limits } from '@sluice/core';
+
+/**
+ * How long a run may wait for people, at most: five days. With the longest time of a run beside it that stays within
+ * the week for which its records and claims are kept.
+ */
+export const longestParkedSeconds = 5 * 86_400;
 
 /** Defaults and maxima of `limits`. Which of them go together, roomProblem says. */
 export const limitRanges = {
@@ -13,6 +19,7 @@ export const limitRanges = {
   history_bytes: { byDefault: 524_288, most: 786_432 },
   argument_bytes: { byDefault: 8_192, most: 65_536 },
   result_bytes: { byDefault: 32_768, most: 262_144 },
+  parked_seconds: { byDefault: defaultParkedMs / 1_000, most: longestParkedSeconds },
   open_runs: { byDefault: 1_000, most: 1_000_000, least: 0 },
 } as const satisfies Record<(typeof configurationKeys.limits)[number], NumberRange>;
 
@@ -32,6 +39,7 @@ export function readLimits(section: Section): Limits {
   section.closed(configurationKeys.limits);
   const read = (key: keyof typeof limitRanges): number => section.wholeNumber(key, limitRanges[key]);
   const openRuns = read('open_runs');
+  const parked = read('parked_seconds');
   const limits = {
     maxIterations: read('max_iterations'),
     runMs: read('run_seconds') * 1_000,
@@ -41,6 +49,7 @@ export function readLimits(section: Section): Limits {
     historyBytes: read('history_bytes'),
     argumentBytes: read('argument_bytes'),
     resultBytes: read('result_bytes'),
+    ...(parked === limitRanges.parked_seconds.byDefault ? {} : { parkedMs: parked * 1_000 }),
     // It decides nothing about a run, so the default changes no version.
     ...(openRuns === limitRanges.open_runs.byDefault ? {} : { openRuns }),
   };

@@ -167,8 +167,10 @@ export { requestLog } from './run/request-log.js';
 export { fieldsThere, requestOfTool } from './run/request-views.js';
 export {
   afterSteps,
+  afterWait,
   anotherAttempt,
   beginRun,
+  defaultParkedMs,
   dwellTimes,
   historyBytes,
   nextIteration,

@@ -3,7 +3,7 @@ import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isOverdue, isReturned, returnedTurn } from '@sluice/run';
+import { afterAgents, afterApproval, isOverdue, isReturned, returnedTurn } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
@@ -29,21 +29,41 @@ export function isRedriven({ headers }: Pick<Incoming, 'headers'>, { redrive }: 
 }
 
 /**
+ * The turn as its record has it, and as it can have gone on behind each wait for people in it, whose time puts off
+ * the run’s deadline.
+ */
+export function waitedTurns(record: ToolCall, run: RunRecords): readonly ToolCall[] {
+  const { approvals, returns } = run;
+  const asked = approvals.flatMap(({ record: { requested } }) =>
+    requested?.iteration === record.iteration ? [requested] : [],
+  );
+  const behindApprovals = approvals.flatMap(({ record: { outcome }, timestamp }) =>
+    asked
+      .filter(({ approvalId }) => outcome?.notTaken === null && outcome.approvalId === approvalId)
+      .map((requested) => afterApproval(record, requested, timestamp)),
+  );
+  const behindAgents = returns.flatMap(({ record: end }) => (end.run === null ? [] : [afterAgents(record, [end.run])]));
+  const waited = [...behindApprovals, ...behindAgents].filter(({ run: one }) => one.parkedMs !== record.run.parkedMs);
+  return [record, ...waited];
+}
+
+/**
  * A turn in each attempt that it can have been parked in: as the log has it, and as a redrive of it, or of what
  * brought it back, began one.
  */
 export function attemptsOf(
   turn: Incoming<'agent.tool-calls'>,
-  { approvals, returns }: RunRecords,
+  run: RunRecords,
   limits: () => RunLimits,
 ): readonly ToolCall[] {
+  const { approvals, returns } = run;
   const { record } = turn;
   const again = [turn, ...approvals, ...returns].flatMap(({ headers, timestamp }): readonly ToolCall[] => {
     const redrive = headers[redriveHeader];
     if (redrive === undefined || redrive === record.run.redrive) return [];
     return [{ ...record, run: anotherAttempt(record.run, redrive, record.request, limits(), timestamp) }];
   });
-  return [record, ...again];
+  return [record, ...again].flatMap((one) => waitedTurns(one, run));
 }
 
 /**

@@ -176,7 +176,7 @@ function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: nu
   if (run.iteration === 0 && !mayRequest(request, run.requestedGroups, run.principal, candidate.configuration).ok)
     return 'authz_denied';
   const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
-  const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs);
+  const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs + (run.parkedMs ?? 0));
   const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now, model.price, {
     ...policy.budgets,
     maxOutputTokens: model.maxOutputTokens,

@@ -1,4 +1,5 @@
 import {
+  afterWait,
   beginRun,
   briefAnswer,
   budgetOf,
@@ -24,6 +25,7 @@ import type {
 } from '@sluice/core';
 import { make, sha256 } from '@sluice/contracts';
 import type { AgentResponse, AgentStepResult, FanOut, RequestedCall, Run, ToolCall } from '@sluice/contracts';
+import { wantedBy } from './approvals/request.js';
 import type { LoggedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
 import { agentPromptBytes } from './definition-bytes.js';
@@ -139,7 +141,7 @@ export function agentBeginning(
   const { requestId, sessionId } = record;
   const parent = {
     ...{ tool: tool.id, requestId, sessionId, toolCallId: callIdOf(record, call, index), partition, offset, index },
-    ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done, fanOut },
+    ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done, fanOut, wantedBy: wantedBy(record) },
   };
   return {
     ...ids,
@@ -151,6 +153,8 @@ export function agentBeginning(
       parent,
       conditions: conditionsOfCalled(record.run),
       strategy: strategyRecord(tool.agent.strategy ?? 'react', 0),
+      // What is left of the time for people is one for the whole.
+      parkedMs: record.run.parkedMs,
     },
     configVersion: record.configVersion,
     signature: null,
@@ -253,4 +257,10 @@ export function handedBack(
 /** What is kept of the run beside the call’s step. */
 export function agentRunOf({ requestId }: Pick<AgentResponse, 'requestId'>, run: Run): AgentRun {
   return { requestId, inputTokens: run.inputTokens, outputTokens: run.outputTokens, ...promptTokensOf(run) };
+}
+
+/** The turn as it goes on behind its agents: their runs may have waited for people, and its own deadline with them. */
+export function afterAgents(turn: ToolCall, ended: readonly Pick<Run, 'parkedMs'>[]): ToolCall {
+  const total = Math.max(0, ...ended.map(({ parkedMs }) => parkedMs ?? 0));
+  return { ...turn, run: afterWait(turn.run, total, wantedBy(turn)) };
 }

@@ -1,4 +1,5 @@
 export {
+  afterAgents,
   agentBeginning,
   agentRunIdOf,
   agentRunOf,
@@ -64,9 +65,10 @@ export { approvalRequestFor } from './approvals/asked-for.js';
 export { CountingApprovals } from './approvals/counting.js';
 export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPosition, Counts } from './approvals/open.js';
-export { approvalIdOf, approvalRequest, cancelledMeanwhile } from './approvals/request.js';
+export { afterApproval, approvalIdOf, approvalRequest, cancelledMeanwhile, wantedBy } from './approvals/request.js';
 export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.js';
 export { AgentRunClaims } from './claims/agent-runs.js';
+export { deadlineKept, keepDeadline } from './claims/deadlines.js';
 export type { CallPosition, JoinedFanOut } from './claims/agent-runs.js';
 export { ApprovalClaims } from './claims/approvals.js';
 export { attemptKept, keepAttempt } from './claims/attempts.js';

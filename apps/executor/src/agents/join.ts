@@ -63,5 +63,5 @@ async function endAt(place: string, { bus }: Pick<Runtime, 'bus'>): Promise<Retu
   const { run = null } = found?.record ?? {};
   if (found === undefined || run?.parent == null)
     throw new Fault('invalid_request', `The end of an agent’s run at ${place} is no longer on the log.`, false);
-  return { end: found.record, agentRun: agentRunOf(found.record, run), startedAt: run.parent.startedAt };
+  return { end: found.record, run, agentRun: agentRunOf(found.record, run), startedAt: run.parent.startedAt };
 }

@@ -1,5 +1,5 @@
 import type { AgentRun } from '@sluice/core';
-import type { AgentResponse } from '@sluice/contracts';
+import type { AgentResponse, Run } from '@sluice/contracts';
 
 /** The results of calls that ran as sub-agents, by their places in the turn: one, or those that ran side by side. */
 export type AllReturned = ReadonlyMap<number, Returned>;
@@ -7,6 +7,8 @@ export type AllReturned = ReadonlyMap<number, Returned>;
 /** The result of a call that ran as a sub-agent. */
 export interface Returned {
   readonly end: Pick<AgentResponse, 'answer' | 'error' | 'incomplete'>;
+  /** As it ended. */
+  readonly run: Pick<Run, 'parkedMs'>;
   readonly agentRun: AgentRun;
   /** When the call began, milliseconds since the epoch. */
   readonly startedAt: number;

@@ -3,6 +3,7 @@ import { Fault } from '@sluice/core';
 import { positionOf } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
+  afterAgents,
   AgentRunClaims,
   agentRunOf,
   asDeadLettered,
@@ -10,6 +11,7 @@ import {
   endRun,
   errorResponse,
   isCallOf,
+  keepDeadline,
   redrivenFrom,
   runOfEnd,
   runOfRecord,
@@ -71,7 +73,7 @@ export class ReturnsService {
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
     if (end.run === null || parent === null)
       return this.giveUp(parked, endedBy(message, parked.record.run, redriven), context);
-    const own = { end, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
+    const own = { end, run: end.run, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
     const returned =
       parent.fanOut === null
         ? new Map([[parent.index, own]])
@@ -79,7 +81,14 @@ export class ReturnsService {
     // Others that began with it have not ended yet, or the turn goes on with the end of one of those.
     if (returned === null) return [];
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
-    const attempt = await this.executor.cameBack(parked, wait, redriven);
+    const before = await this.executor.cameBack(parked, wait, redriven);
+    const record = afterAgents(
+      before.record,
+      [...returned.values()].map(({ run }) => run),
+    );
+    const attempt = { ...before, record };
+    if (record.run.parkedMs !== before.record.run.parkedMs)
+      await keepDeadline(record, record.run.deadline, this.runtime);
     // Of agents side by side, what comes behind them all.
     const from = parent.fanOut === null ? parent.index + 1 : parent.fanOut.first + parent.fanOut.size;
     const wasHandled = () => this.executor.wasHandled(message, attempt, from, context);

@@ -5,7 +5,16 @@ import { maxPayloadBytes, payloadBytes, positionOf, sha256, topics } from '@slui
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { approvalAt, ApprovalClaims, approvalRequestFor, redrivenFrom, turnAt, wasAnswered } from '@sluice/run';
+import {
+  afterApproval,
+  keepDeadline,
+  approvalAt,
+  ApprovalClaims,
+  approvalRequestFor,
+  redrivenFrom,
+  turnAt,
+  wasAnswered,
+} from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
@@ -123,7 +132,9 @@ export class ApprovalsService {
       const message = `The call that ${approvalId} is about is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', message, false);
     }
-    const attempt = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
+    const before = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
+    const attempt = { ...before, record: afterApproval(before.record, requested, message.timestamp) };
+    await keepDeadline(attempt.record, attempt.record.run.deadline, this.runtime);
     // The step of the call itself, or one behind it that waits; to wait for the same call once more is what led here.
     const wasHandled = () => this.executor.wasHandled(message, attempt, requested.index + 1, context);
     if (goesOn.isAgain && context.attempt === 1 && (await wasHandled())) return [];

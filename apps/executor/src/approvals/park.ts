@@ -2,14 +2,14 @@ import type { Evaluator, Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalRequest, keepAttempt } from '@sluice/run';
+import { ApprovalClaims, approvalRequest, keepAttempt, keepDeadline, wantedBy } from '@sluice/run';
 import type { Asking, Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 /**
  * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a
- * result says where that is, what is asked, and which calls are done. The run’s deadline holds while it waits, so no
- * approver is asked beyond it.
+ * result says where that is, what is asked, and which calls are done. The time that it waits does not count towards
+ * the run’s deadline: the filter, which watches deadlines, is told until when the run may last.
  */
 export async function park(
   message: Incoming<'agent.tool-calls'>,
@@ -28,6 +28,7 @@ export async function park(
   const requested = approvalRequest(message, index, asking, done, { granting, inForce }, askedAt);
   await new ApprovalClaims(runtime).vouch(requested);
   await keepAttempt(waitForApproval(requested), record.run, runtime);
+  await keepDeadline(record, latestEnd(requested, record, askedAt), runtime);
   context.afterCommit(() => {
     const { approvalId, expiresAt } = requested;
     const tool = judges.map(({ evaluator }) => evaluator.byId(call.tool)?.key).find((key) => key !== undefined);
@@ -41,4 +42,9 @@ export async function park(
 /** Names the one time that a turn was parked for the approval. */
 export function waitForApproval({ approvalId, requestedAt }: ApprovalRequested): string {
   return `${approvalId}/${requestedAt}`;
+}
+
+/** Until when the run may last if the call waits as long as it may, milliseconds since the epoch. */
+function latestEnd({ expiresAt }: ApprovalRequested, turn: ToolCall, askedAt: number): number {
+  return Math.min(expiresAt + Math.max(0, turn.run.deadline - askedAt), wantedBy(turn) ?? Infinity);
 }

@@ -69,6 +69,15 @@ export class OpenRuns {
     return found;
   }
 
+  /** The run waits for people, or has waited since the turn was granted: it may last until then. */
+  putOff({ name, partition, offset }: OpenTurn, deadline: number): void {
+    const turns = this.turns.get(name) ?? [];
+    const later = turns.map((one) =>
+      one.partition === partition && one.offset === offset ? { ...one, deadline } : one,
+    );
+    if (later.length > 0) this.turns.set(name, later);
+  }
+
   /** How many runs each tenant has open. */
   byTenant(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockSkewMs, Fault } from '@sluice/core';
+import { clockSkewMs, defaultParkedMs, Fault } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import { skipUndecodable, recordAt } from '@sluice/bus';
 import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
 import {
+  deadlineKept,
   GenuineEnds,
   hasEnded,
   isTurnClaimed,
@@ -33,7 +34,7 @@ interface OverduePace {
 
 const defaultPace: OverduePace = { everyMs: 1_000, graceMs: 2_000, executorGraceMs: 60_000, againMs: 15_000 };
 
-/** How far back it reads at the start, milliseconds: the longest run, and an hour. */
+/** How far back it reads at the start, beside what a run may wait for people, milliseconds: the longest run, and an hour. */
 const lookBackMs = 25 * 3_600_000;
 /** Runs that are watched at a time, and turns that are taken back at a time. */
 const mostOpen = 200_000;
@@ -65,7 +66,8 @@ export class OverdueSweep {
     private readonly pace = defaultPace,
   ) {
     this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
-    this.following = this.follow(runtime.clock.now() - lookBackMs);
+    const parkedMs = runtime.configurations.inForceOrNull()?.configuration.limits.parkedMs ?? defaultParkedMs;
+    this.following = this.follow(runtime.clock.now() - lookBackMs - parkedMs);
     this.next();
   }
 
@@ -157,6 +159,11 @@ export class OverdueSweep {
       if (found === undefined || !(await this.isGranted(found))) {
         this.open.drop(turn);
         continue;
+      }
+      const putOffTo = await deadlineKept(turn, this.runtime);
+      if (putOffTo !== null && putOffTo > deadline) {
+        this.open.putOff(turn, putOffTo);
+        return [];
       }
       if (clock.now() < deadline + this.pace.executorGraceMs && (await this.isWithExecutor(found.record))) return [];
       this.takenBack.set(name, clock.now());

@@ -1021,6 +1021,15 @@ export const schemas = {
         "type": "string",
         "doc": "The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.",
         "default": ""
+      },
+      {
+        "name": "parked_ms",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.",
+        "default": null
       }
     ]
   },
@@ -1762,6 +1771,15 @@ export const schemas = {
         ],
         "doc": "The calls that run side by side with this one; null where it runs alone.",
         "default": null
+      },
+      {
+        "name": "wanted_by",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say.",
+        "default": null
       }
     ]
   },
@@ -2106,6 +2124,15 @@ export const schemas = {
           "long"
         ],
         "doc": "Tokens of all else that they were sent so far, as `definition_tokens`.",
+        "default": null
+      },
+      {
+        "name": "parked_ms",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.",
         "default": null
       }
     ]

@@ -16,6 +16,9 @@ export interface RunLimits {
   readonly historyBytes: number;
 }
 
+/** How long a run may wait for people in all, where `limits.parked_seconds` does not say. */
+export const defaultParkedMs = 86_400_000;
+
 /** A new run, before its first iteration. A request may ask for fewer iterations and an earlier end, never for more. */
 export function beginRun(
   request: { readonly maxIterations: number | null; readonly deadline: number | null },
@@ -52,7 +55,18 @@ export function beginRun(
     conditions: null,
     strategy: null,
     memory: null,
+    parkedMs: null,
   };
+}
+
+/**
+ * The run as it goes on once its turn has waited for people: with the time that it had left, but no longer than
+ * `wantedBy`. `parkedMs` counts all that the run waited so far.
+ */
+export function afterWait(run: RunState, parkedMs: number, wantedBy: number | null): RunState {
+  const waitedMs = parkedMs - (run.parkedMs ?? 0);
+  if (waitedMs <= 0) return run;
+  return { ...run, deadline: Math.min(run.deadline + waitedMs, wantedBy ?? Infinity), parkedMs };
 }
 
 /**

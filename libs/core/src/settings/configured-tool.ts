@@ -54,6 +54,10 @@ export interface ConfiguredTool {
   readonly repeatable: boolean;
   /** Time limit of one call, in milliseconds. */
   readonly timeoutMs: number;
+  /**
+   * How long a call, or one that an agent makes in it, may wait for people; absent where only the run’s limit counts.
+   */
+  readonly parkedMs?: number;
   /** The picture that MCP clients show, an https or data address; absent where there is none. */
   readonly icon?: string;
   /**

@@ -60,6 +60,8 @@ export interface Limits {
   readonly historyBytes: number;
   readonly argumentBytes: number;
   readonly resultBytes: number;
+  /** How long a run may wait for people in all; absent where it is the default, a day. */
+  readonly parkedMs?: number;
   /** Runs of one tenant that the doors let be open at a time, 0 for no limit; absent where it is the default. */
   readonly openRuns?: number;
 }

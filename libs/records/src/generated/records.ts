@@ -316,6 +316,8 @@ export interface ApprovalRequested {
   readonly steps: readonly AgentStep[];
   /** The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
   readonly inForceVersion: string;
+  /** How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
+  readonly parkedMs: number | null;
 }
 
 /** One entry of the audit chain. */
@@ -578,6 +580,8 @@ export interface ParentCall {
   readonly steps: readonly AgentStep[];
   /** The calls that run side by side with this one; null where it runs alone. */
   readonly fanOut: FanOut | null;
+  /** When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say. */
+  readonly wantedBy: number | null;
 }
 
 /** A model that was asked for a turn and gave none, so that the next one was asked. */
@@ -684,6 +688,8 @@ export interface Run {
   readonly resultTokens: number | null;
   /** Tokens of all else that they were sent so far, as `definition_tokens`. */
   readonly otherTokens: number | null;
+  /** How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it. */
+  readonly parkedMs: number | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */

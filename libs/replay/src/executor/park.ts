@@ -34,6 +34,9 @@ export async function deriveApprovalRequest(
     const asking = { ...admission.parked.asking, arguments: recorded.arguments };
     const request = approvalRequest(message, index, asking, done.steps, judges, requestedAt);
     derived.push({ ...request, inForceVersion });
+    // An earlier version let no call wait beyond the run’s deadline.
+    if (recorded.expiresAt <= record.run.deadline)
+      derived.push({ ...request, inForceVersion, expiresAt: Math.min(request.expiresAt, record.run.deadline) });
   }
   return derived;
 }

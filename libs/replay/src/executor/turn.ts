@@ -5,7 +5,7 @@ import { beforeMember, callIdOf, endedStep, runTurn, stepResult, turnAfter } fro
 import type { AssumedTurn, CallOutcome, AcceptedDecision, NextCall, TurnSoFar } from '@sluice/run';
 import { agentEnds, begunIn } from '../agent-runs.js';
 import { acceptedOutcomes } from '../approvals.js';
-import { goingOn, isRedriven } from '../attempts.js';
+import { goingOn, isRedriven, waitedTurns } from '../attempts.js';
 import { admit } from '../calls.js';
 import type { Admission } from '../calls.js';
 import type { RecordedConfigurations } from '../configurations.js';
@@ -34,7 +34,8 @@ export async function deriveSteps(
     // A parked turn comes back with what it waited for, which may be what was re-driven.
     const brought = [call, ...run.approvals, ...run.returns].find((one) => isRedriven(one, record.run)) ?? call;
     const going = goingOn(call.record.run, brought, call.record.request, record.run, limits);
-    const turn = { ...call.record, run: going };
+    const turns = waitedTurns({ ...call.record, run: going }, run);
+    const turn = turns.find((one) => one.run.parkedMs === record.run.parkedMs) ?? (turns[0] as ToolCall);
     const expired = steps.length === 0 && (await grantExpiry(turn.grant, deriving.verifier)) <= timestamp;
     const count = expired ? 0 : turn.calls.length;
     const own = await stepsOf(turn, steps, count, stretches, run, deriving);

@@ -1,5 +1,5 @@
 import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
-import { cut } from '@sluice/core';
+import { afterWait, cut, defaultParkedMs } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 
@@ -65,7 +65,10 @@ export interface LoggedTurn {
   readonly record: ToolCall;
 }
 
-/** What is asked of a turn that is parked before the call at `index`. The run’s deadline holds while it waits. */
+/**
+ * What is asked of a turn that is parked before the call at `index`. The time that it waits does not count towards
+ * the run’s deadline.
+ */
 export function approvalRequest(
   { topic, partition, offset, record }: LoggedTurn,
   index: number,
@@ -77,7 +80,7 @@ export function approvalRequest(
   const { requestId, sessionId, iteration, thought, configVersion } = record;
   const call = record.calls[index] as RequestedCall;
   const { granting, inForce } = judges;
-  const waitMs = Math.min(granting.configuration.policy.approvalMs, inForce.configuration.policy.approvalMs);
+  const { parkedMs } = record.run;
   return {
     ...asking,
     requestId,
@@ -93,7 +96,40 @@ export function approvalRequest(
     offset,
     steps: done,
     requestedAt: now,
-    expiresAt: Math.min(now + waitMs, record.run.deadline),
+    expiresAt: now + waitMs(call.tool, record, [granting, inForce], now),
     inForceVersion: inForce.configuration.version,
+    parkedMs,
   };
+}
+
+/** How long the call may wait, milliseconds: the shortest time that any of the configurations gives it. */
+function waitMs(toolId: string, { run, request }: ToolCall, judges: readonly Evaluator[], now: number): number {
+  const times = judges.flatMap(({ configuration: { policy, limits }, byId }) => [
+    policy.approvalMs,
+    (limits.parkedMs ?? defaultParkedMs) - (run.parkedMs ?? 0),
+    byId(toolId)?.parkedMs ?? Infinity,
+    run.parent === null ? Infinity : (byId(run.parent.tool)?.parkedMs ?? Infinity),
+  ]);
+  return Math.max(0, Math.min(...times, (wantedBy({ run, request }) ?? Infinity) - now));
+}
+
+/**
+ * When the run’s answer is wanted at the latest, however long it waits for people: as its request says, or that of
+ * the run that calls it.
+ */
+export function wantedBy({ run, request }: Pick<ToolCall, 'run' | 'request'>): number | null {
+  return run.parent === null ? request.deadline : run.parent.wantedBy;
+}
+
+/**
+ * The turn as it goes on behind what was asked: with the time that its run had left when it began to wait. `decidedAt`
+ * is when the log took the outcome, milliseconds since the epoch.
+ */
+export function afterApproval(
+  turn: ToolCall,
+  { parkedMs, requestedAt, expiresAt }: Pick<ApprovalRequested, 'parkedMs' | 'requestedAt' | 'expiresAt'>,
+  decidedAt: number,
+): ToolCall {
+  const total = (parkedMs ?? 0) + Math.max(0, Math.min(decidedAt, expiresAt) - requestedAt);
+  return { ...turn, run: afterWait(turn.run, total, wantedBy(turn)) };
 }

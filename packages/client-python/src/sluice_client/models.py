@@ -111,6 +111,7 @@ class ApprovalDecision(Body):
     requested_at: Any = Field(default=None, description="Not read. Milliseconds since the epoch.")
     steps: Any = Field(default=None, description="Not read. The turn's calls before this one, which are done and are not done again.")
     in_force_version: Any = Field(default=None, description="Not read. The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.")
+    parked_ms: Any = Field(default=None, description="Not read. How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.")
 
 
 class CancelRequest(Body):
@@ -456,6 +457,7 @@ class AskedApproval(Answer):
     config_version: str = Field(description="The configuration that granted the turn.")
     requested_at: int = Field(description="Milliseconds since the epoch.")
     in_force_version: str = Field(description="The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.")
+    parked_ms: int | None = Field(description="How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.")
     requested_partition: int = Field(description="Where it stands on agent.approvals.")
     requested_offset: int = Field(description="Its offset there.")
 

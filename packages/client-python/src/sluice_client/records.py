@@ -175,6 +175,7 @@ class ParentCall(Record):
     max_micro_usd: int | None = Field(default=None, description="What they may cost, in millionths of a US dollar; null for no limit.")
     steps: list[AgentStep] = Field(default_factory=list, description="The turn's calls before this one, which are done and are not done again. Of calls that run side by side: those before the first of them.")
     fan_out: FanOut | None = Field(default=None, description="The calls that run side by side with this one; null where it runs alone.")
+    wanted_by: int | None = Field(default=None, description="When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say.")
 
 
 class PassedOver(Record):
@@ -233,6 +234,7 @@ class Run(Record):
     definition_tokens: int | None = Field(default=None, description="Tokens of the definitions of tools that its models were sent so far, as Sluice counts them, those of agents that it called among them; null where none were counted.")
     result_tokens: int | None = Field(default=None, description="Tokens of results of calls that they were sent so far, as `definition_tokens`.")
     other_tokens: int | None = Field(default=None, description="Tokens of all else that they were sent so far, as `definition_tokens`.")
+    parked_ms: int | None = Field(default=None, description="How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.")
 
 
 class RunConditions(Record):

@@ -156,6 +156,8 @@ export interface ApprovalDecision {
   readonly steps?: unknown;
   /** Not read. The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
   readonly in_force_version?: unknown;
+  /** Not read. How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
+  readonly parked_ms?: unknown;
 }
 
 /** CancelRequest */
@@ -645,6 +647,8 @@ export interface AskedApproval {
   readonly requested_at: number;
   /** The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record. */
   readonly in_force_version: string;
+  /** How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
+  readonly parked_ms: number | null;
   /** Where it stands on agent.approvals. */
   readonly requested_partition: number;
   /** Its offset there. */

@@ -258,6 +258,8 @@ export interface ParentCall {
   readonly steps: readonly AgentStep[];
   /** The calls that run side by side with this one; null where it runs alone. */
   readonly fan_out: FanOut | null;
+  /** When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say. */
+  readonly wanted_by: number | null;
 }
 
 /** A model that was asked for a turn and gave none, so that the next one was asked. */
@@ -350,6 +352,8 @@ export interface Run {
   readonly result_tokens: number | null;
   /** Tokens of all else that they were sent so far, as `definition_tokens`. */
   readonly other_tokens: number | null;
+  /** How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it. */
+  readonly parked_ms: number | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */
