@@ -88,6 +88,31 @@ describe('a call of an agent (K-62)', () => {
     expect(await unlike(opened)).toEqual([]);
   });
 
+  it('may wait for people in its own run: that uses up neither its time nor its caller’s', async () => {
+    const { opened, end } = await running(
+      { Go: [{ calls: [research] }], 'Who made it?': [{ calls: [text] }, { answer: 'Ada made it.' }] },
+      undefined,
+      {
+        policy: "\n  approval: { approvers: ['*'], effects: [read_only] }",
+        limits: 'limits: { run_seconds: 4, tool_seconds: 4 }',
+        entry: 'timeout_seconds: 3',
+      },
+    );
+    const ended = end();
+    // The call of the agent, and what the agent calls.
+    await decide(opened, await asked(opened), 'approve');
+    const own = await asked(opened, 2);
+    const [called] = await opened.all('agent.tool-calls');
+    const deadline = called?.record.run.deadline ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, deadline + 200 - Date.now()));
+    await decide(opened, own, 'approve');
+    const { kind, run, history } = await ended;
+    expect([kind, history[0]?.observation]).toEqual(['answer', 'Ada made it.']);
+    expect(run?.parkedMs).toBeGreaterThan(deadline - own.requested.requestedAt);
+    expect(run?.deadline).toBe(deadline + (run?.parkedMs ?? 0));
+    expect(await unlike(opened)).toEqual([]);
+  });
+
   it('waits in no process: it goes on after a stop and a start while the agent works', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));

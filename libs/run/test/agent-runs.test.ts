@@ -32,8 +32,9 @@ const caller = (groups: readonly string[], deadline = 1_000_000): ToolCall =>
   ({
     ...{ requestId: 'r', sessionId: 's', iteration: 2, thought: '', configVersion: 'c-1' },
     calls: [{ toolCallId: 'one', tool: 'core__a', arguments: '{"question":"Who?"}' }],
-    request: { connections: ['crm'] },
+    request: { connections: ['crm'], deadline: null },
     run: {
+      parent: null,
       deadline,
       inputTokens: 0,
       outputTokens: 0,

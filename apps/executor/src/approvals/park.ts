@@ -9,7 +9,7 @@ import type { Runtime } from '@sluice/host';
 /**
  * Parks a turn before the call at `index`: the ToolCall stays where it is on the log, and what goes out in place of a
  * result says where that is, what is asked, and which calls are done. The time that it waits does not count towards
- * the run’s deadline: the filter, which watches deadlines, is told until when the run may last.
+ * the run’s deadline: the ledger keeps until when the run may last, for the filter, which watches deadlines.
  */
 export async function park(
   message: Incoming<'agent.tool-calls'>,
