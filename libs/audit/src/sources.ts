@@ -1,4 +1,4 @@
-import { auditedTopics } from '@sluice/contracts';
+import { auditedTopics, topicEntry } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
 /** What the audit has entries for: all that stays of runs, what could not be processed, and configurations. */
@@ -17,4 +17,10 @@ export function isSource(topic: string): topic is SourceTopic {
  */
 export function chainOf({ topic, partition }: { readonly topic: string; readonly partition: number }): string {
   return `${topic}/${partition}`;
+}
+
+/** Whether the records that the chain tells of are never taken by retention. */
+export function isKeptForEver(chain: string): boolean {
+  const topic = chain.slice(0, chain.lastIndexOf('/'));
+  return isSource(topic) && topicEntry(topic).kept === 'for ever';
 }

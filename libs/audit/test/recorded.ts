@@ -34,6 +34,14 @@ export function response(offset: number, answer: string, partition = 0): Source 
   };
 }
 
+/** A configuration that was applied. */
+export function configuration(offset: number): Source {
+  return {
+    ...{ topic: 'agent.config', partition: 0, offset, key: 'config', headers: {}, timestamp: 1_000 + offset },
+    record: make.configVersion({ version: `c-${offset}`, configuration: '{}', source: 'x.yaml', compiledAt: 1_000 }),
+  };
+}
+
 export interface Writing {
   /** A checkpoint follows every so many entries. */
   readonly every: number;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { AuditRecord } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
 import { checkpointEntry, hashOf, noHead, seal, signHead, verifyAudit } from '@sluice/audit';
-import type { AuditReport, Finding } from '@sluice/audit';
-import { logOf, response, signatures, written } from './recorded.js';
+import type { AuditReport, Finding, Source } from '@sluice/audit';
+import { configuration, logOf, response, signatures, written } from './recorded.js';
 import type { Stored } from './recorded.js';
 
 const sources = Array.from({ length: 12 }, (_, offset) => response(offset, `answer ${offset}`));
@@ -297,6 +297,19 @@ describe('the records that have entries', () => {
     expect(report.findings).toEqual([]);
     expect(report.sources).toEqual({ compared: 7, gone: 5, waiting: 0 });
     expect((await withSources([])).sources).toEqual({ compared: 0, gone: 12, waiting: 0 });
+  });
+
+  it('are named where they are gone and nothing takes them by itself: a configuration, the only one too', async () => {
+    const applied = [0, 1].map(configuration);
+    const stored = await written(applied, { every: 10, beside: true });
+    const left = async (of: readonly Source[]) => (await verifyAudit(logOf(stored, of), { signatures })).findings;
+    const kind = 'source_dropped';
+    expect(await left(applied)).toEqual([]);
+    expect(await left([])).toMatchObject([
+      { kind, chain: 'agent.config/0', sourceOffset: 0, what: expect.stringContaining('kept for ever') },
+      { kind, chain: 'agent.config/0', sourceOffset: 1 },
+    ]);
+    expect(await left(applied.slice(1))).toMatchObject([{ kind, sourceOffset: 0 }]);
   });
 
   it('that have no entry are named, however well the chain was mended by a holder of the keys', async () => {

@@ -11,7 +11,8 @@ export const findingKinds = {
   unknown_key: 'Signed by a key that you do not have, so it cannot be verified here.',
   undecodable: 'The record cannot be read any more.',
   source_changed: 'A record has changed since its entry was written.',
-  source_dropped: 'A record with an entry is missing, though records around it are there.',
+  source_dropped:
+    'A record with an entry is missing, though records around it are there or its topic is kept for ever.',
   source_untold: 'A record was skipped: no entry stands for it.',
   configuration_refused: 'A configuration that services refuse: its writer has no key of the role `config`.',
 } as const satisfies Record<string, string>;

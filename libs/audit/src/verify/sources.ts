@@ -10,6 +10,8 @@ interface Waiting {
   readonly timestamp: number | null;
 }
 
+const keptForEver = 'Records of this topic are kept for ever, so no retention took it.';
+
 /** Compares the entries of one chain with the records they tell of, where those are still on the log. */
 export class SourceComparison {
   /** Entries whose source is gone: retention took it. */
@@ -23,6 +25,8 @@ export class SourceComparison {
   constructor(
     private readonly chain: string,
     private readonly findings: Findings,
+    /** Whether the records are kept for ever: then one that is gone was deleted. */
+    private readonly isKeptForEver = false,
   ) {}
 
   /** Records that were read and have no entry yet. */
@@ -62,13 +66,13 @@ export class SourceComparison {
     if (waiting !== undefined) {
       this.ahead.delete(sourceOffset);
       this.compare(sourceOffset, waiting.hash, told);
-    } else if (this.first !== undefined && sourceOffset < this.first) this.gone++;
+    } else if (this.first !== undefined && sourceOffset < this.first) this.isGone(sourceOffset);
     else this.waits(sourceOffset, told);
   }
 
   end(): void {
-    for (const offset of this.behind.keys()) {
-      if (this.first === undefined || offset < this.first) this.gone++;
+    for (const offset of [...this.behind.keys()]) {
+      if (this.first === undefined || offset < this.first) this.isGone(offset);
       else this.findings.add('source_dropped', this.chain, { sourceOffset: offset });
     }
     for (const offset of [...this.ahead.keys()].filter((one) => one < this.told)) {
@@ -82,13 +86,15 @@ export class SourceComparison {
     if (this.behind.size <= mostBehind) return;
     const oldest = this.behind.keys().next().value ?? 0;
     this.behind.delete(oldest);
-    if (this.first === undefined) this.gone++;
+    if (this.first === undefined) this.isGone(oldest);
     else this.findings.add('source_dropped', this.chain, { sourceOffset: oldest });
   }
 
+  /** Nothing is left before it, so that retention may have taken it. */
   private isGone(offset: number): void {
     this.behind.delete(offset);
-    this.gone++;
+    if (!this.isKeptForEver) this.gone++;
+    else this.findings.add('source_dropped', this.chain, { sourceOffset: offset, what: keptForEver });
   }
 
   private compare(offset: number, hash: string | null, told: string | null): void {

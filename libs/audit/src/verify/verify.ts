@@ -4,7 +4,7 @@ import type { AuditRecord, Topic } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import { checkpointKind } from '../checkpoint.js';
 import { contentHash } from '../content.js';
-import { chainOf, isSource, sourceTopics } from '../sources.js';
+import { chainOf, isKeptForEver, isSource, sourceTopics } from '../sources.js';
 import { ChainVerifier } from './chain-verifier.js';
 import { entry, Findings } from './findings.js';
 import type { ChainReport, Finding } from './findings.js';
@@ -174,7 +174,8 @@ class Verification {
       const verifier = new ChainVerifier(chain, this.findings);
       const seals = new Seals(verifier, this.options.signatures, this.findings);
       const telling = new EntryOrder(chain, this.findings);
-      followed = { chain: verifier, seals, telling, sources: new SourceComparison(chain, this.findings) };
+      const sources = new SourceComparison(chain, this.findings, isKeptForEver(chain));
+      followed = { chain: verifier, seals, telling, sources };
       this.followed.set(chain, followed);
     }
     return followed;
