@@ -39,7 +39,9 @@ describe('sluice approvals', () => {
   it('shows what waits and decides on it, after a kill -9 of the services in between; `ask` says what to do (M-03, K-67)', async () => {
     expect((await approvals('list')).output).toBe('No call waits for an approval.\n');
     const ask = sluice(['ask', 'Begin anew', '--group', '*', '--state', 'analysis', '--session', 's'], variables);
-    await ask.says(/waits .*needs an approval until .*\n.*npx sluice approvals approve a-[0-9a-f]{20}/);
+    await ask.says(
+      /waits .*needs an approval by one of user:ann, user:bob until .*\n.*npx sluice approvals approve a-[0-9a-f]{20}/,
+    );
     services.process.kill('SIGKILL');
     await services.ended;
     services = sluice(['start'], variables);
@@ -53,6 +55,13 @@ describe('sluice approvals', () => {
     const shown = (await approvals('show', id.slice(0, 6))).output;
     for (const said of [id, 'state_change', open['arguments_hash'], open['request_id'], 'agent.tool-calls 0'])
       expect(shown).toContain(said);
+    for (const said of [
+      'Begin anew',
+      'Reset to initial state',
+      'by one of user:ann, user:bob',
+      'with the effect state_',
+    ])
+      expect(shown).toContain(said);
 
     for (const words of [
       ['approve', ''],
@@ -65,13 +74,22 @@ describe('sluice approvals', () => {
       });
     expect((await approvals('approve', 'a-')).errors).toContain('a- is too little to name the approval by');
     const nobody = await approvals('approve', id, '--as', 'user:eve');
-    expect([nobody.code, nobody.output]).toEqual([1, expect.stringContaining('does not name the one who decided')]);
+    expect([nobody.code, nobody.output]).toEqual([
+      1,
+      expect.stringContaining('so it was not written. policy.approval'),
+    ]);
+    const onLog = await sluice(['tail', '--topic', 'agent.approvals', '--from', 'start', '--once'], variables).ended;
+    expect(onLog.output).not.toContain('user:eve');
     const decided = await approvals('approve', id, '--as', 'user:ann', '--reason', 'Fine.');
     expect([decided.code, decided.output]).toEqual([0, `✓ ${id}: approve was taken, and the run goes on.\n`]);
     const { code, output } = await ask.ended;
     expect([code, output]).toEqual([0, expect.stringContaining('All is done.')]);
     expect(output).toContain('approve by user:ann');
     expect(readFileSync(journal, 'utf8').trim().split('\n')).toHaveLength(1);
+
+    const decidedOn = (await approvals('show', id)).output;
+    expect(decidedOn).toMatch(/decided +approve by user:ann, .*: Fine\.\n/);
+    expect(decidedOn).toMatch(/outcome +reset-workflow ok: /);
 
     const again = await approvals('refuse', id);
     expect([again.code, again.errors]).toEqual([1, expect.stringContaining(`No call waits for the approval ${id}`)]);
@@ -84,6 +102,7 @@ describe('sluice approvals', () => {
     [[], 'Say what to do with approvals'],
     [['show'], 'Name the approval'],
     [['approve', 'a-none'], 'No call waits for the approval a-none'],
+    [['show', 'a-none'], 'No call asked for the approval a-none'],
     [['approve', 'a', 'b'], 'One approval at a time'],
   ])('bad words: %j', async (args, said) => {
     const { code, errors } = await approvals(...args);

@@ -62,6 +62,8 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.runs.cancel(run_of(args["run"]), reason=args.get("reason"), **seconds(args))
         case "list_steps":
             return sluice.sessions.steps(args["session_id"])
+        case "get_approval":
+            return sluice.approvals.get(args["id"])
         case "decide":
             approval = AskedApproval.model_validate(args["approval"])
             return sluice.approvals.decide(approval, args["decision"], reason=args.get("reason"), wait=args.get("wait_seconds", 0))

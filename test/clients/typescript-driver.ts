@@ -54,6 +54,7 @@ const operations: Readonly<Record<string, Operation>> = {
   list_sessions: (sluice, { take }) => sluice.sessions.list().take(take),
   list_steps: (sluice, { session_id: id }) => sluice.sessions.steps(id),
   list_approvals: (sluice) => sluice.approvals.list().take(),
+  get_approval: (sluice, { id }) => sluice.approvals.get(id),
   stream_approvals: async (sluice, { session_id: id }) => {
     const signal = AbortSignal.timeout(60_000);
     for await (const waiting of sluice.approvals.stream({ signal }))

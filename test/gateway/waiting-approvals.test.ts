@@ -42,9 +42,11 @@ describe('the list of calls that wait for an approval', () => {
     as = async (sub, tenant = 'acme', claims = {}) => ({
       authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'], ...claims })}`,
     });
-    const model = new ScriptedModel(({ history }) =>
-      history.length === 0 ? { calls: [calls.reset], thought: 'Begin anew.' } : { answer: 'Done.' },
-    );
+    const model = new ScriptedModel(({ history, question }) => {
+      if (history.length > 0) return { answer: 'Done.' };
+      const first = question === 'Look and reset' ? [calls.analysis] : [];
+      return { calls: [...first, calls.reset], thought: 'Begin anew.' };
+    });
     system = await startSystem(configured(approval, { limits }), model);
     gateway = await startGateway(system.embedded.runtime);
     for (const [n, who] of (['ann', 'amy', 'amy'] as const).entries()) {
@@ -214,6 +216,64 @@ describe('the list of calls that wait for an approval', () => {
     expect(await refusal({ approval_id: 'a-none' }, await as('amy'))).toEqual([403, 'not_an_approver']);
     expect(await refusal({}, await as('boss', 'other'))).toEqual([404, 'unknown_approval']);
     expect(await system.all('agent.approvals')).toHaveLength(before);
+  });
+
+  it('shows one of them to who may decide: the question, the tool, the steps before, and the outcome of the call', async () => {
+    const boss = await as('boss');
+    // An approver that may not call the first tool itself.
+    const narrow = await as('boss', 'acme', { tool_groups: ['admin'] });
+    const show = async (id: string, who: Headers) => {
+      const response = await fetch(`${gateway.url}/v1/approvals/${id}`, { headers: who });
+      return [response.status, (await response.json()) as Readonly<Record<string, unknown>>] as const;
+    };
+    const body = { question: 'Look and reset', group: ['*'], state: 'analysis', request_id: 'r4', session_id: 's4' };
+    expect((await post(`${gateway.url}/v1/runs`, body, await as('ann'))).status).toBe(202);
+    const { approvals } = await eventually(
+      () => list(boss),
+      (found) => runs(found).includes('r4'),
+    );
+    const listedOne = approvals.find(({ approval: { request_id: id } }) => id === 'r4')?.approval;
+    const id = listedOne?.['approval_id'] as string;
+    const before = {
+      ...{ approval: listedOne, decisions: ['approve', 'refuse'], question: 'Look and reset', arguments: {} },
+      tool: { key: 'reset-workflow', description: 'Reset to initial state' },
+      asked_because: { rule: 'effect', message: expect.stringContaining('state_change') },
+      ...{ approvers: ['user:ann', 'user:boss'], requester_may_not_approve: true },
+      ...{ decision: null, decided_at: null, call: null, run_ended: null },
+    };
+    const step = { iteration: 1, tool: 'complex-analysis', outcome: 'ok', reason: null };
+    expect(await show(id, boss)).toEqual([
+      200,
+      { ...before, steps_before: [{ ...step, arguments: calls.analysis[1], result: expect.any(String) }] },
+    ]);
+    const hidden = [{ ...step, arguments: null, result: null }];
+    expect(await show(id, narrow)).toEqual([200, { ...before, steps_before: hidden }]);
+    // Who asked sees all of it, and may refuse.
+    const [, own] = await show(id, await as('ann', 'acme', { tool_groups: ['admin'] }));
+    expect(own).toMatchObject({ decisions: ['refuse'], steps_before: [{ arguments: calls.analysis[1] }] });
+    for (const who of [await as('amy'), await as('boss', 'other')])
+      expect(await show(id, who)).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+    expect((await show('a-none', boss))[0]).toBe(404);
+
+    const decision = { ...listedOne, decision: 'approve', reason: 'It may.' };
+    expect((await post(`${gateway.url}/v1/approvals`, decision, { ...boss, prefer: 'wait=50' })).status).toBe(200);
+    await system.responseOf('r4');
+    const after = {
+      decisions: [],
+      decision: { decision: 'approve', decided_by: 'user:boss', reason: 'It may.' },
+      ...{ decided_at: expect.any(Number), run_ended: null },
+      call: {
+        iteration: 1,
+        tool: 'reset-workflow',
+        outcome: 'ok',
+        reason: null,
+        arguments: '{}',
+        result: expect.any(String),
+      },
+    };
+    expect((await show(id, narrow))[1]).toMatchObject(after);
+    const [, unread] = await show(id, await as('boss', 'acme', { tool_groups: [] }));
+    expect(unread).toMatchObject({ ...after, call: { outcome: 'ok', arguments: null, result: null } });
   });
 
   it('gives the body of the decision, and loses what was decided', async () => {

@@ -174,6 +174,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'groups',
       'states',
       'approvals',
+      'approvals/a-none',
     ];
     const statuses = await Promise.all(routes.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`)).status));
     expect(statuses).toEqual(routes.map(() => 401));

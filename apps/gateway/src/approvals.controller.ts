@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { decisionsOpenTo } from '@sluice/core';
-import type { AskedApproval, Configuration, Principal } from '@sluice/core';
+import type { AskedApproval, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
@@ -11,7 +10,9 @@ import type { Runtime } from '@sluice/host';
 import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
 import { Callers } from './caller.js';
 import { leaveStuck, whenGone } from './client-disconnect.js';
+import { ApprovalDetails } from './approval-details.js';
 import { Decisions } from './decisions.js';
+import { decisionsOf } from './open-decisions.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
@@ -41,6 +42,7 @@ export class ApprovalsController {
     @Inject(Lists) private readonly lists: Lists,
     @Inject(ApprovalFollowers) private readonly followers: ApprovalFollowers,
     @Inject(Decisions) private readonly decisions: Decisions,
+    @Inject(ApprovalDetails) private readonly details: ApprovalDetails,
   ) {}
 
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
@@ -115,6 +117,16 @@ export class ApprovalsController {
     return () => this.lists.projection.approvals(caller, this.runtime.clock.now(), after, limit);
   }
 
+  /** One of them, with what it is about and, once it is decided, its outcome. */
+  @Route('readApproval')
+  async show(@Req() request: Request, @Param('approval_id') id: string, @Res() response: Response): Promise<void> {
+    const caller = await this.callers.of(request);
+    const leaving = new AbortController();
+    whenGone(response, () => leaving.abort());
+    const found = await this.details.of(id, caller, leaving.signal);
+    if (!leaving.signal.aborted) response.json(found);
+  }
+
   @Route('decide')
   async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
@@ -144,16 +156,4 @@ export class ApprovalsController {
       followed?.end();
     }
   }
-}
-
-/** What the caller may decide on a call of its tenant. */
-function decisionsOf(
-  { actorId, tenantId }: Principal,
-  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>,
-  { identity, policy }: Pick<Configuration, 'identity' | 'policy'>,
-): readonly string[] {
-  // Without an identity a decision may be in any approver’s name.
-  const names = identity.provider === 'none' ? policy.approvers : [actorId];
-  const open = names.flatMap((name) => decisionsOpenTo({ ...asked, tenantId }, { actorId: name, tenantId }, policy));
-  return ['approve', 'refuse'].filter((decision) => open.some((one) => one === decision));
 }

@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decisionsOpenTo, judgeDecision, rejectionReasons } from '@sluice/core';
-import type { Decider, RejectionReason, Policy, Principal } from '@sluice/core';
+import { rejectionReasons } from '@sluice/core';
+import type { Decider, IdentitySettings, RejectionReason, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
-import { ApprovalClaims, approvalRequestFor } from '@sluice/run';
+import { ApprovalClaims, judgeAtDoor } from '@sluice/run';
+import type { ClaimedDecision } from '@sluice/run';
 import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
 import { Denials } from './denials.js';
@@ -57,27 +58,12 @@ export class Decisions {
   async judge(decided: ApprovalDecided, caller: Principal): Promise<Judged> {
     const { bus, clock, configurations } = this.runtime;
     const { identity, policy } = configurations.current().configuration;
-    const { decidedBy } = decided;
-    const named = identity.provider === 'none' ? { actorId: decidedBy, tenantId: null } : { ...caller };
-    const decider = named.tenantId === null || ['', caller.actorId].includes(decidedBy) ? named : null;
-    const found = await approvalRequestFor(decided, bus, this.claims);
-    // Another tenant's calls are none that this caller can name.
-    const asked = found !== null && (named.tenantId ?? found.tenantId) === found.tenantId ? found : null;
-    // Who is no approver learns nothing of what waits: that comes first.
-    const who = decider === null ? 'not_authenticated' : notAnApprover(decider, caller, policy);
-    const notTaken = who ?? judgeDecision(asked, decided, decider, clock.now(), policy);
-    const refuse = (reason: RejectionReason, detail?: string) => this.refusal(reason, decided, asked, caller, detail);
-    const before = asked === null || who !== null ? undefined : await this.claims.decisionOn(asked.approvalId);
-    if (before !== undefined && before !== null && (notTaken === null || notTaken === 'too_late')) {
-      const { decision, decidedBy: decided_by, reason } = before;
-      const own = decision === decided.decision && decided_by === decider?.actorId && reason === decided.reason;
-      const detail = `It was decided before: ${decision}, by ${decided_by}. The first decision counts.`;
-      if (!own) throw await refuse('already_decided', detail);
-      if (asked !== null && decider !== null)
-        return { decided, asked, decider, taken: { decision, decided_by, reason } };
-    }
-    if (asked === null || decider === null || notTaken !== null) throw await refuse(notTaken ?? 'unknown_approval');
-    return { decided, asked, decider, taken: null };
+    const facts = { bus, claims: this.claims, now: clock.now(), policy };
+    const verdict = await judgeAtDoor(decided, whoDecides(decided, caller, identity), facts);
+    if (verdict.kind === 'refused')
+      throw await this.refusal(verdict.reason, decided, verdict.asked, caller, verdict.message);
+    const { asked, decider } = verdict;
+    return { decided, asked, decider, taken: verdict.kind === 'taken' ? outcomeOf(verdict.taken) : null };
   }
 
   /** Reads the run’s records from now on. */
@@ -133,7 +119,17 @@ export class Decisions {
   }
 }
 
-function notAnApprover(decider: Decider, { tenantId }: Principal, policy: Policy): RejectionReason | null {
-  const asked = { requestedBy: '', onBehalfOf: null, tenantId };
-  return decisionsOpenTo(asked, decider, policy).length === 0 ? 'not_an_approver' : null;
+/** Whose decision it is: the caller’s, who may leave out its name; without an identity, in any approver’s name. */
+function whoDecides(
+  { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
+  { actorId, tenantId }: Principal,
+  identity: IdentitySettings,
+): { readonly decider: Decider | null; readonly tenantId: string | null } {
+  if (identity.provider === 'none') return { decider: { actorId: decidedBy, tenantId: null }, tenantId: null };
+  const isOwn = ['', actorId].includes(decidedBy);
+  return { decider: isOwn ? { actorId, tenantId } : null, tenantId };
+}
+
+function outcomeOf({ decision, decidedBy, reason }: ClaimedDecision): Outcome {
+  return { decision, decided_by: decidedBy, reason };
 }

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
+import { ApprovalDetails } from './approval-details.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
@@ -51,6 +52,7 @@ export class GatewayModule {
         { provide: Lists, useValue: lists },
         { provide: LoadWatch, useValue: new LoadWatch(runtime) },
         { provide: ApprovalFollowers, useValue: followers },
+        ApprovalDetails,
         Callers,
         Decisions,
         Operators,

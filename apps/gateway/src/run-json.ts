@@ -7,7 +7,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Waiting } from '@sluice/run';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
-import type { ShownArguments } from './shown-arguments.js';
+import type { ShownArguments } from '@sluice/core';
 import type { RunLocation } from './run-location.js';
 
 /** A run that has not ended, with its calls and tokens so far, and what it waits for. */

@@ -1,8 +1,8 @@
 import type { AgentStep, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
-import { asWritten } from './shown-arguments.js';
-import type { ShownArguments } from './shown-arguments.js';
+import { asWritten } from '@sluice/core';
+import type { ShownArguments } from '@sluice/core';
 
 /** A call of a run as callers read it; `ok` is null while it has no result on record. */
 interface CallJson {

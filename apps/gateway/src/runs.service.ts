@@ -31,7 +31,7 @@ import { endOf, running } from './run-json.js';
 import { beginOf, locationOfRequest, whereIs } from './run-location.js';
 import type { RunLocation } from './run-location.js';
 import { runChunks } from './stream/run-stream.js';
-import { shownArguments } from './shown-arguments.js';
+import { shownArguments } from '@sluice/core';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */

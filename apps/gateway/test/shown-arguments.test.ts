@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { make } from '@sluice/contracts';
+import { shownArguments } from '@sluice/core';
 import type { ConfiguredTool } from '@sluice/core';
 import { CallParts } from '../src/stream/call-parts.js';
 import { RunProgress } from '../src/run-progress.js';
-import { shownArguments } from '../src/shown-arguments.js';
 
 const schema = { type: 'object', properties: { user: { type: 'string' }, token: { type: 'string', writeOnly: true } } };
 const tools = [

@@ -40,8 +40,18 @@ export type {
   RejectionReason,
   WrittenDecision,
 } from './approval/decision.js';
-export { approvable, changingEffects, needsApproval, runsWithoutApproval } from './approval/needs-approval.js';
+export { mayReadCalls } from './approval/may-read.js';
+export {
+  approvable,
+  approvalRule,
+  changingEffects,
+  needsApproval,
+  runsWithoutApproval,
+} from './approval/needs-approval.js';
+export type { ApprovalRule } from './approval/needs-approval.js';
 export { redactArguments } from './approval/redact-arguments.js';
+export { asWritten, shownArguments } from './approval/shown-arguments.js';
+export type { ShownArguments } from './approval/shown-arguments.js';
 export { mostConditions } from './availability/availability.js';
 export { knownLanguages } from './availability/language.js';
 export { heldAfter, spentBy } from './availability/load.js';
@@ -247,6 +257,7 @@ export { isVersionOf, versionOf } from './settings/version.js';
 export { allowed, eligible } from './tool/admission.js';
 export type { CallFacts, Judges } from './tool/admission.js';
 export { authorize, recordedDenial } from './tool/authorize.js';
+export { mayRun } from './tool/may-run.js';
 export { begunBefore, effectOnce } from './tool/effect-once.js';
 export type { EffectClaims } from './tool/effect-once.js';
 export { faultText, ToolFault } from './tool/fault.js';

@@ -1,14 +1,7 @@
 import { beginning, channelHeader, decideIteration, originOf, ruleFactsOf, withConditions } from '@sluice/run';
 import type { Measured } from '@sluice/run';
-import { asksFor, authorize, noCalls, normaliseState } from '@sluice/core';
-import type {
-  AuthorizationAction,
-  AuthorizationPort,
-  ConfiguredTool,
-  Evaluator,
-  JsonObject,
-  Principal,
-} from '@sluice/core';
+import { asksFor, mayRun, noCalls, normaliseState } from '@sluice/core';
+import type { AuthorizationPort, ConfiguredTool, Evaluator, JsonObject, Principal } from '@sluice/core';
 import { servedNames, servedTool } from './served-tool.js';
 import type { ServedTool } from './served-tool.js';
 import { callerRequest, callQuestion } from './call-request.js';
@@ -61,7 +54,7 @@ export async function listedTools(
   const offered = offeredTo(asking, evaluator, null);
   const served = servedForms(offered, evaluator);
   if (evaluator.configuration.authorization === null) return served;
-  const permitted = await Promise.all(offered.map((tool) => isPermitted(tool, asking.caller, authorizer)));
+  const permitted = await Promise.all(offered.map((tool) => mayRun(tool, asking.caller, authorizer, 'list')));
   return served.filter((_, place) => permitted[place]);
 }
 
@@ -120,22 +113,6 @@ function decided(
   if (!isAllowed) return [];
   const iteration = decideIteration(request, request, run, evaluator, now);
   return iteration.kind === 'end' ? [] : iteration.decision.offered;
-}
-
-/** As the executor asks before it runs a call; it asks again then. */
-async function isPermitted(tool: ConfiguredTool, caller: Principal, authorizer: AuthorizationPort): Promise<boolean> {
-  const { spec, id, connection } = tool;
-  if (spec === null) return false;
-  const { actorId, tenantId, subjectId } = caller;
-  const context = {
-    ...{ runId: 'list', sessionId: 'list', toolCallId: 'list', actorId, tenantId },
-    ...(subjectId === null ? {} : { subjectId }),
-    ...(connection === undefined ? {} : { connectionId: connection }),
-  };
-  const asked = { id, effect: spec.effect };
-  const ask = (action: AuthorizationAction) => authorize([authorizer], action, asked, context, () => undefined);
-  if (!(await ask('tool.execute')).ok) return false;
-  return connection === undefined || (await ask('connection.use')).ok;
 }
 
 /** One page of a list; null for a cursor that is not of this list. `mark` says which list it is. */

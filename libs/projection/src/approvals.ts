@@ -63,11 +63,26 @@ export async function waitingApprovals(
     ORDER BY requested_at, approval_id LIMIT ?`;
   const { requestedAt, approvalId } = after ?? { requestedAt: Number.MIN_SAFE_INTEGER, approvalId: '' };
   const rows = await store.all(text, [tenantId, requestedAt, requestedAt, approvalId, at, limit]);
-  return rows.map((row) => ({
+  return rows.map(fromRow);
+}
+
+function fromRow(row: Readonly<Record<string, unknown>>): WaitingApproval {
+  return {
     approvalId: row['id'] as string,
     requestedAt: row['at'] as number,
     asked: JSON.parse(row['requested'] as string) as WaitingApproval['asked'],
-  }));
+  };
+}
+
+/** The one of the viewer’s tenant that waits and has this id; undefined if there is none. */
+export async function waitingApproval(
+  store: Store,
+  { tenantId }: Viewer,
+  approvalId: string,
+): Promise<WaitingApproval | undefined> {
+  const text = `SELECT approval_id AS id, requested_at AS at, requested FROM approvals
+    WHERE tenant = ? AND approval_id = ? AND is_open = 1`;
+  return (await store.all(text, [tenantId, approvalId])).map(fromRow)[0];
 }
 
 /** Forgets those whose time was up then. */

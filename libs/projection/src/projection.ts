@@ -1,7 +1,13 @@
 import { topics } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
-import { approvalStatements, countingApprovals, forgetApprovals, waitingApprovals } from './approvals.js';
+import {
+  approvalStatements,
+  countingApprovals,
+  forgetApprovals,
+  waitingApproval,
+  waitingApprovals,
+} from './approvals.js';
 import type { Counts } from './approvals.js';
 import { auditStatements, forgetAudit } from './audit-entries.js';
 import { changeOf } from './changes.js';
@@ -119,6 +125,11 @@ export class Projection {
     limit: number,
   ): Promise<readonly WaitingApproval[]> {
     return waitingApprovals(this.store, viewer, at, after, limit);
+  }
+
+  /** The call of the tenant that waits for this approval; undefined if none does. */
+  approval(viewer: Viewer, approvalId: string): Promise<WaitingApproval | undefined> {
+    return waitingApproval(this.store, viewer, approvalId);
   }
 
   /** A page of what the audit has of the tenant, the newest first. */

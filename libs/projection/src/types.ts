@@ -55,6 +55,8 @@ export interface WaitingApproval extends ApprovalCursor {
     readonly approval_id: string;
     readonly requested_by: string;
     readonly on_behalf_of: string | null;
+    readonly requested_partition: number;
+    readonly requested_offset: number;
   };
 }
 

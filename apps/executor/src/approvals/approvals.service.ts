@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, positionOf, sha256, topics } from '@sluice/contracts';
-import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import { maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
+import type { Approval, ApprovalDecided, ApprovalOutcome } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
@@ -11,8 +11,8 @@ import {
   approvalAt,
   ApprovalClaims,
   approvalRequestFor,
+  parkedTurn,
   redrivenFrom,
-  turnAt,
   wasAnswered,
 } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
@@ -127,7 +127,7 @@ export class ApprovalsService {
       return [];
     }
     const requested = await approvalAt(bus, taken);
-    const parked = requested === undefined ? undefined : await this.parked(requested);
+    const parked = requested === undefined ? undefined : await parkedTurn(requested, bus);
     if (requested === undefined || parked === undefined) {
       const message = `The call that ${approvalId} is about is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', message, false);
@@ -148,16 +148,6 @@ export class ApprovalsService {
     });
     const turn = { group: 'executor', message: parked, context };
     return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
-  }
-
-  /** The parked turn, if it is the one that was asked about: the same call with the same arguments. */
-  private async parked(requested: ApprovalRequested): Promise<Incoming<'agent.tool-calls'> | undefined> {
-    const { requestId, tenantId, iteration, index, tool, argumentsHash } = requested;
-    const turn = await turnAt(this.runtime.bus, requested);
-    if (turn?.record.requestId !== requestId || turn.record.run.principal?.tenantId !== tenantId) return undefined;
-    const call = turn.record.calls[index];
-    const same = turn.record.iteration === iteration && call?.tool === tool;
-    return same && sha256(call.arguments) === argumentsHash ? turn : undefined;
   }
 
   private sayNotTaken(reason: RejectionReason, decided: ApprovalDecided, context: HandlerContext): void {

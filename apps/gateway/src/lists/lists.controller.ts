@@ -10,7 +10,7 @@ import { Callers } from '../caller.js';
 import { linkToken } from '../local-access.js';
 import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
-import { shownArguments } from '../shown-arguments.js';
+import { shownArguments } from '@sluice/core';
 import { stepJson, tokensOf } from '../run-progress.js';
 import { whereIs } from '../run-location.js';
 import type { RunLocation } from '../run-location.js';

@@ -269,6 +269,51 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       requested_partition: whole('Where it stands on agent.approvals.'),
       requested_offset: whole('Its offset there.'),
     }),
+    Approval: object('A call that was asked about, as who may decide on it sees it (docs/approvals.md).', {
+      approval: described('AskedApproval', 'With `decision` added it is the body of the decision.'),
+      decisions: list(
+        { enum: ['approve', 'refuse'] },
+        'What the caller may decide now; nothing where it is decided or too late.',
+      ),
+      question: textOrNull('What the run was asked; null where its turn is no longer on the log.'),
+      tool: described('ApprovedTool', 'What is to be called.'),
+      arguments: { description: 'The arguments as JSON, without what their schema calls secret.' },
+      asked_because: {
+        anyOf: [ref('ApprovalRule'), { type: 'null' }],
+        description: 'What asks for the approval; null where the configuration of then is gone.',
+      },
+      approvers: list(text('A principal.'), 'Who may decide, as policy.approval says; `*` is everybody.'),
+      requester_may_not_approve: { type: 'boolean', description: 'Whether who asked may refuse the call only.' },
+      steps_before: list(ref('ApprovedStep'), 'What the run did before, the latest 50 steps.'),
+      decision: {
+        anyOf: [ref('TakenDecision'), { type: 'null' }],
+        description: 'The decision that counts; null while there is none.',
+      },
+      decided_at: timeOrNull('When it was taken.'),
+      call: {
+        anyOf: [ref('ApprovedStep'), { type: 'null' }],
+        description: 'The outcome of the call; null while there is no result.',
+      },
+      run_ended: textOrNull('How the run ended, where it did without a result of the call: `answer`, or an error.'),
+    }),
+    ApprovedTool: object('The tool of a call that was asked about.', {
+      key: text('As the configuration names it.'),
+      description: textOrNull('What it does; null where the configuration of then is gone.'),
+    }),
+    ApprovalRule: object('What asks for an approval.', {
+      rule: { enum: ['effect', 'plan'], description: 'The tool’s effect, or that plans are approved.' },
+      message: text('The same in a sentence.'),
+    }),
+    ApprovedStep: object('A step of the run of a call that was asked about.', {
+      iteration: whole('From 1; 0 for a step that the request brought along.'),
+      tool: text('The key of the tool.'),
+      outcome: text('`ok`, or the error.'),
+      reason: textOrNull('The finer reason of an error.'),
+      arguments: textOrNull('The arguments as JSON text; null where the caller may not call the tool itself.'),
+      result: textOrNull(
+        'The first 1,000 characters of the result; null where the caller may not call the tool itself.',
+      ),
+    }),
     PublishedDecision: object('The decision is on the log.', {
       approval_id: text('Names the approval.'),
       status: { enum: ['published', 'taken'], description: '`taken`: it counts, and the run goes on.' },

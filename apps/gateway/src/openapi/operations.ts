@@ -294,6 +294,21 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'readApproval',
+      client: 'approvals.get',
+      method: 'get',
+      path: '/v1/approvals/{approval_id}',
+      tag: 'Approvals',
+    },
+    summary: 'Read an approval',
+    description:
+      'What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call.',
+    places: { approval_id: 'Names the approval.' },
+    answers: json('Approval', 'The approval.'),
+    refusals: [401, 403, 404, 500, 503],
+  },
+  {
+    ...{
       id: 'decide',
       client: 'approvals.decide',
       isWritten: true,

@@ -1,4 +1,4 @@
-import type { ShownArguments } from '../shown-arguments.js';
+import type { ShownArguments } from '@sluice/core';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { AgentStep } from '@sluice/contracts';
 

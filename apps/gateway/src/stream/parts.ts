@@ -12,8 +12,8 @@ import type {
 import { recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
-import { asWritten } from '../shown-arguments.js';
-import type { ShownArguments } from '../shown-arguments.js';
+import { asWritten } from '@sluice/core';
+import type { ShownArguments } from '@sluice/core';
 import { CallParts } from './call-parts.js';
 import { TextPart } from './text-part.js';
 

@@ -1,4 +1,4 @@
-import type { ShownArguments } from '../shown-arguments.js';
+import type { ShownArguments } from '@sluice/core';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';

@@ -9,6 +9,7 @@ import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
+import { configurationNow } from '../approvals/approval-log.js';
 import { Story } from '../show/story.js';
 import type { CommandContext } from './command-context.js';
 
@@ -125,9 +126,11 @@ async function publishAndFollow(
   surroundings: CommandContext,
 ): Promise<number> {
   const { write, print, paint, environment } = surroundings;
-  const story = new Story(json ? () => undefined : write, paint);
+  const signatures = verifierIfAny(environment);
+  const inForce = json ? undefined : await configurationNow({ bus, signatures });
+  const story = new Story(json ? () => undefined : write, paint, inForce ?? null);
   const tell = (message: Incoming): void => story.tell(message);
-  const log = new GenuineEnds(bus, verifierIfAny(environment), surroundings.log);
+  const log = new GenuineEnds(bus, signatures, surroundings.log);
   const before = named ? await pastRun(log, request.requestId, tell) : null;
   const response = before ?? (await askNow(bus, log, request, named, tell, surroundings));
   const session = response?.sessionId ?? request.sessionId;

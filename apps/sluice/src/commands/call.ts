@@ -9,6 +9,7 @@ import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
+import { configurationNow } from '../approvals/approval-log.js';
 import { Story } from '../show/story.js';
 import type { CommandContext } from './command-context.js';
 
@@ -94,7 +95,9 @@ async function callAndFollow(
   const request = { ...newRequest(question, ids), call, group, state, connections };
   const stop = new AbortController();
   void Promise.race(failed === undefined ? [stopped] : [stopped, failed]).then(() => stop.abort());
-  const story = new Story(json ? () => undefined : write, paint);
+  const signatures = verifierIfAny(environment);
+  const inForce = json ? undefined : await configurationNow({ bus, signatures });
+  const story = new Story(json ? () => undefined : write, paint, inForce ?? null);
   let step: AgentStep | undefined;
   const onRecord = (message: Incoming): void => {
     story.tell(message);
@@ -102,13 +105,7 @@ async function callAndFollow(
   };
   const since = Date.now() - clockSkewMs;
   await publishRequest(bus, request, environment);
-  const response = await followRun(
-    new GenuineEnds(bus, verifierIfAny(environment), log),
-    requestId,
-    since,
-    onRecord,
-    stop.signal,
-  );
+  const response = await followRun(new GenuineEnds(bus, signatures, log), requestId, since, onRecord, stop.signal);
   if (!json)
     write(paint.dim(`\nSession ${printable(ids.sessionId)}   (npx sluice audit show ${printable(ids.sessionId)})\n`));
   if (response === null) return 130;

@@ -1,5 +1,5 @@
 import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
-import type { ToolChoice } from '@sluice/core';
+import type { Configuration, ToolChoice } from '@sluice/core';
 import { howToDecide } from '@sluice/contracts';
 import type {
   AgentProgress,
@@ -12,6 +12,7 @@ import type {
   Toolset,
 } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { whoMayApprove } from '../approvals/who-may-approve.js';
 import type { Paint } from './paint.js';
 
 /** How much of an observation or of arguments one line shows. */
@@ -23,6 +24,8 @@ export class Story {
   constructor(
     private readonly write: (text: string) => void,
     private readonly paint: Paint,
+    /** Says who may decide on calls that wait. */
+    private readonly inForce: Pick<Configuration, 'version' | 'policy'> | null = null,
   ) {}
 
   tell(told: Incoming): void {
@@ -98,8 +101,11 @@ export class Story {
   private approval({ requested, outcome }: Approval): void {
     const { paint } = this;
     if (requested !== null) {
-      const { approvalId, tool, expiresAt } = requested;
-      this.line('waits', `${paint.tool(tool)} needs an approval until ${new Date(expiresAt).toISOString()}:`);
+      const { approvalId, tool, expiresAt, inForceVersion } = requested;
+      // Another configuration may have been applied since.
+      const isKnown = this.inForce?.version === inForceVersion;
+      const by = isKnown && this.inForce !== null ? ` by ${whoMayApprove(this.inForce.policy)}` : '';
+      this.line('waits', `${paint.tool(tool)} needs an approval${by} until ${new Date(expiresAt).toISOString()}:`);
       this.line('', paint.strong(howToDecide(approvalId)));
     }
     if (outcome !== null) {

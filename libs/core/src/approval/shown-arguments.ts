@@ -1,5 +1,6 @@
-import { parseExactJson, redactArguments } from '@sluice/core';
-import type { ConfiguredTool } from '@sluice/core';
+import { parseExactJson } from '../exact-json.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
+import { redactArguments } from './redact-arguments.js';
 
 /** The arguments of a call as callers read them, by the tool’s id or key. */
 export type ShownArguments = (tool: string, written: string) => string;

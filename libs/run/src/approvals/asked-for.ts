@@ -7,7 +7,7 @@ import type { ApprovalClaims } from '../claims/approvals.js';
 export async function approvalRequestFor(
   { requestedPartition: partition, requestedOffset: offset }: ApprovalDecided,
   bus: Bus,
-  claims: ApprovalClaims,
+  claims: Pick<ApprovalClaims, 'isVouched'>,
 ): Promise<ApprovalRequested | null> {
   if (partition === null || offset === null) return null;
   const requested = await approvalAt(bus, { partition, offset });

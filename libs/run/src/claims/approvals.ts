@@ -8,7 +8,7 @@ import { digestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
-interface ClaimedDecision {
+export interface ClaimedDecision {
   readonly decision: ApprovalDecision;
   readonly decidedBy: string;
   readonly reason: string;

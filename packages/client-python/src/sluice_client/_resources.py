@@ -76,6 +76,10 @@ class ApprovalsCalls:
 
         return AsyncPages(read)
 
+    async def get(self, approval_id: str) -> models.Approval:
+        """What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call."""
+        return await self._transport.run(Call(f"/v1/approvals/{quote(approval_id, safe='')}", model(models.Approval)))
+
 
 class AuditCalls:
     def __init__(self, transport: Transport) -> None:

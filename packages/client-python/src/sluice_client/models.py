@@ -462,6 +462,49 @@ class AskedApproval(Answer):
     requested_offset: int = Field(description="Its offset there.")
 
 
+class Approval(Answer):
+    """A call that was asked about, as who may decide on it sees it (docs/approvals.md)."""
+
+    approval: AskedApproval = Field(description="With `decision` added it is the body of the decision.")
+    decisions: list[Literal["approve", "refuse"] | str] = Field(description="What the caller may decide now; nothing where it is decided or too late.")
+    question: str | None = Field(description="What the run was asked; null where its turn is no longer on the log.")
+    tool: ApprovedTool = Field(description="What is to be called.")
+    arguments: Any = Field(description="The arguments as JSON, without what their schema calls secret.")
+    asked_because: ApprovalRule | None = Field(description="What asks for the approval; null where the configuration of then is gone.")
+    approvers: list[str] = Field(description="Who may decide, as policy.approval says; `*` is everybody.")
+    requester_may_not_approve: bool = Field(description="Whether who asked may refuse the call only.")
+    steps_before: list[ApprovedStep] = Field(description="What the run did before, the latest 50 steps.")
+    decision: TakenDecision | None = Field(description="The decision that counts; null while there is none.")
+    decided_at: int | None = Field(description="When it was taken. Milliseconds since the epoch.")
+    call: ApprovedStep | None = Field(description="The outcome of the call; null while there is no result.")
+    run_ended: str | None = Field(description="How the run ended, where it did without a result of the call: `answer`, or an error.")
+
+
+class ApprovedTool(Answer):
+    """The tool of a call that was asked about."""
+
+    key: str = Field(description="As the configuration names it.")
+    description: str | None = Field(description="What it does; null where the configuration of then is gone.")
+
+
+class ApprovalRule(Answer):
+    """What asks for an approval."""
+
+    rule: Literal["effect", "plan"] | str = Field(description="The tool’s effect, or that plans are approved.")
+    message: str = Field(description="The same in a sentence.")
+
+
+class ApprovedStep(Answer):
+    """A step of the run of a call that was asked about."""
+
+    iteration: int = Field(description="From 1; 0 for a step that the request brought along.")
+    tool: str = Field(description="The key of the tool.")
+    outcome: str = Field(description="`ok`, or the error.")
+    reason: str | None = Field(description="The finer reason of an error.")
+    arguments: str | None = Field(description="The arguments as JSON text; null where the caller may not call the tool itself.")
+    result: str | None = Field(description="The first 1,000 characters of the result; null where the caller may not call the tool itself.")
+
+
 class PublishedDecision(Answer):
     """The decision is on the log."""
 

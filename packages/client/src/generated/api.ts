@@ -655,6 +655,68 @@ export interface AskedApproval {
   readonly requested_offset: number;
 }
 
+/** A call that was asked about, as who may decide on it sees it (docs/approvals.md). */
+export interface Approval {
+  /** With `decision` added it is the body of the decision. */
+  readonly approval: AskedApproval;
+  /** What the caller may decide now; nothing where it is decided or too late. */
+  readonly decisions: readonly ("approve" | "refuse")[];
+  /** What the run was asked; null where its turn is no longer on the log. */
+  readonly question: string | null;
+  /** What is to be called. */
+  readonly tool: ApprovedTool;
+  /** The arguments as JSON, without what their schema calls secret. */
+  readonly arguments: unknown;
+  /** What asks for the approval; null where the configuration of then is gone. */
+  readonly asked_because: ApprovalRule | null;
+  /** Who may decide, as policy.approval says; `*` is everybody. */
+  readonly approvers: readonly string[];
+  /** Whether who asked may refuse the call only. */
+  readonly requester_may_not_approve: boolean;
+  /** What the run did before, the latest 50 steps. */
+  readonly steps_before: readonly ApprovedStep[];
+  /** The decision that counts; null while there is none. */
+  readonly decision: TakenDecision | null;
+  /** When it was taken. Milliseconds since the epoch. */
+  readonly decided_at: number | null;
+  /** The outcome of the call; null while there is no result. */
+  readonly call: ApprovedStep | null;
+  /** How the run ended, where it did without a result of the call: `answer`, or an error. */
+  readonly run_ended: string | null;
+}
+
+/** The tool of a call that was asked about. */
+export interface ApprovedTool {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** What it does; null where the configuration of then is gone. */
+  readonly description: string | null;
+}
+
+/** What asks for an approval. */
+export interface ApprovalRule {
+  /** The tool’s effect, or that plans are approved. */
+  readonly rule: "effect" | "plan";
+  /** The same in a sentence. */
+  readonly message: string;
+}
+
+/** A step of the run of a call that was asked about. */
+export interface ApprovedStep {
+  /** From 1; 0 for a step that the request brought along. */
+  readonly iteration: number;
+  /** The key of the tool. */
+  readonly tool: string;
+  /** `ok`, or the error. */
+  readonly outcome: string;
+  /** The finer reason of an error. */
+  readonly reason: string | null;
+  /** The arguments as JSON text; null where the caller may not call the tool itself. */
+  readonly arguments: string | null;
+  /** The first 1,000 characters of the result; null where the caller may not call the tool itself. */
+  readonly result: string | null;
+}
+
 /** The decision is on the log. */
 export interface PublishedDecision {
   /** Names the approval. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, RecommendationList, Redriven, Session, SessionList, StateList, StepList, ToolList, TriedToolset, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, RecommendationList, Redriven, Session, SessionList, StateList, StepList, ToolList, TriedToolset, WaitingApproval } from './api.js';
 
 export class Sessions {
   constructor(protected readonly transport: Transport) {}
@@ -67,6 +67,11 @@ export class ApprovalsCalls {
       const { approvals: items, next_cursor: next } = await this.transport.json<ApprovalList>({ path: '/v1/approvals', query: { ...query, cursor }, isRepeatable: true, ...options });
       return { items, next };
     });
+  }
+
+  /** What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call. */
+  get(approvalId: string, options: CallOptions = {}): Promise<Approval> {
+    return this.transport.json<Approval>({ path: `/v1/approvals/${encodeURIComponent(approvalId)}`, isRepeatable: true, ...options });
   }
 }
 

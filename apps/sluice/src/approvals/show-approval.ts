@@ -1,0 +1,120 @@
+import { claimMemoryMs, printable, printableIn } from '@sluice/core';
+import type { Configuration, JsonValue } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
+import { approvalAt, approvalView, configurationsOn, outcomeOfCall, parkedTurn, shownSteps } from '@sluice/run';
+import type { ShownStep } from '@sluice/run';
+import { byBeginning } from '../by-beginning.js';
+import { configurationIn } from '../system/configuration-in.js';
+import { shorten } from '../show/story.js';
+import type { CommandContext } from '../commands/command-context.js';
+import { whoMayApprove } from './who-may-approve.js';
+import { configurationNow } from './approval-log.js';
+import type { ApprovalLog, PlacedApproval } from './approval-log.js';
+
+const indent = ' '.repeat(13);
+
+/**
+ * A call that waits or was decided on, with its outcome. Who reads the log may see all of it, but for
+ * what schemas call secret.
+ */
+export async function showApproval(id: string, log: ApprovalLog, { write, paint }: CommandContext): Promise<number> {
+  const { place } = await anyAsked(log, id);
+  const requested = await approvalAt(log.bus, place);
+  if (requested === undefined) throw noSuch(id);
+  const turn = await parkedTurn(requested, log.bus);
+  const judges = await judgesOf(requested, log);
+  const mayRead = () => Promise.resolve(true);
+  const view = await approvalView(requested, turn?.record ?? null, judges, mayRead);
+  const { signal } = new AbortController();
+  const found = await outcomeOfCall(requested, place.timestamp, log.bus, log, signal);
+  const [call] = found.step === null ? [] : await shownSteps([found.step], judges, mayRead);
+  const inForce = await configurationNow(log);
+
+  const said = printableIn(requested);
+  const { approvalId, requestId, effect, thought, requestedBy, onBehalfOf, argumentsHash, expiresAt } = said;
+  const description = printable(view.tool.description ?? '').replaceAll('\n', `\n${indent}`);
+  const may = inForce === undefined ? '' : `, by ${whoMayApprove(inForce.policy)}`;
+  const lines: readonly (readonly [string, string])[] = [
+    ['approval', paint.strong(approvalId)],
+    ...(view.question === null ? [] : [['question', printable(view.question)] as const]),
+    ['tool', `${paint.tool(said.tool)} (${effect})`],
+    ...(description === '' ? [] : [['', description] as const]),
+    ['arguments', laidOut(view.arguments)],
+    ['hash', argumentsHash],
+    ...(view.rule === null ? [] : [['why', view.rule.message] as const]),
+    ['asked by', `${requestedBy}${onBehalfOf === null ? '' : ` for ${onBehalfOf}`}, ${time(requested.requestedAt)}`],
+    ['waits until', `${time(expiresAt)}${may}`],
+    ['run', `${requestId}, iteration ${requested.iteration}, call ${requested.index + 1} of its turn`],
+    ...(thought === '' ? [] : [['thought', shorten(thought)] as const]),
+    ...view.stepsBefore.map((step) => ['done before', stepLine(step)] as const),
+    ['stands at', `${requested.topic} ${requested.partition} ${requested.offset}`],
+    ...decided(found, call),
+  ];
+  for (const [label, text] of lines) write(`${paint.dim(label.padEnd(13))}${text}\n`);
+  return 0;
+}
+
+function decided(
+  { outcome, runEnded }: Awaited<ReturnType<typeof outcomeOfCall>>,
+  call: ShownStep | undefined,
+): readonly (readonly [string, string])[] {
+  if (outcome === null) return [];
+  const { decision, decidedBy, reason, at } = printableIn(outcome);
+  const why = reason === '' ? '' : `: ${reason}`;
+  const came =
+    call !== undefined
+      ? stepLine(call)
+      : runEnded === null
+        ? 'no result yet'
+        : `none: the run ended (${printable(runEnded)})`;
+  return [
+    ['decided', `${decision} by ${decidedBy}, ${time(at)}${why}`],
+    ['outcome', came],
+  ];
+}
+
+function stepLine(step: ShownStep): string {
+  const { tool, outcome, reason, result } = printableIn(step);
+  return `${tool} ${outcome}${reason === null ? '' : ` (${reason})`}: ${shorten(result ?? '')}`;
+}
+
+/** Of all that were asked for, decided or not, the one that is named. */
+async function anyAsked({ bus, counts }: ApprovalLog, id: string): Promise<PlacedApproval> {
+  const options = { from: { time: Date.now() - claimMemoryMs }, onUndecodable: () => undefined } as const;
+  const named = new Map<string, PlacedApproval>();
+  for await (const message of bus.read([topics.approvals], options)) {
+    const { requested } = message.record;
+    // What is asked once more stands behind what is asked first.
+    if (requested === null || !requested.approvalId.startsWith(id) || named.has(requested.approvalId)) continue;
+    if (await counts(message))
+      named.set(requested.approvalId, { requested: { ...requested, steps: [] }, place: message });
+  }
+  const found = byBeginning([...named.values()], id, 'approval', ({ requested }) => requested.approvalId);
+  if (found === undefined) throw noSuch(id);
+  return found;
+}
+
+function noSuch(id: string): Error {
+  return new Error(`No call asked for the approval ${id}. "sluice approvals list" shows those that wait.`);
+}
+
+/** The configurations that asked, the granting one first. */
+async function judgesOf(
+  { configVersion, inForceVersion }: ApprovalRequested,
+  { bus, signatures }: ApprovalLog,
+): Promise<readonly Configuration[]> {
+  const all = await configurationsOn(bus, signatures);
+  return [...new Set([configVersion, inForceVersion])].flatMap((version) => {
+    const record = all.findLast((one) => one.version === version);
+    return record === undefined ? [] : [configurationIn(record)];
+  });
+}
+
+function laidOut(args: JsonValue): string {
+  return printable(JSON.stringify(args, null, 2)).replaceAll('\n', `\n${indent}`);
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,89 @@
+import { decisionsOpenTo, judgeDecision, rejectionReasons } from '@sluice/core';
+import type { Decider, RejectionReason, Policy } from '@sluice/core';
+import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
+import type { Bus } from '@sluice/bus';
+import { approvalRequestFor } from './asked-for.js';
+import type { ApprovalClaims, ClaimedDecision } from '../claims/approvals.js';
+
+type JudgedBy = Pick<Policy, 'approvers' | 'requesterMayNotApprove'>;
+
+/** What a decision is judged by before it is on the log. */
+export interface DoorFacts {
+  readonly bus: Bus;
+  readonly claims: Pick<ApprovalClaims, 'isVouched' | 'decisionOn'>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly policy: JudgedBy;
+}
+
+/** Whose decision it is: null where it does not prove that. The tenant holds in any case; null where there are none. */
+export interface AtDoor {
+  readonly decider: Decider | null;
+  readonly tenantId: string | null;
+}
+
+export type DoorVerdict =
+  /** It counts, should it be the first one. */
+  | { readonly kind: 'counts'; readonly asked: ApprovalRequested; readonly decider: Decider }
+  /** This very decision was taken before: a client may send it again. */
+  | {
+      readonly kind: 'taken';
+      readonly asked: ApprovalRequested;
+      readonly decider: Decider;
+      readonly taken: ClaimedDecision;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly asked: ApprovalRequested | null;
+      readonly reason: RejectionReason;
+      readonly message: string;
+    };
+
+/**
+ * Judges a decision before it is on the log, by the executor’s own rule, so that one that cannot count is refused with
+ * its reason. The executor still judges what reaches the log, under the configuration that it has then.
+ */
+export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: DoorFacts): Promise<DoorVerdict> {
+  const asked = await askedIn(who.tenantId, decided, facts);
+  const refused = (reason: RejectionReason, message: string = rejectionReasons[reason]): DoorVerdict => {
+    return { kind: 'refused', asked, reason, message };
+  };
+  const { decider } = who;
+  // Who is no approver learns nothing of what waits: that comes first.
+  if (decider === null) return refused('not_authenticated');
+  if (!isAnyApprover(decider, facts.policy)) return refused('not_an_approver');
+
+  const notTaken = judgeDecision(asked, decided, decider, facts.now, facts.policy);
+  if (asked === null) return refused(notTaken ?? 'unknown_approval');
+  // A decision that was taken tells more than that the time is up.
+  const first = notTaken === null || notTaken === 'too_late' ? await facts.claims.decisionOn(asked.approvalId) : null;
+  if (first !== undefined && first !== null)
+    return isSameDecision(first, decided, decider)
+      ? { kind: 'taken', asked, decider, taken: first }
+      : refused('already_decided', wasDecided(first));
+  return notTaken === null ? { kind: 'counts', asked, decider } : refused(notTaken);
+}
+
+/** What an executor asked. Another tenant’s calls are none that the decider can name. */
+async function askedIn(
+  tenantId: string | null,
+  decided: ApprovalDecided,
+  { bus, claims }: DoorFacts,
+): Promise<ApprovalRequested | null> {
+  const asked = await approvalRequestFor(decided, bus, claims);
+  return asked !== null && (tenantId ?? asked.tenantId) === asked.tenantId ? asked : null;
+}
+
+/** Whether there can be a call that the decider may decide on. */
+function isAnyApprover(decider: Decider, policy: JudgedBy): boolean {
+  const asked = { requestedBy: '', onBehalfOf: null, tenantId: decider.tenantId ?? '' };
+  return decisionsOpenTo(asked, decider, policy).length > 0;
+}
+
+function isSameDecision(first: ClaimedDecision, { decision, reason }: ApprovalDecided, { actorId }: Decider): boolean {
+  return first.decision === decision && first.decidedBy === actorId && first.reason === reason;
+}
+
+function wasDecided({ decision, decidedBy }: ClaimedDecision): string {
+  return `It was decided before: ${decision}, by ${decidedBy}. The first decision counts.`;
+}
