@@ -95,7 +95,7 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
   return records as unknown as readonly Incoming[];
 }
 
-const unmeasured = { attempt: 0, score: null, confidence: null };
+const unmeasured = { attempt: 0, score: null, confidence: null, partial: false };
 
 /** Of every other turn, as a strategy that decides says it. */
 function decisionOf(iteration: number): StrategyDecision | null {

@@ -96,7 +96,7 @@ describe('a run whose results are measured', () => {
     expect(short(response.history)).toEqual([['make-plan', 'validation', 'plan_refused', 'undefined']]);
     expect(response.history[0]?.observation).toContain('Step 2');
     const made = await decisions(opened, response);
-    expect(made.at(-1)).toMatchObject({ action: 'partial', confidence: null });
+    expect(made.at(-1)).toMatchObject({ action: 'partial', confidence: null, partial: true });
     expect(response.answer).toMatch(/^Done\.\n\n\[Partial answer, confidence unknown\. The plan before was refused/);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { suretyOf } from '@sluice/run';
 import { asked, decide, short } from '../harness/approving.js';
 import { applyTo, versioned } from '../harness/applied.js';
 import { calls } from '../harness/configurations.js';
@@ -115,7 +116,8 @@ describe('a model that does not call the tool for plans', () => {
     const response = await end();
     expect(response.history.map(({ reason }) => reason)).toEqual(['plan_refused', 'plan_refused']);
     expect(response.history[0]?.observation).toContain('Give the steps of a plan, and no review.');
-    expect([response.answer, model.asked.length]).toEqual(['All is done.', 3]);
+    expect(response.answer).toMatch(/^All is done\.\n\n\[Partial answer\. /);
+    expect(model.asked).toHaveLength(3);
     expect(await unlike(opened)).toEqual([]);
   });
 });
@@ -176,7 +178,9 @@ describe('a plan that cannot be walked (G-68)', () => {
       ['make-plan', 'validation', 'plan_refused', 'undefined'],
       ['make-plan', 'validation', 'plan_refused', 'undefined'],
     ]);
-    expect([response.answer, model.asked.length]).toEqual(['All is done.', 3]);
+    expect(response.answer).toMatch(/^All is done\.\n\n\[Partial answer\. The plan before was refused: Step 1/);
+    expect([model.asked.length, response.decision?.partial]).toEqual([3, true]);
+    expect(suretyOf(response)).toEqual({ confidence: null, partial: response.decision?.reason });
     expect(response.decision?.reason).toContain('The run has made all of its 2 plans.');
     expect(model.asked[1]?.instructions).toContain('The plan before was refused: Step 1');
     expect(await unlike(opened)).toEqual([]);

@@ -1,7 +1,7 @@
 import { recordToJson } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Verifier } from '@sluice/core';
-import { endSignature } from '@sluice/run';
+import { endSignature, suretyOf } from '@sluice/run';
 import type { EndSignature } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { Waiting } from '@sluice/run';
@@ -74,7 +74,8 @@ function ended(response: AgentResponse, signature: EndSignature, progress: RunPr
   const wire = recordToJson('AgentResponse', { ...response, history: seen }) as Readonly<Record<string, unknown>>;
   const { request_id, session_id, kind, answer, error, incomplete } = wire;
   const { state, iterations, history, config_version, ended_at } = wire;
-  const outcome = { request_id, session_id, status: 'ended', kind, answer, error, incomplete, signature };
+  const answered = { answer, error, incomplete, ...suretyOf(response) };
+  const outcome = { request_id, session_id, status: 'ended', kind, ...answered, signature };
   if (response.run === null) return outcome;
   return { ...outcome, state, iterations, history, config_version, ended_at, ...progress.json() };
 }

@@ -255,3 +255,55 @@ describe('what is offered and what is admitted', () => {
     );
   });
 });
+
+describe('what a refused call is told to use in its place', () => {
+  const evaluator = evaluatorOf({
+    tool: {
+      a: { type: 'knowledge-query', available_in_states: ['undefined'], state: 'behind' },
+      b: { type: 'knowledge-query', available_in_states: ['undefined'] },
+      c: { type: 'knowledge-query', available_in_states: ['undefined', 'behind'] },
+    },
+    policy: { allowed_tools: ['*'] },
+    rules: { fresh: { tools: ['c'], history: { not_after: ['a'], at_most: 2 } } },
+  });
+  const judges = { granting: evaluator, inForce: evaluator };
+  const refused = (
+    toolId: string,
+    state: string,
+    offered: readonly string[],
+    calls: Readonly<Record<string, number>>,
+  ) => {
+    const verdict = eligible(
+      toolId,
+      {
+        ...{ groups: ['*'], state, offered: new Set(offered), toolChoice: null, calls, completed: false },
+        ...{ nested: false, connections: [] },
+        rules: {
+          ...{ tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: 'Which?', at: 0 },
+          ...{ loads: {}, held: [], succeeded: {}, approved: {}, spent: {} },
+        } as unknown as RuleFacts,
+      },
+      judges,
+    );
+    return verdict.ok ? null : verdict.message;
+  };
+
+  it('is neither the tool itself nor what a call before it has closed', () => {
+    const message = refused('core__a', 'behind', ids, {});
+    expect(message).toBe('The tool core__a is not available in the state behind. Offered were: core__c.');
+    expect(refused('core__a', 'behind', ['core__a', 'core__b'], {})).toBe(
+      'The tool core__a is not available in the state behind. No other tool is available now: answer without one.',
+    );
+  });
+
+  it('names the rule on the run’s history that it broke, and no tool that was not offered', () => {
+    const why = 'The tool core__c is not available after what this run did so far, by the rule "fresh": ';
+    const limit = 'at most 2 calls of its tools in a run.';
+    expect(refused('core__c', 'undefined', ids, { core__a: 1 })).toBe(
+      `${why}not after a call of core__a; ${limit} Offered were: core__a, core__b.`,
+    );
+    expect(refused('core__c', 'undefined', ['core__c'], { core__a: 1 })).toContain(
+      `${why}not after a call of other tools; ${limit}`,
+    );
+  });
+});

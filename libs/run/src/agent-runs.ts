@@ -30,6 +30,7 @@ import type { LoggedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
 import { agentPromptBytes } from './definition-bytes.js';
 import { promptTokensOf } from './prompt-tokens.js';
+import { withoutPartialNote } from './strategy/confidence/move.js';
 import { strategyRecord } from './strategy/choose.js';
 import { shareOfTime } from './strategy/fan-out.js';
 
@@ -243,10 +244,11 @@ export function handedBack(
   // The limit of a result counts the quotes around it.
   if (error === null) {
     const atMost = Math.min(agent?.answerBytes ?? Infinity, resultBytes - 2);
-    if (incomplete === null) return { ok: true, answer: briefAnswer(answer ?? '', atMost) };
-    // The model that reads it must not take half an answer for a whole one.
-    const note = `\n\n[${whyIncomplete(incomplete)}]`;
-    const brief = briefAnswer(answer ?? '', Math.max(1, atMost - utf8Length(JSON.stringify(note))));
+    // The model that reads it must not take half an answer for a whole one, nor one by what there is for a sure one.
+    const { words, mark } = withoutPartialNote(answer ?? '');
+    const note = incomplete === null ? mark : `${mark}\n\n[${whyIncomplete(incomplete)}]`;
+    if (note === '') return { ok: true, answer: briefAnswer(words, atMost) };
+    const brief = briefAnswer(words, Math.max(1, atMost - utf8Length(JSON.stringify(note))));
     return { ok: true, answer: brief + note };
   }
   const { code, message } = error;

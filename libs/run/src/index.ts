@@ -102,6 +102,7 @@ export { endOfDead, mayBeOfDead } from './ends/end-of-dead.js';
 export { endedBy, endRun } from './ends/end-run.js';
 export type { EndedBy } from './ends/end-run.js';
 export { errorResponse } from './ends/responses.js';
+export { suretyOf } from './ends/surety.js';
 export { hideSecrets, letterJson } from './redrive/letter-json.js';
 export type { ShownLetter } from './redrive/letter-json.js';
 export { letterAt, letterPosition, readLetters } from './redrive/letters.js';

@@ -116,6 +116,9 @@ describe('what the end of an agent’s run means', () => {
 
   it('half an answer says that it is one, and why', () => {
     const incomplete = { reason: 'length', finishReason: 'max_tokens' };
+    const partial = `${'a'.repeat(900)}\n\n[Partial answer. Step 1 of the plan failed: x]`;
+    const cut = handedBack({ answer: partial, error: null, incomplete: null }, settings, 300);
+    expect(cut).toMatchObject({ ok: true, answer: expect.stringMatching(/^a+[\s\S]*\[Partial answer\. Step 1 .*\]$/) });
     const back = handedBack({ answer: 'Half an ans', error: null, incomplete }, settings, 1_000);
     const note = 'This is not the whole answer: the model reached its limit of tokens (“max_tokens”).';
     expect(back).toEqual({ ok: true, answer: `Half an ans\n\n[${note}]` });

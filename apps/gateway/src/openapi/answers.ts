@@ -55,6 +55,11 @@ const outcome = {
     anyOf: [ref('IncompleteAnswer'), { type: 'null' }],
     description: 'Why the answer is not a whole one; null where it is, and where there is none.',
   },
+  confidence: {
+    type: ['number', 'null'],
+    description: 'How sure the answer can be, from 0 to 1 (docs/strategies.md); null where nothing was measured.',
+  },
+  partial: textOrNull('Why the answer is one by what there is: plans of the run failed. Null for any other answer.'),
 };
 const signature = {
   enum: ['verified', 'before_keys'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
-import { GenuineEnds } from '@sluice/run';
+import { GenuineEnds, suretyOf } from '@sluice/run';
 import { longestId, recordToJson } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
@@ -142,12 +142,11 @@ async function publishAndFollow(
   return response.error === null ? 0 : 1;
 }
 
-function endJson(
-  { requestId, kind, answer, incomplete, error, state, iterations }: AgentResponse,
-  session: string,
-): object {
+function endJson(response: AgentResponse, session: string): object {
+  const { requestId, kind, answer, incomplete, error, state, iterations } = response;
   const whole = incomplete === null ? null : recordToJson('IncompleteAnswer', incomplete);
-  return { request_id: requestId, session_id: session, kind, answer, incomplete: whole, error, state, iterations };
+  const answered = { kind, answer, incomplete: whole, ...suretyOf(response), error };
+  return { request_id: requestId, session_id: session, ...answered, state, iterations };
 }
 
 async function askNow(

@@ -2397,6 +2397,12 @@ export const schemas = {
         ],
         "doc": "How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured.",
         "default": null
+      },
+      {
+        "name": "partial",
+        "type": "boolean",
+        "doc": "Whether the answer that it asks for is one by what there is: plans failed or were refused, and none is left, or no turn is. False where an earlier version wrote the record.",
+        "default": false
       }
     ]
   },

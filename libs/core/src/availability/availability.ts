@@ -3,7 +3,7 @@ import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { holds, isHistoryOpen } from './conditions.js';
 import { budgetLeft, isLoadClosing, measureName } from './load.js';
 import { openInMinute } from './time.js';
-import type { AvailabilityRule, RuleFacts, RuleKind, RunHistory } from './types.js';
+import type { AvailabilityRule, BrokenHistory, RuleFacts, RuleKind, RunHistory } from './types.js';
 
 /** Conditions of all rules together, at most: the closed ones are the bits of one number. */
 export const mostConditions = 31;
@@ -27,6 +27,8 @@ export interface Availability {
   kindsOf(bits: number): readonly RuleKind[];
   /** The names of the rules of these conditions, and their kinds. */
   named(bits: number): readonly { readonly rule: string; readonly kind: RuleKind }[];
+  /** What of these conditions is about the run’s history. */
+  historyOf(bits: number): readonly BrokenHistory[];
 }
 
 /** Compiles the rules on when tools are available, once per configuration version. */
@@ -47,6 +49,10 @@ export function compileAvailability({
     },
     ofTool: (place) => byTool[place] ?? 0,
     kindsOf: (bits) => [...new Set(numbered.filter(({ bit }) => (bits & bit) !== 0).map(({ kind }) => kind))],
+    historyOf: (bits) =>
+      parts.flatMap(({ kind, rule: { name, history } }, n) =>
+        kind === 'history' && history !== undefined && (bits & (1 << n)) !== 0 ? [{ rule: name, history }] : [],
+      ),
     named: (bits) => numbered.filter(({ bit }) => (bits & bit) !== 0).map(({ rule, kind }) => ({ rule, kind })),
   };
 }

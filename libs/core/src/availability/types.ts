@@ -70,6 +70,12 @@ export interface HistoryCondition {
   readonly whileApproved: readonly string[];
 }
 
+/** A rule whose condition on the run’s history does not hold. */
+export interface BrokenHistory {
+  readonly rule: string;
+  readonly history: HistoryCondition;
+}
+
 /** What the run did so far, as its record has it. */
 export interface RunHistory {
   readonly calls: CallCounts;

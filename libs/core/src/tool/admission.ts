@@ -1,4 +1,5 @@
-import type { RuleFacts, RuleKind } from '../availability/types.js';
+import type { BrokenHistory, RuleFacts, RuleKind } from '../availability/types.js';
+import { quote } from '../quote.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { budgetUsed } from '../rules/budget-used.js';
 import { type CallCounts } from '../rules/call-counts.js';
@@ -59,11 +60,11 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       ok: false,
       code: 'unavailable',
       reason: 'unknown_tool',
-      message: `There is no tool of that name. ${offer(facts)}`,
+      message: `There is no tool of that name. ${offer(toolId, facts, judges)}`,
     };
   }
   for (const { rules } of [judges.granting, judges.inForce]) {
-    const verdict = byGroupAndState(tool, rules.decide(facts.groups, facts.state), facts);
+    const verdict = byGroupAndState(tool, rules.decide(facts.groups, facts.state), facts, judges);
     if (!verdict.ok) return verdict;
   }
   const open = isOpen(toolId, facts, judges);
@@ -74,7 +75,7 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       ok: false,
       code: 'unavailable',
       reason: 'not_bound',
-      message: `The tool ${toolId} is not available now. ${offer(facts)}`,
+      message: `The tool ${toolId} is not available now. ${offer(toolId, facts, judges)}`,
     };
   }
   // The connection stage refuses it, and says why.
@@ -84,7 +85,7 @@ export function eligible(toolId: string, facts: CallFacts, judges: Judges): Verd
       ok: false,
       code: 'policy_denied',
       reason: 'grant_invalid',
-      message: `The tool ${toolId} was not offered in this turn. ${offer(facts)}`,
+      message: `The tool ${toolId} was not offered in this turn. ${offer(toolId, facts, judges)}`,
     };
   }
   if (facts.unread === undefined) return { ok: true };
@@ -103,7 +104,9 @@ function isOpen(toolId: string, facts: CallFacts, judges: Judges): Verdict {
     const closing = closed & availability.ofTool(place);
     const [kind] = availability.kindsOf(closing);
     if (kind === undefined) continue;
-    const message = `The tool ${toolId} ${closedTexts[kind]} ${offer(facts)}`;
+    const [broken] = kind === 'history' ? availability.historyOf(closing) : [];
+    const why = broken === undefined ? closedTexts[kind] : byHistory(broken, facts.offered);
+    const message = `The tool ${toolId} ${why} ${offer(toolId, facts, judges)}`;
     return { ok: false, code: 'policy_denied', reason: `closed_by_${kind}`, message };
   }
   return { ok: true };
@@ -116,6 +119,25 @@ const closedTexts: Readonly<Record<RuleKind, string>> = {
   history: 'is not available after what this run did so far.',
 };
 
+/**
+ * Which rule on the run’s history closes the tool, and what it asks for. Of tools it names those alone that the turn
+ * was offered: others may be none of the caller’s business.
+ */
+function byHistory({ rule, history }: BrokenHistory, offered: ReadonlySet<string>): string {
+  const named = (ids: readonly string[]): string => {
+    const known = ids.filter((id) => offered.has(id));
+    return known.length === ids.length ? known.join(', ') : [...known, 'other tools'].join(', ');
+  };
+  const { after, notAfter, atMost, whileApproved } = history;
+  const asks = [
+    ...(after.length === 0 ? [] : [`only after a call of ${named(after)} succeeded`]),
+    ...(notAfter.length === 0 ? [] : [`not after a call of ${named(notAfter)}`]),
+    ...(atMost === null ? [] : [`at most ${atMost} ${atMost === 1 ? 'call' : 'calls'} of its tools in a run`]),
+    ...(whileApproved.length === 0 ? [] : [`only while an approved call of ${named(whileApproved)} holds`]),
+  ];
+  return `is not available after what this run did so far, by the rule ${quote(rule)}: ${asks.join('; ')}.`;
+}
+
 /** Whether both policies allow the tool and leave it a call in this run. Its approval is asked for by a later stage. */
 export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   for (const { configuration, policy, byId } of [judges.granting, judges.inForce]) {
@@ -123,28 +145,28 @@ export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdi
     if (policy.decide(tool) === 'deny') {
       // It is in the lists: what it lacks is an approver.
       return configuration.policy.allowedTools.includes(toolId) && isListed(tool, configuration.policy)
-        ? nobodyApproves(toolId, facts)
-        : notAllowed(toolId, facts);
+        ? nobodyApproves(toolId, facts, judges)
+        : notAllowed(toolId, facts, judges);
     }
-    if (tool.agent !== undefined && facts.nested) return tooDeep(toolId, facts);
+    if (tool.agent !== undefined && facts.nested) return tooDeep(toolId, facts, judges);
     const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);
     if (used !== null) return spent(toolId, used);
   }
   return { ok: true };
 }
 
-function notAllowed(toolId: string, facts: CallFacts): Verdict {
-  const message = `The tool ${toolId} is not allowed here. ${offer(facts)}`;
+function notAllowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  const message = `The tool ${toolId} is not allowed here. ${offer(toolId, facts, judges)}`;
   return { ok: false, code: 'policy_denied', reason: 'not_allowed', message };
 }
 
-function tooDeep(toolId: string, facts: CallFacts): Verdict {
-  const message = `The tool ${toolId} is an agent, and an agent calls no other. ${offer(facts)}`;
+function tooDeep(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  const message = `The tool ${toolId} is an agent, and an agent calls no other. ${offer(toolId, facts, judges)}`;
   return { ok: false, code: 'policy_denied', reason: 'nested_agent', message };
 }
 
-function nobodyApproves(toolId: string, facts: CallFacts): Verdict {
-  const message = `The tool ${toolId} needs an approval, and there is nobody to give it. ${offer(facts)}`;
+function nobodyApproves(toolId: string, facts: CallFacts, judges: Judges): Verdict {
+  const message = `The tool ${toolId} needs an approval, and there is nobody to give it. ${offer(toolId, facts, judges)}`;
   return { ok: false, code: 'policy_denied', reason: 'no_approver', message };
 }
 
@@ -156,18 +178,29 @@ function spent(toolId: string, used: 'tool' | 'run'): Verdict {
   return { ok: false, code: 'policy_denied', reason: 'budget_used', message };
 }
 
-function byGroupAndState(tool: ConfiguredTool, decision: RuleDecision, facts: CallFacts): Verdict {
+function byGroupAndState(tool: ConfiguredTool, decision: RuleDecision, facts: CallFacts, judges: Judges): Verdict {
   if (decision.eligible.includes(tool.key)) return { ok: true };
   if (decision.filteredByState.includes(tool.key)) {
-    const message = `The tool ${tool.id} is not available in the state ${decision.state}. ${offer(facts)}`;
+    const message = `The tool ${tool.id} is not available in the state ${decision.state}. ${offer(tool.id, facts, judges)}`;
     return { ok: false, code: 'policy_denied', reason: 'not_eligible_state', message };
   }
-  const message = `The tool ${tool.id} is not available for this request. ${offer(facts)}`;
+  const message = `The tool ${tool.id} is not available for this request. ${offer(tool.id, facts, judges)}`;
   return { ok: false, code: 'policy_denied', reason: 'not_eligible_group', message };
 }
 
-function offer({ offered }: CallFacts): string {
-  return offered.size === 0
-    ? 'No tools were offered: answer without one.'
-    : `Offered were: ${[...offered].slice(0, 50).join(', ')}.`;
+/**
+ * What of the turn’s offer may be called in the place of this tool: not the tool itself, nor what a call before this
+ * one has closed.
+ */
+function offer(toolId: string, facts: CallFacts, { granting, inForce }: Judges): string {
+  const { offered, groups, state } = facts;
+  if (offered.size === 0) return 'No tools were offered: answer without one.';
+  const decisions = [granting, inForce].map(({ rules }) => new Set(rules.decide(groups, state).eligible));
+  const left = [...offered].filter((id) => {
+    const key = granting.byId(id)?.key;
+    return id !== toolId && key !== undefined && decisions.every((eligible) => eligible.has(key));
+  });
+  return left.length === 0
+    ? 'No other tool is available now: answer without one.'
+    : `Offered were: ${left.slice(0, 50).join(', ')}.`;
 }

@@ -1,4 +1,4 @@
-import { cut, isConfidence, isPlanned, toolChoiceOf } from '@sluice/core';
+import { isConfidence, isPlanned, toolChoiceOf } from '@sluice/core';
 import type { Evaluator, ModelTurn } from '@sluice/core';
 import type { StrategyDecision, Toolset } from '@sluice/contracts';
 import { confidenceMove, partialNote } from './confidence/move.js';
@@ -6,13 +6,11 @@ import type { Move } from './move.js';
 import { needsPlan, plannerAmong, planProgress } from './progress.js';
 import type { PlanProgress } from './progress.js';
 import { supervised } from './supervise.js';
-
-/** Characters of an earlier step’s words in a reason. */
-const quotedCharacters = 300;
+import { quoted, whyNoPlan } from './why-plan.js';
 
 const react: Move = { kind: 'react' };
 
-const unmeasured = { attempt: 0, score: null, confidence: null };
+const unmeasured = { attempt: 0, score: null, confidence: null, partial: false };
 
 /** What the strategy of a run makes of its turn, from the Toolset alone: equal Toolsets give equal moves. */
 export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
@@ -30,20 +28,27 @@ export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
     return { kind: 'ask', decision: decided('answer', reason), tools: [], choice: { type: 'none' } };
   };
   if (toolChoiceOf(toolChoice).type === 'none') return answer('The request wants no tool to be called.');
+  /** By what there is: a plan did not come to its end, and no other one takes its place. */
+  const partial = (reason: string): Move => {
+    const decision = { ...decided('answer', reason), partial: true };
+    return { kind: 'ask', decision, tools: [], choice: { type: 'none' } };
+  };
   const planner = plannerAmong(tools, evaluator);
   if (needsPlan(progress)) {
     const why = whyPlan(progress);
-    if (planner === null) return answer(`${why} No tool that takes a plan is offered, so there is no other.`);
+    if (planner === null) return partial(`${why} No tool that takes a plan is offered, so there is no other.`);
     if (progress.plans >= planner.plan.maxPlans)
-      return answer(`${why} The run has made all of its ${planner.plan.maxPlans} plans.`);
+      return partial(`${why} The run has made all of its ${planner.plan.maxPlans} plans.`);
     const decision = { ...decided('plan', why), plan: progress.plans + 1 };
     return { kind: 'ask', decision, tools: [planner], choice: { type: 'tool', id: planner.id } };
   }
   const { next, plan } = progress;
   const count = plan?.steps.length ?? 0;
+  if (next === null && count === 0 && progress.plans > 1)
+    return partial('The plan has no steps, and the plan before was not done.');
   if (next === null) return answer(count === 0 ? 'The plan has no steps.' : `All ${count} steps of the plan are done.`);
   const tool = evaluator.tool(next.tool);
-  if (tool === undefined) return answer(`There is no tool ${next.tool} any more.`);
+  if (tool === undefined) return partial(`There is no tool ${next.tool} any more.`);
   if (next.arguments === null && tools.some(({ id }) => id === tool.id)) {
     const decision = decided('arguments', `Step ${next.number} of ${count} ${next.open ?? ''}.`, next.number);
     return { kind: 'ask', decision, tools: [tool], choice: { type: 'tool', id: tool.id } };
@@ -62,11 +67,7 @@ export function nextMove(toolset: Toolset, evaluator: Evaluator): Move {
 }
 
 function whyPlan({ made, failed, done }: PlanProgress): string {
-  if (made === null) return 'The run begins with a plan.';
-  const observed = cut((failed ?? made).observation ?? '', quotedCharacters);
-  return failed === null
-    ? `The plan before was refused: ${observed}`
-    : `Step ${done + 1} of the plan failed: ${observed}`;
+  return failed === null ? whyNoPlan(made) : `Step ${done + 1} of the plan failed: ${quoted(failed.observation)}`;
 }
 
 /**

@@ -30,6 +30,6 @@ export function supervised({ run, request, tools }: Toolset, { byId }: Pick<Eval
     ended.length === 0
       ? `${agents} ${agents === 1 ? 'agent is' : 'agents are'} offered.`
       : `${answered} of ${ended.length} agents of the turn before answered.`;
-  const unmeasured = { attempt: 0, score: null, confidence: null };
+  const unmeasured = { attempt: 0, score: null, confidence: null, partial: false };
   return { ...unmeasured, strategy: 'supervisor', action: 'supervise', reason, plan: 0, step: 0 };
 }

@@ -191,6 +191,8 @@ class EndedRun(Answer):
     answer: str | None = Field(description="The answer, of a run that has one.")
     error: RunError | None = Field(description="Why the run has no answer.")
     incomplete: IncompleteAnswer | None = Field(description="Why the answer is not a whole one; null where it is, and where there is none.")
+    confidence: float | None = Field(description="How sure the answer can be, from 0 to 1 (docs/strategies.md); null where nothing was measured.")
+    partial: str | None = Field(description="Why the answer is one by what there is: plans of the run failed. Null for any other answer.")
     signature: Literal["verified", "before_keys"] | str | None = Field(default=None, description="Whether the service that ended the run signed this; `before_keys`: it is older than the keys, or than signed ends.")
     state: str | None = Field(default=None, description="The state that the run ended in.")
     iterations: int | None = Field(default=None, description="How many iterations it had.")

@@ -299,6 +299,7 @@ class StrategyDecision(Record):
     attempt: int = Field(default=0, description="Which attempt at the step, from 1; 0 where the turn makes none, or where attempts are not counted.")
     score: StepScore | None = Field(default=None, description="How good the result of the call before was, which the decision rests on; null where nothing was measured.")
     confidence: float | None = Field(default=None, description="How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured.")
+    partial: bool = Field(default=False, description="Whether the answer that it asks for is one by what there is: plans failed or were refused, and none is left, or no turn is. False where an earlier version wrote the record.")
 
 
 class TurnModel(Record):

@@ -270,6 +270,10 @@ export interface EndedRun {
   readonly error: RunError | null;
   /** Why the answer is not a whole one; null where it is, and where there is none. */
   readonly incomplete: IncompleteAnswer | null;
+  /** How sure the answer can be, from 0 to 1 (docs/strategies.md); null where nothing was measured. */
+  readonly confidence: number | null;
+  /** Why the answer is one by what there is: plans of the run failed. Null for any other answer. */
+  readonly partial: string | null;
   /** Whether the service that ended the run signed this; `before_keys`: it is older than the keys, or than signed ends. */
   readonly signature?: "verified" | "before_keys";
   /** The state that the run ended in. */

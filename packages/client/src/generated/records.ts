@@ -446,6 +446,8 @@ export interface StrategyDecision {
   readonly score: StepScore | null;
   /** How sure an answer by what there is can be, from 0 to 1; null where none is asked for, or where nothing was measured. */
   readonly confidence: number | null;
+  /** Whether the answer that it asks for is one by what there is: plans failed or were refused, and none is left, or no turn is. False where an earlier version wrote the record. */
+  readonly partial: boolean;
 }
 
 /** Which model took a turn. */

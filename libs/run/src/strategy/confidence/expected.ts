@@ -1,12 +1,10 @@
-import { cut, normaliseState, transition } from '@sluice/core';
+import { normaliseState, transition } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Step } from '@sluice/core';
 import { nextStep } from '../progress.js';
 import type { NextStep } from '../progress.js';
+import { quoted, whyNoPlan } from '../why-plan.js';
 import { bestAttempt, heldStep, settled } from './flow.js';
 import type { Attempt, Flow, HeldStep } from './flow.js';
-
-/** Characters of an earlier step’s words in a reason. */
-const quotedCharacters = 300;
 
 /** Tools that a simpler call may be one of, at most. */
 const mostTools = 8;
@@ -132,9 +130,8 @@ function anotherPlan({ plans }: Flow, planner: Planner | null, why: string): Exp
 }
 
 function whyPlan({ made, ended }: Flow): string {
-  if (made === null) return 'The run begins with a plan.';
-  return ended === null
-    ? `The plan before was refused: ${quoted(made.observation)}`
+  return made === null || ended === null
+    ? whyNoPlan(made)
     : `The review of the last result wants another plan: ${quoted(ended.why)}`;
 }
 
@@ -153,8 +150,4 @@ export function measured({ step, score }: Attempt, { number, tool }: Pick<HeldSt
   const inputs = Object.entries(score.inputs).map(([name, value]) => `${name} ${value}`);
   const judged = score.judged === null ? '' : `, judged ${score.judged}`;
   return `${call} has the confidence ${score.confidence} and needs ${score.threshold} (${score.kind}: ${inputs.join(', ')}${judged}).`;
-}
-
-export function quoted(words: string): string {
-  return cut(words, quotedCharacters);
 }

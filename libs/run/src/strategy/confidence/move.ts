@@ -1,8 +1,9 @@
-import { cut, normaliseState, toolChoiceOf } from '@sluice/core';
+import { cut, isConfidence, normaliseState, toolChoiceOf } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, ModelTurn } from '@sluice/core';
 import type { StrategyDecision, Toolset } from '@sluice/contracts';
 import type { Move } from '../move.js';
-import { expected, measured, quoted } from './expected.js';
+import { quoted } from '../why-plan.js';
+import { expected, measured } from './expected.js';
 import type { Expected, TurnFacts } from './expected.js';
 import { answerConfidence, flowOf } from './flow.js';
 import type { Flow } from './flow.js';
@@ -83,7 +84,17 @@ function decided(
   attempt = 0,
 ): StrategyDecision {
   const strategy = run.strategy?.name ?? '';
-  return { strategy, action, reason, plan: flow.plans, step, attempt, score: flow.scored, confidence: null };
+  return {
+    strategy,
+    action,
+    reason,
+    plan: flow.plans,
+    step,
+    attempt,
+    score: flow.scored,
+    confidence: null,
+    partial: action === 'partial',
+  };
 }
 
 function askFor(tools: readonly ConfiguredTool[], decision: StrategyDecision): Move {
@@ -112,8 +123,15 @@ export function personalReview({ best, step }: Expected & { readonly kind: 'over
   return JSON.stringify({ review: { decision: 'accept', step: number, confidence: best.score.confidence, why } });
 }
 
+/** An answer, and the note behind it where it has one. */
+export function withoutPartialNote(answer: string): { readonly words: string; readonly mark: string } {
+  const at = answer.endsWith(']') ? answer.lastIndexOf('\n\n[Partial answer') : -1;
+  return at === -1 ? { words: answer, mark: '' } : { words: answer.slice(0, at), mark: answer.slice(at) };
+}
+
 /** The note behind a partial answer, so that it does not pass for a whole one; empty for others. */
-export function partialNote({ action, reason, confidence }: StrategyDecision): string {
-  if (action !== 'partial') return '';
-  return `\n\n[Partial answer, confidence ${confidence ?? 'unknown'}. ${reason}]`;
+export function partialNote({ strategy, partial, reason, confidence }: StrategyDecision): string {
+  if (!partial) return '';
+  const sure = isConfidence(strategy) ? `, confidence ${confidence ?? 'unknown'}` : '';
+  return `\n\n[Partial answer${sure}. ${reason}]`;
 }
