@@ -3,16 +3,17 @@ import type { DynamicModule } from '@nestjs/common';
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { AUTHENTICATOR, authenticatorOf, neededServers, requireSigner, RUNTIME, startService } from '@sluice/host';
-import type { Log, Runtime, Service } from '@sluice/host';
+import type { Log, Runtime, Service, Metrics } from '@sluice/host';
 import type { Incoming } from '@sluice/bus';
 import { isAgentRunId } from '@sluice/run';
+import type { Configuration } from '@sluice/core';
+import type { McpServerStatus } from '@sluice/hub';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
-import { showServerStates, showServerTools } from './server-metrics.js';
 import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
 import { forgetWorkspaces } from './workspaces.js';
@@ -115,5 +116,25 @@ export async function serveExecutor(runtime: Runtime): Promise<Service> {
       await service.close();
       await servers.close();
     },
+  };
+}
+
+/** Shows the tools of each server of the configuration in force; servers that are in it no more are forgotten. */
+function showServerTools({ mcpServers, tools }: Configuration, metrics: Metrics): void {
+  metrics.mcpServerTools.reset();
+  for (const { id } of mcpServers) {
+    const own = tools.filter(({ mcp }) => mcp?.server === id && mcp.kind === undefined);
+    const offered = own.filter(({ spec }) => spec !== null).length;
+    metrics.mcpServerTools.set({ server: id, status: 'offered' }, offered);
+    metrics.mcpServerTools.set({ server: id, status: 'withheld' }, own.length - offered);
+  }
+}
+
+/** Reads the state of the servers whenever the metrics are read. */
+function showServerStates(status: () => readonly McpServerStatus[], metrics: Metrics): void {
+  const gauge = metrics.mcpServerReady as typeof metrics.mcpServerReady & { collect?: () => void };
+  gauge.collect = () => {
+    gauge.reset();
+    for (const { server, state } of status()) gauge.set({ server }, state === 'ready' ? 1 : 0);
   };
 }

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { longestCancelReason } from '@sluice/run';
 import { Callers } from './caller.js';
-import { cancelReason } from './cancel-reason.js';
 import { Route } from './openapi/route.js';
 import { prefers } from './prefers.js';
 import { idOfKey } from './repeated-request.js';
@@ -14,6 +14,7 @@ import { locationOfLink } from './run-location.js';
 import type { RunLocation, RunQuery } from './run-location.js';
 import { RunsService } from './runs.service.js';
 import { strictBody } from './strict-body.js';
+import { Refusal } from './refusal.js';
 
 /** Runs over HTTP: started, waited for, streamed, cancelled (docs/http.md). */
 @Controller()
@@ -68,4 +69,16 @@ export class RunsController {
     const caller = await this.callers.of(http);
     return { run: await this.runs.locate(asked.requestId, caller), caller };
   }
+}
+
+/** Why the caller cancels its run, '' where it does not say. Throws Refusal(400) with what to change. */
+function cancelReason(http: Request): string {
+  if (http.get('transfer-encoding') === undefined && Number(http.get('content-length') ?? 0) === 0) return '';
+  const body = strictBody(http, ['Cancellation'], ['reason']);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal(400, 'invalid_request', 'The body must be an object, or be left out.');
+  const { reason = '' } = body as { readonly reason?: unknown };
+  if (typeof reason !== 'string' || reason.length > longestCancelReason)
+    throw new Refusal(400, 'invalid_request', `reason must be text of at most ${longestCancelReason} characters.`);
+  return reason.toWellFormed();
 }

@@ -23,21 +23,19 @@ const restMs = 30_000;
 const fewMissing = 8;
 
 /** What `hybrid` went by. All but the first went by words alone. */
-const meaningsWays = [
+export type MeaningsWay =
   /** The closeness of meanings. */
-  'used',
+  | 'used'
   /** The list has tools without vectors, which are made meanwhile, for later requests. */
-  'preparing',
+  | 'preparing'
   /** The model did not answer in time. */
-  'late',
+  | 'late'
   /** The model failed, now or within the last half minute. */
-  'failed',
+  | 'failed'
   /** The list is longer than is embedded. */
-  'too_many_tools',
+  | 'too_many_tools'
   /** The configuration names no model. */
-  'no_model',
-] as const;
-export type MeaningsWay = (typeof meaningsWays)[number];
+  | 'no_model';
 
 /** How close the tools are to a question, as far as that is known, and why it is not. */
 export interface Closeness {

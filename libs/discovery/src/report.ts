@@ -4,8 +4,7 @@ import type { BypassReason } from './route.js';
 import type { FailOpenReason } from './selector.js';
 
 /** Where a provider’s own search of tools is. */
-const nativeSearchAts = ['provider', 'unsupported_wire', 'unsupported_model'] as const;
-export type NativeSearchAt = (typeof nativeSearchAts)[number];
+export type NativeSearchAt = 'provider' | 'unsupported_wire' | 'unsupported_model';
 
 /**
  * How a search was answered; `provider` by the provider’s own search, `all` where the service of the strategy `api`

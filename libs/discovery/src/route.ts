@@ -14,29 +14,27 @@ const unreadReasons = [
 export type UnreadReason = (typeof unreadReasons)[number];
 
 /** Why discovery leaves a request as it is, or its tools. */
-const bypassReasons = [
+export type BypassReason =
   /** Neither pipe is enabled. */
-  'disabled',
+  | 'disabled'
   /** Outputs of tools go to their own pipe, which is enabled. */
-  'tool_output',
+  | 'tool_output'
   /** The request has no tools. */
-  'no_tools',
+  | 'no_tools'
   /** The strategy is `passthrough`, or one that there is not. */
-  'passthrough',
+  | 'passthrough'
   /** No more tools than are kept anyway. */
-  'few_tools',
-  'all_kept',
+  | 'few_tools'
+  | 'all_kept'
   /** The wire format is one in which tools are not changed. */
-  'unsupported_wire',
+  | 'unsupported_wire'
   /** The client has its provider’s search among its tools, so it chooses itself what is shown. */
-  'own_search',
+  | 'own_search'
   /** A tool of the client has the search tool’s name. */
-  'name_clash',
-  ...unreadReasons,
+  | 'name_clash'
+  | UnreadReason
   /** The strategy failed, or the changed request could not be written. */
-  'failed',
-] as const;
-export type BypassReason = (typeof bypassReasons)[number];
+  | 'failed';
 
 export function isUnread(bypass: BypassReason | null): boolean {
   return unreadReasons.some((reason) => reason === bypass);

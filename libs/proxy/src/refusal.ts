@@ -1,8 +1,7 @@
 import type { ProxyApi } from '@sluice/core';
 
 /** Why the proxy answers itself. */
-const proxyFailures = ['no_upstream', 'unreachable', 'timeout', 'broken_off', 'refused', 'unreadable'] as const;
-export type ProxyFailure = (typeof proxyFailures)[number];
+export type ProxyFailure = 'no_upstream' | 'unreachable' | 'timeout' | 'broken_off' | 'refused' | 'unreadable';
 
 export const failureStatus: Readonly<Record<ProxyFailure, number>> = {
   no_upstream: 503,

@@ -1,8 +1,7 @@
-import { agentBegunBy } from '@sluice/core';
+import { agentBegunBy, normaliseState } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentStep, AgentStepResult } from '@sluice/contracts';
-import { agentBegunEntry } from './agents.js';
+import type { AgentStep, AgentStepResult, ParentCall } from '@sluice/contracts';
 import { argumentsOf, caller, cut, time, draftEntry } from './draft-entry.js';
 import type { Facts, EntryDraft } from './draft-entry.js';
 
@@ -77,5 +76,28 @@ function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }
     to: step.state,
     timestamp: time(step.endedAt),
     ...caller(result.run.principal),
+  });
+}
+
+/** A call of an agent that became a run of its own: whose call it is, what is asked, and what the run may use. */
+function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authentic }: Facts): EntryDraft {
+  const { next, run } = result;
+  return draftEntry('agent_begun', result, {
+    authentic,
+    tool_id: parent.tool,
+    parent_request_id: parent.requestId,
+    parent_session_id: parent.sessionId,
+    tool_call_id: parent.toolCallId,
+    ...caller(run.principal),
+    question: cut(next.question),
+    question_hash: sha256(next.question),
+    requested_groups: run.requestedGroups,
+    initial_state: normaliseState(next.state),
+    max_iterations: run.maxIterations,
+    deadline: time(run.deadline),
+    max_tokens: parent.maxTokens,
+    max_micro_usd: parent.maxMicroUsd,
+    // Set only where there is one, so that entries of agents that ran alone are unchanged.
+    ...(parent.fanOut === null ? {} : { side_by_side: parent.fanOut.size }),
   });
 }

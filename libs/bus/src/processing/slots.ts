@@ -1,6 +1,11 @@
+import { Heap } from './heap.js';
+import type { Queued } from './heap.js';
+
 /** Of one tenant at one service: those that wait, first come first served, and how many of its records are in work. */
-interface Share {
+interface Share extends Queued {
   readonly service: number;
+  /** In the order they came. */
+  readonly number: number;
   readonly line: ((granted: boolean) => void)[];
   taken: number;
   /** When it was served last, or came, in grants since the beginning. */
@@ -36,8 +41,11 @@ export class Slots implements Room {
   private services = 0;
   private readonly closed = new Set<number>();
   private grants = 0;
+  private came = 0;
   /** Of tenants that have something in work or waiting. */
   private readonly shares = new Map<string, Share>();
+  /** Those of them that wait, the next one first: a grant does not look through thousands of tenants. */
+  private readonly queue = new Heap<Share>(isSooner);
 
   private last: string | undefined;
   /** When a record of another tenant than the last one’s came. */
@@ -78,7 +86,7 @@ export class Slots implements Room {
     let share = this.shares.get(key);
     // Behind those that were served before it came, ahead of the one that was served last.
     if (share === undefined) {
-      share = { service, line: [], taken: 0, served: this.grants - 0.5 };
+      share = { service, number: ++this.came, line: [], taken: 0, served: this.grants - 0.5, index: -1 };
       this.shares.set(key, share);
     }
     if (this._taken < this.limit && this._waiting === 0) {
@@ -86,8 +94,10 @@ export class Slots implements Room {
       return true;
     }
     this._waiting++;
-    const { line } = share;
-    return new Promise((resolve) => line.push(resolve));
+    const waiting = share;
+    return new Promise((resolve) => {
+      if (waiting.line.push(resolve) === 1) this.queue.push(waiting);
+    });
   }
 
   /** One record of the tenant is done. */
@@ -97,7 +107,8 @@ export class Slots implements Room {
     const share = this.shares.get(key);
     if (share !== undefined) {
       share.taken--;
-      if (share.taken === 0 && share.line.length === 0) this.shares.delete(key);
+      if (share.line.length > 0) this.queue.moved(share);
+      else if (share.taken === 0) this.shares.delete(key);
     }
     while (this._taken < this.limit && this._waiting > 0) this.grant();
   }
@@ -108,6 +119,7 @@ export class Slots implements Room {
     for (const [key, share] of this.shares) {
       if (share.service !== service) continue;
       this._waiting -= share.line.length;
+      if (share.line.length > 0) this.queue.remove(share);
       for (const waiting of share.line.splice(0)) waiting(false);
       if (share.taken === 0) this.shares.delete(key);
     }
@@ -133,13 +145,14 @@ export class Slots implements Room {
   }
 
   private grant(): void {
-    let next: Share | undefined;
-    for (const share of this.shares.values())
-      if (share.line.length > 0 && (next === undefined || isSooner(share, next))) next = share;
+    const next = this.queue.first;
     if (next === undefined) return;
     this._waiting--;
     this.serve(next);
-    next.line.shift()?.(true);
+    const granted = next.line.shift();
+    if (next.line.length > 0) this.queue.moved(next);
+    else this.queue.remove(next);
+    granted?.(true);
   }
 
   private serve(share: Share): void {
@@ -152,5 +165,6 @@ export class Slots implements Room {
 const keyOf = (tenant: string, service: number): string => `${service} ${tenant}`;
 
 function isSooner(one: Share, other: Share): boolean {
-  return one.taken === other.taken ? one.served < other.served : one.taken < other.taken;
+  if (one.taken !== other.taken) return one.taken < other.taken;
+  return one.served === other.served ? one.number < other.number : one.served < other.served;
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { Heap } from '../../src/processing/heap.js';
+import type { Queued } from '../../src/processing/heap.js';
 import { type Room, Slots } from '../../src/processing/slots.js';
 
 /** Records that wait, by the tenants that they are of, and the order in which they are served. */
@@ -154,4 +156,93 @@ describe('room for records in work', () => {
   it.each([0, -1, NaN])('cannot be %s, which would stop all work without a word', (limit) => {
     expect(() => new Slots(limit)).toThrow(/maxInFlight.*Make it 1 or more/);
   });
+});
+
+/** The rule itself: each grant looks through all that wait. */
+class Scan {
+  readonly served: number[] = [];
+  private grants = 0;
+  private inWork = 0;
+  private readonly tenants = new Map<string, { taken: number; served: number; line: number[] }>();
+
+  constructor(private readonly most: number) {}
+
+  take(name: string, id: number): void {
+    const tenant = this.tenants.get(name) ?? { taken: 0, served: this.grants - 0.5, line: [] };
+    this.tenants.set(name, tenant);
+    tenant.line.push(id);
+    this.fill();
+  }
+
+  free(name: string): void {
+    const tenant = this.tenants.get(name);
+    if (tenant === undefined) return;
+    this.inWork--;
+    tenant.taken--;
+    if (tenant.taken === 0 && tenant.line.length === 0) this.tenants.delete(name);
+    this.fill();
+  }
+
+  private fill(): void {
+    while (this.inWork < this.most) {
+      const [next] = [...this.tenants.values()]
+        .filter(({ line }) => line.length > 0)
+        .sort((one, other) => one.taken - other.taken || one.served - other.served);
+      const id = next?.line.shift();
+      if (next === undefined || id === undefined) return;
+      this.inWork++;
+      next.taken++;
+      next.served = ++this.grants;
+      this.served.push(id);
+    }
+  }
+}
+
+it('serves in the order of the rule, whatever comes and ends', async () => {
+  const act = fc.record({ tenant: fc.nat(7), isTake: fc.boolean() });
+  const run = async (most: number, acts: readonly { readonly tenant: number; readonly isTake: boolean }[]) => {
+    const slots = new Slots(most);
+    const scan = new Scan(most);
+    const served: number[] = [];
+    const inWork: string[] = [];
+    for (const [id, { tenant, isTake }] of acts.entries()) {
+      if (isTake) {
+        const name = `t${tenant}`;
+        const granted = (): void => void (served.push(id), inWork.push(name));
+        const taking = slots.take(name);
+        if (taking === true) granted();
+        else void Promise.resolve(taking).then(granted);
+        scan.take(name, id);
+      } else {
+        const [name] = inWork.splice(tenant % Math.max(1, inWork.length), 1);
+        if (name === undefined) continue;
+        slots.free(name);
+        scan.free(name);
+      }
+      await settled();
+      expect(served).toEqual(scan.served);
+    }
+  };
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(act, { maxLength: 60 }), run), {
+    numRuns: 100,
+  });
+});
+
+it('finds the next of 20 000 tenants without a look at each', () => {
+  let looks = 0;
+  class Counted extends Heap<Queued & { readonly rank: number }> {
+    constructor() {
+      super((one, other) => (looks++, one.rank < other.rank));
+    }
+  }
+  const heap = new Counted();
+  const entries = Array.from({ length: 20_000 }, (_, at) => ({ index: -1, rank: (at * 7_919) % 20_000 }));
+  for (const entry of entries) heap.push(entry);
+  looks = 0;
+  for (let rank = 0; rank < 20_000; rank++) {
+    const first = heap.first as (typeof entries)[number];
+    expect(first.rank).toBe(rank);
+    heap.remove(first);
+  }
+  expect(looks / 20_000).toBeLessThan(40);
 });

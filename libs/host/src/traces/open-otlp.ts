@@ -1,14 +1,20 @@
 import type { Tracer } from '@opentelemetry/api';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace';
+import type { SpanExporter, Sampler } from '@opentelemetry/sdk-trace';
 import type { ModelSettings } from '@sluice/core';
 import type { Environment } from '../environment.js';
 import type { Log } from '../log.js';
-import type { TracesSettings } from '../traces-environment.js';
+import type { TracesSettings, SamplerSettings } from '../traces-environment.js';
 import { GivenIds } from './given-ids.js';
 import { OtlpTraces } from './otlp-traces.js';
-import { samplerOf } from './samplers.js';
 import type { Traces } from './traces.js';
 import { WatchedExporter } from './watched-exporter.js';
 
@@ -69,4 +75,22 @@ async function inTime(ending: Promise<void>, log: Log): Promise<void> {
   const ended = await Promise.race([ending.catch(() => undefined), late]);
   clearTimeout(timer);
   if (ended === 'late') log.warn('the last spans were not taken in time and are lost');
+}
+
+/** Which traces are kept, as OTEL_TRACES_SAMPLER says. */
+function samplerOf({ name, ratio }: SamplerSettings): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
 }

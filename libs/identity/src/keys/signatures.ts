@@ -1,12 +1,30 @@
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { JsonObject, Signatures, SignerRole } from '@sluice/core';
 import { batchOf, batchType, largestBatch } from './batch.js';
 import { signJws } from './jws.js';
 import type { KeySet } from './key-set.js';
-import { hashKey, keyedHash } from './keyed-hash.js';
-import type { HashKey } from './keyed-hash.js';
 import { Memory } from './memory.js';
 import { privateKey } from './read-key-set.js';
 import { verifierWith } from './verifier.js';
+
+/** Made from a signing key, and good for nothing but hashes: neither tells anything about the other. */
+interface HashKey {
+  readonly kid: string;
+  readonly key: KeyObject;
+}
+
+const purpose = 'sluice keyed hash';
+
+/** `d` is the private part of the key `kid`, base64url. */
+function hashKey(kid: string, d: string): HashKey {
+  return { kid, key: createSecretKey(Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', purpose, 32))) };
+}
+
+/** `<kid>:<HMAC-SHA-256 of the text in UTF-8, hexadecimal>`. */
+function keyedHash({ kid, key }: HashKey, text: string): string {
+  return `${kid}:${createHmac('sha256', key).update(text).digest('hex')}`;
+}
 
 /**
  * Signatures of its own that a process recognises without arithmetic: where all services share one, that is all of

@@ -1,15 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { Fault } from '@sluice/core';
 import type { Claim, ClaimRequest } from '@sluice/core';
-import type { DatabaseSync } from 'node:sqlite';
 import type { StoredLedger } from '../documented.js';
 import type { LedgerLog } from '../ledger-log.js';
 import { Batch } from './batch.js';
-import { belongingOn } from './belonging.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
 import { ratesOn } from './rates.js';
 import { patiently } from './storage-error.js';
 import { storedKey } from './stored-key.js';
+import type { Belonging } from '../belonging.js';
 
 /** Claims, documents, and calls counted per window, in one file. */
 export interface SqliteLedger extends StoredLedger {
@@ -105,4 +105,24 @@ function notOwned(key: string, owner: string, claim: Claim | undefined): Fault {
 
 function isClosed(): Fault {
   return new Fault('ledger_unreachable', 'The ledger was closed by this process.', false);
+}
+
+/** The one row that says it; `write` and `read` are the ledger’s own ways to its file. */
+function belongingOn(
+  database: DatabaseSync,
+  ways: {
+    readonly write: <T>(work: () => T) => Promise<T>;
+    readonly read: <T>(work: () => T) => Promise<T>;
+  },
+): Belonging {
+  const find = database.prepare('SELECT log FROM belonging WHERE one = 1');
+  const change = database.prepare('INSERT OR REPLACE INTO belonging VALUES (1, ?)');
+  const take = database.prepare(
+    "INSERT INTO belonging VALUES (1, ?) ON CONFLICT DO UPDATE SET log = excluded.log WHERE log = ''",
+  );
+  return {
+    find: () => ways.read(() => (find.get()?.['log'] as string | undefined) ?? null),
+    take: (log) => ways.write(() => void take.run(log)),
+    change: (log) => ways.write(() => void change.run(log)),
+  };
 }

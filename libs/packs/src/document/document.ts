@@ -1,5 +1,4 @@
-const documentFormats = ['pdf', 'docx', 'html', 'text'] as const;
-export type DocumentFormat = (typeof documentFormats)[number];
+export type DocumentFormat = 'pdf' | 'docx' | 'html' | 'text';
 
 /** A part of a document’s text: from `start` up to, and without, `end`. */
 export interface Block {

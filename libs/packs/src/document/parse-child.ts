@@ -5,9 +5,9 @@ import { Buffer } from 'node:buffer';
 import { documentLimits } from './document.js';
 import type { ParsedDocument } from './document.js';
 import { htmlText } from './html-charset.js';
-import { parseDocx } from './parse-docx.js';
 import { parseHtml } from './parse-html.js';
 import { parsePdf } from './parse-pdf.js';
+import { docxNotes } from './docx-notes.js';
 
 /** What the process says. */
 export type Parsed =
@@ -49,3 +49,14 @@ try {
   answer({ ok: false, message: error instanceof Error ? error.message : String(error) });
 }
 process.exit();
+
+/**
+ * A Word document by its structure: headings, lists and tables as Word names them. Pictures are left out, what stands
+ * outside of the text is noted, and no file it refers to is opened.
+ */
+async function parseDocx(bytes: Uint8Array, most: number): Promise<ParsedDocument> {
+  const { default: mammoth } = await import('mammoth');
+  const noPicture = mammoth.images.imgElement(() => Promise.resolve({ src: '' }));
+  const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(bytes) }, { convertImage: noPicture });
+  return { ...parseHtml(value, most), notes: await docxNotes(bytes) };
+}

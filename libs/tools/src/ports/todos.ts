@@ -2,9 +2,7 @@ export const priorities = ['high', 'medium', 'low'] as const;
 
 export type Priority = (typeof priorities)[number];
 
-const statuses = ['pending', 'in_progress', 'completed'] as const;
-
-export type Status = (typeof statuses)[number];
+export type Status = 'pending' | 'in_progress' | 'completed';
 
 export interface Todo {
   /** From 1; never given twice in a session. */

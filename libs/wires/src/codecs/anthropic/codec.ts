@@ -1,15 +1,18 @@
 import type { Codec } from '../../codec.js';
-import type { TurnBuilder } from '../../turn-builder.js';
-import { type Message, type WireTool } from '../../types.js';
+import { TurnBuilder } from '../../turn-builder.js';
+import type { Message, WireTool, DecodedTurn } from '../../types.js';
 import { Dropped } from '../dropped.js';
-import { MessagesAssembler } from './assembler.js';
+import { MessagesAssembler, throwError } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
 import { toolLocations } from './decode-tools.js';
-import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { chunks, sse, streamEncoder } from './encode-stream.js';
 import { encodeTurn } from './encode-turn.js';
 import { wire } from './wire.js';
+import { faults } from '../../diagnosis.js';
+import { objects } from '../../json/read.js';
+import { JsonSpan } from '../../json/span.js';
+import { parseWhole } from '../parse-whole.js';
 
 const both = {
   // A signature is Anthropic’s at either address.
@@ -43,3 +46,19 @@ export const bedrockAnthropic: Codec = {
   encodeRequest: (request, options) => encodeRequest(request, true, options),
   streamEncoder: (head) => streamEncoder(head, chunks),
 };
+
+function decodeTurn(body: string): DecodedTurn {
+  const whole = parseWhole(body);
+  throwError(whole);
+  if (!Array.isArray(whole['content'])) throw faults.wrongShape('`content`');
+  const builder = new TurnBuilder(wire);
+  const assembler = new MessagesAssembler(builder);
+  assembler.start(whole);
+  let items: readonly JsonSpan[] | undefined;
+  objects(whole, 'content', '').forEach((block, index) => {
+    const source = () => (items ??= JsonSpan.of(body).member('content')?.items ?? [])[index];
+    assembler.block(block, source, `content[${String(index)}]`);
+  });
+  if (builder.finish === null) builder.notes.add('finish_missing', '');
+  return builder.turn();
+}

@@ -1,12 +1,16 @@
 import type { Codec } from '../../codec.js';
 import { Dropped } from '../dropped.js';
-import { ChatAssembler } from './assembler.js';
+import { ChatAssembler, throwError } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
 import { toolLocations } from './decode-tools.js';
-import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { encodeTurn, streamEncoder } from './encode-turn.js';
 import { wire } from './wire.js';
+import { faults } from '../../diagnosis.js';
+import { object, objects } from '../../json/read.js';
+import { TurnBuilder } from '../../turn-builder.js';
+import type { DecodedTurn } from '../../types.js';
+import { parseWhole } from '../parse-whole.js';
 
 /** OpenAI’s Chat Completions, and the many servers that speak it. */
 export const openaiChat: Codec = {
@@ -25,3 +29,17 @@ export const openaiChat: Codec = {
   streamEncoder,
   assembler: (builder) => new ChatAssembler(builder),
 };
+
+function decodeTurn(body: string): DecodedTurn {
+  const builder = new TurnBuilder(wire);
+  const whole = parseWhole(body);
+  throwError(whole['error']);
+  const [choice] = objects(whole, 'choices', '');
+  if (choice === undefined || object(choice, 'message', 'choices[0]') === undefined)
+    throw faults.wrongShape('`choices[0].message`');
+  const assembler = new ChatAssembler(builder);
+  const appended = assembler.event(whole);
+  if (appended !== null) builder.append(appended.slot, appended.piece);
+  if (builder.finish === null) builder.notes.add('finish_missing', '');
+  return builder.turn();
+}

@@ -3,11 +3,15 @@ import { Dropped } from '../dropped.js';
 import { ResponsesAssembler } from './assembler.js';
 import { decodeRequest } from './decode-request.js';
 import { toolLocations } from './decode-tools.js';
-import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, itemsOf } from './encode-request.js';
 import { streamEncoder } from './encode-stream.js';
 import { encodeTurn } from './encode-turn.js';
 import { wire } from './wire.js';
+import { faults } from '../../diagnosis.js';
+import { object } from '../../json/read.js';
+import { TurnBuilder } from '../../turn-builder.js';
+import type { DecodedTurn } from '../../types.js';
+import { parseWhole } from '../parse-whole.js';
 
 /** OpenAI’s Responses. */
 export const openaiResponses: Codec = {
@@ -26,3 +30,14 @@ export const openaiResponses: Codec = {
   streamEncoder,
   assembler: (builder) => new ResponsesAssembler(builder),
 };
+
+function decodeTurn(body: string): DecodedTurn {
+  const whole = parseWhole(body);
+  const error = object(whole, 'error', '');
+  if (error !== undefined) throw faults.provider(error);
+  if (!Array.isArray(whole['output'])) throw faults.wrongShape('`output`');
+  const builder = new TurnBuilder(wire);
+  new ResponsesAssembler(builder).whole(whole, body);
+  if (builder.finish === null) builder.notes.add('finish_missing', '');
+  return builder.turn(false);
+}
