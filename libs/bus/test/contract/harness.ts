@@ -7,6 +7,10 @@ import type { AgentRequest, Topic } from '@sluice/contracts';
 export interface BusHarness {
   /** A bus on a log of its own. */
   open(): Promise<TestLog>;
+  /** How many histories of work and commands are tried, at most. Default 25. */
+  readonly histories?: number;
+  /** No further ones are begun after so long, milliseconds. Default 40,000. */
+  readonly historiesMs?: number;
 }
 
 export interface TestLog {

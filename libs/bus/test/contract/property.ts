@@ -34,6 +34,7 @@ const sentinel: Omit<Work, 'session'> = { takes: 0, faults: 0, dies: false, outp
 const crashes = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 3 });
 
 export function property(harness: BusHarness): void {
+  const { histories = 25, historiesMs = 40_000 } = harness;
   it(
     'has every record’s outputs, or its dead letter, exactly once and in the session’s order',
     async () => {
@@ -84,10 +85,15 @@ export function property(harness: BusHarness): void {
               );
             }),
         ),
-        { numRuns: 12, interruptAfterTimeLimit: 40_000, markInterruptAsFailure: false, endOnFailure: true },
+        {
+          numRuns: Math.ceil(histories / 2),
+          interruptAfterTimeLimit: historiesMs,
+          markInterruptAsFailure: false,
+          endOnFailure: true,
+        },
       );
     },
-    2 * testMs,
+    testMs + historiesMs,
   );
 }
 

@@ -6,13 +6,15 @@ import type { Process } from './on-broker.js';
 
 /**
  * The contract of a log on Kafka, whose topics have `partitions` partitions each. One file a count, so that they run
- * side by side.
+ * side by side. A history takes seconds here: a few are tried, and many by `npm run test:wide -- histories`.
  */
-export function contractWith(partitions: number): void {
+export function contractWith(partitions: number, { histories = 25, historiesMs = 6_000 } = {}): void {
   describe(`with partitions: ${partitions}`, () => {
     beforeAll(() => Promise.all([infra('kafka'), infra('registry')]), startTimeout);
 
     busContract('Kafka', {
+      histories,
+      historiesMs,
       open: async () => {
         const options = await optionsHere({ topics: { partitions, replication: 1 } });
         const processes = [await aProcess(options)];
