@@ -4,7 +4,7 @@
  * so that more of them run at once than there are cores.
  */
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/infra/measured.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/infra/sqlite-plans.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {

@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stack } from './stack.mjs';
@@ -150,6 +151,10 @@ const sources = [
   `--import=${inRoot('test/process/typescript.mjs')}`,
 ];
 
+/** The pure tests use processors, the others mostly wait: each project has as many workers as suit it. */
+const cores = availableParallelism();
+const workers = { pure: Math.min(cores, 8), real: Math.min(3 * cores, 12) };
+
 /** More suites than this do not fail by chance. */
 const mostFlakes = 3;
 
@@ -190,17 +195,19 @@ const tool = (path) => inRoot('node_modules', path);
 const commands = {
   cli: (args) => run([cli, ...args], {}, flagsFor(args)),
   start: (args) => run([cli, 'start', ...args], { cwd: root }),
-  // The pure tests use processors, the others mostly wait: each project has as many workers as suit it.
+  // `--keep-times` writes down how long each file took, by which the next runs begin with the longest.
   test: async (args) => {
-    if (args.length > 0) return run(jest(args), { cwd: root });
-    const pure = await runs(jest(['--selectProjects', 'pure', '--maxWorkers=2']), { cwd: root });
+    if (args[0] === '--keep-times') process.env.SLUICE_TEST_TIMES = '1';
+    else if (args.length > 0) return run(jest(args), { cwd: root });
+    const pure = await runs(jest(['--selectProjects', 'pure', `--maxWorkers=${workers.pure}`]), { cwd: root });
     const results = inRoot('node_modules', '.cache', 'test-results.json');
     rmSync(results, { force: true });
     const options = ['--selectProjects', 'real', '--json', `--outputFile=${results}`];
-    const real = await runs(jest([...options, '--maxWorkers=4']), { cwd: root });
+    const real = await runs(jest([...options, `--maxWorkers=${workers.real}`]), { cwd: root });
     process.exit(pure || (real && (await again(results))));
   },
-  'test:quick': (args) => run(jest(['--selectProjects', 'pure', '--maxWorkers=2', ...args]), { cwd: root }),
+  'test:quick': (args) =>
+    run(jest(['--selectProjects', 'pure', `--maxWorkers=${workers.pure}`, ...args]), { cwd: root }),
   'test:stack': (args) => commands.test(['--config', inRoot('test/stack/jest.docker.mjs'), ...args]),
   'test:wide': async (args) => {
     const { parts } = await import('../test/wide/parts.mjs');
