@@ -1,56 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect } from '@jest/globals';
 import { finish } from '../cluster/outside-tools.js';
 import { projectRoot } from '../harness/configurations.js';
-import { cases, perform } from './contract.js';
-import { expectTextOnce } from './cut-in-a-word.js';
-import type { Driver } from './driver.js';
 import { startFixture } from './fixture.js';
-import type { Fixture } from './fixture.js';
-import { pythonDriver, pythonWithClient } from './python-driver.js';
+import { command, pythonContract, test } from './python-contract.js';
 
-const python = await pythonWithClient('check,kafka');
-
-/** Skipped only where there is no Python to run it, which the title then says. */
-function test(title: string, body: () => Promise<void>): void {
-  if ('missing' in python) it.skip(`${title} (skipped: ${python.missing})`, body);
-  else it(title, body);
-}
-const command = 'command' in python ? python.command : '';
-
-describe.each(['sync', 'async'] as const)('the Python client, %s', (way) => {
-  let fixture: Fixture;
-  let driver: Driver;
-  beforeAll(async () => {
-    if (command === '') return;
-    fixture = await startFixture();
-    driver = pythonDriver(command, way);
-  });
-  afterAll(async () => {
-    await driver?.close();
-    await fixture?.close();
-  });
-
-  test('a text that is cut in a word goes on behind it', () => expectTextOnce(driver));
-  for (const [n, one] of cases.entries()) test(one.name, () => perform(one, driver, fixture, `${way}-${n}`));
-});
+// The blocking half is made from the other one (packages/generate): some cases show it here, and
+// `npm run test:wide -- clients` all of them.
+pythonContract('async');
+pythonContract('sync', 5);
 
 describe('the Python package', () => {
   const folder = join(projectRoot, 'packages/client-python');
-  const inFolder = (...words: readonly string[]) =>
-    finish('sh', ['-c', 'cd "$0" && exec "$@"', folder, ...words], process.env, 200_000);
-
-  test('has types that mypy accepts, and the form that ruff gives', async () => {
-    for (const words of [
-      ['mypy'],
-      ['ruff', 'check', 'src', '../../test/clients'],
-      ['ruff', 'format', '--check', 'src'],
-    ]) {
-      const { code, output, errors } = await inFolder(command, '-m', ...words);
-      expect([words.join(' '), code, code === 0 ? '' : output + errors]).toEqual([words.join(' '), 0, '']);
-    }
-  });
 
   test('runs what its README shows', async () => {
     const fixture = await startFixture();

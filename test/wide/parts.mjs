@@ -4,7 +4,12 @@
  * Jest project `wide`.
  */
 export const parts = {
-  kills: 'ends a process with kill -9 at each record of a run that works by a plan, and goes on after each',
-  mutants:
-    'changes single expressions of the doors and the pipeline, and names the changes that no nearby test notices',
+  clients:
+    'every case by both halves of the Python client, its types and form, llm-comply on the proxy, a page that runs',
+  conformance: 'every scenario of the MCP conformance suite, in both revisions, of the server and of the hub',
+  histories: 'the bus contract on Kafka with many histories of work, faults and commands',
+  kills: 'ends a process with kill -9 at each record of a run by a plan, and of agents side by side',
+  mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
+  sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',
+  tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
 };

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../harness/eventually.js';
-import { sluice } from '../harness/program.js';
-import { scriptedParallelEndpoint } from '../harness/scripted-endpoint.js';
-import { ids, research, withSupervisor } from '../harness/with-supervisor.js';
+import { eventually } from '../../harness/eventually.js';
+import { sluice } from '../../harness/program.js';
+import { scriptedParallelEndpoint } from '../../harness/scripted-endpoint.js';
+import { ids, research, withSupervisor } from '../../harness/with-supervisor.js';
 
 const loop = ['agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses'];
 const questions = ['One?', 'Two?', 'Three?'];

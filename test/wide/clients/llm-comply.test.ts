@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { decodeRequest, type TurnPart, type WireName } from '@sluice/wires';
 import { endpointOf } from '@sluice/proxy';
-import { findPackages, finish, type Tool } from '../cluster/outside-tools.js';
-import { fullAnswer } from './full-answers.js';
-import { type Received, ScriptedUpstream, startTestProxy } from '../../apps/proxy/test/proxying.js';
+import { findPackages, finish, type Tool } from '../../cluster/outside-tools.js';
+import { fullAnswer } from '../../proxy/full-answers.js';
+import { type Received, ScriptedUpstream, startTestProxy } from '../../../apps/proxy/test/proxying.js';
 import {
   answerIn,
   call,
@@ -12,7 +12,7 @@ import {
   searchCall,
   searchName,
   text,
-} from '../../apps/proxy/test/scripted-model.js';
+} from '../../../apps/proxy/test/scripted-model.js';
 
 /**
  * The checks of llm-comply, a program that is not ours: bodies by the providers’ schemas, the order of events, what

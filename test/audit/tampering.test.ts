@@ -1,0 +1,4 @@
+import { tampering } from './tampering-recorded.js';
+
+/** Each record: `npm run test:wide -- tampering`. */
+tampering(9);

@@ -1,0 +1,4 @@
+import { manySessions } from './many-sessions.js';
+
+/** A thousand are `npm run test:wide -- sessions`. */
+manySessions(150);

@@ -1,0 +1,3 @@
+import { hubScenarios } from '../../mcp/conformance-hub.js';
+
+hubScenarios();

@@ -1,0 +1,3 @@
+import { serverScenarios } from '../../mcp/conformance-server.js';
+
+serverScenarios();

@@ -1,0 +1,3 @@
+import { manySessions } from '../../cluster/many-sessions.js';
+
+manySessions(1_000);

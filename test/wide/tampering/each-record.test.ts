@@ -1,0 +1,3 @@
+import { tampering } from '../../audit/tampering-recorded.js';
+
+tampering(1);
