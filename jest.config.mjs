@@ -1,7 +1,7 @@
 /**
- * Three projects. `pure` needs nothing but Node and takes a minute or two: the libraries, the rules about the source,
- * what services do in one process. `real` needs a broker, a database or processes of its own; its tests mostly wait,
- * so that more of them run at once than there are cores.
+ * Three projects. `pure` needs nothing but Node and takes minutes: the libraries, the rules about the source, what
+ * services do in one process. `real` needs a broker, a database or processes of its own; its tests mostly wait, so that
+ * more of them run at once than there are cores. `wide` is what needs minutes for one thing.
  */
 const shared = {
   testEnvironment: '<rootDir>/test/infra/measured.mjs',
@@ -28,11 +28,16 @@ const shared = {
   },
 };
 
-/** The tests of libraries that need real parts; a pure test that asks for one fails with a sentence. */
+/**
+ * The tests of libraries and services that need real parts, or MCP servers, each a process. A pure test that asks for a
+ * real part fails with a sentence.
+ */
 const real = [
+  'apps/executor/test/mcp-servers\\.',
   'libs/bus/test/kafka/',
-  'libs/ledger/test/postgres',
   'libs/host/test/(belonging-kafka|clock-watch|prefixes)\\.',
+  'libs/hub/test/(allowed-by-name|analysis-server|hostile-|mcp-|protocol-eras|sample-|simplified-tools|stdio-|stdout-)',
+  'libs/ledger/test/postgres',
 ];
 
 export default {
@@ -52,13 +57,13 @@ export default {
     {
       ...shared,
       displayName: 'real',
-      roots: ['<rootDir>/libs', '<rootDir>/test'],
-      testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/libs/**/*.test.ts'],
+      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test'],
+      testMatch: ['**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
         '<rootDir>/test/static/',
         '<rootDir>/test/wide/',
-        `<rootDir>/libs/(?!${real.map((p) => p.replace(/^libs\//, '')).join('|')})`,
+        `<rootDir>/(?!test/|${real.join('|')})`,
       ],
       globalSetup: '<rootDir>/test/infra/jest-start.ts',
       globalTeardown: '<rootDir>/test/infra/jest-stop.ts',
