@@ -250,7 +250,7 @@ function specify(
   if (clash !== undefined) return withheld(clash);
   const type = given.types.find((one) => one.type === tool.entry.type);
   const isBound = connectionOf(tool, servers) !== undefined;
-  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, { ...given, isBound });
+  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, { ...given, servers, isBound });
   const specification = specifyBuiltIn(tool, type, given.digest);
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }

@@ -32,7 +32,7 @@ const mostTools = 128;
  */
 interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
-  readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls'>>;
+  readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls' | 'texts'>>;
   readonly tree: GroupTree;
 }
 
@@ -107,10 +107,10 @@ function aboutTool(tool: ConfiguredTool, path: string): readonly Finding[] {
 
 function aboutSchema(
   { key }: ConfiguredTool,
-  allowed: Pick<Allowed, 'simplified' | 'narrowed' | 'nulls'> | undefined,
+  allowed: Pick<Allowed, 'simplified' | 'narrowed' | 'nulls' | 'texts'> | undefined,
   path: string,
 ): readonly Finding[] {
-  const { simplified = [], narrowed = [], nulls = [] } = allowed ?? {};
+  const { simplified = [], narrowed = [], nulls = [], texts = [] } = allowed ?? {};
   const findings: Finding[] = [];
   if (simplified.length > 0) {
     const where = sentenceList(simplified, shownPlaces);
@@ -121,6 +121,8 @@ function aboutSchema(
     const message = `The input schema of ${key} is narrower than its server’s: ${sentenceList(narrowed, shownPlaces)}.`;
     findings.push({ kind: 'narrowed', path, message });
   }
+  for (const text of texts.slice(0, shownPlaces))
+    findings.push({ kind: 'suspect_text', path, message: `A text of the server of ${key} is suspect. ${text}` });
   return findings;
 }
 

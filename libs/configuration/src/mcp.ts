@@ -1,4 +1,4 @@
-import { passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
+import { textModes, passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
 import type { ConnectionSettings, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
@@ -83,7 +83,9 @@ function readServer(id: string, section: Section, connections: readonly Connecti
   const size = section.has('message_megabytes')
     ? { messageBytes: section.wholeNumber('message_megabytes', serverMegabytes) * 1_048_576 }
     : {};
-  return { id, command, args, env, url, startMs, ...size, ...limit, ...readCredential(section, connections) };
+  const descriptions = section.choice('descriptions', textModes);
+  const texts = descriptions === null ? {} : { descriptions };
+  return { id, command, args, env, url, startMs, ...size, ...texts, ...limit, ...readCredential(section, connections) };
 }
 
 /** What the server is to be shown, and in which variable if it is one to be started. */

@@ -2,6 +2,10 @@ import { quote } from '@sluice/core';
 import type { Finding, McpOffer, McpServer } from '@sluice/core';
 import { serversOfPatterns } from './many-tools.js';
 import { join } from './problems.js';
+import { textFaults } from '@sluice/schemas';
+
+/** Suspect texts of one server beside its tools that are named. */
+const shownTexts = 5;
 
 /** What is known of MCP servers at compile time. */
 interface AboutServers {
@@ -17,6 +21,7 @@ export function findAboutServers(servers: readonly McpServer[], given: AboutServ
     ...aboutVariables(server, given),
     ...aboutList(server, given),
     ...aboutNames(server, given),
+    ...aboutTexts(server, given),
     ...(open.includes(server.id) ? aboutPatterns(server, given) : []),
   ]);
 }
@@ -47,6 +52,20 @@ function aboutNames({ id }: McpServer, { offers }: AboutServers): readonly Findi
     const tools = nameless === 1 ? 'a tool' : `${String(nameless)} tools`;
     const message = `The server ${quote(id)} offers ${tools} without a name: not offered, its author has to mend that.`;
     return [{ kind: 'unavailable', path: pathOf(id), message }];
+  });
+}
+
+/** Its instructions reach no model; they, and texts beside prompts and resources, say what kind of server it is. */
+function aboutTexts({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+  return offers.flatMap((offer): readonly Finding[] => {
+    if (offer.server !== id || 'error' in offer) return [];
+    const sentences = (offer.texts ?? []).flatMap(({ of, text }) =>
+      textFaults(text, `${of.charAt(0).toUpperCase()}${of.slice(1)}`),
+    );
+    return sentences.slice(0, shownTexts).map((sentence) => {
+      const message = `A text of the server ${quote(id)} is suspect. ${sentence}`;
+      return { kind: 'suspect_text', path: pathOf(id), message };
+    });
   });
 }
 

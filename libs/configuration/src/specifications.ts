@@ -1,8 +1,10 @@
-import { canonicalJson, nearest, pinOf, quote } from '@sluice/core';
+import { canonicalJson, textModeByDefault, nearest, pinOf, quote } from '@sluice/core';
 import type {
+  TextMode,
   Digest,
   JsonObject,
   McpOffer,
+  McpServer,
   McpToolRef,
   OfferedTool,
   PassedOnKind,
@@ -11,7 +13,7 @@ import type {
   ToolType,
 } from '@sluice/core';
 import type { IdentifiedTool } from './identities.js';
-import { convertOffer } from '@sluice/schemas';
+import { lookOver, convertOffer } from '@sluice/schemas';
 import type { McpBinding } from './mcp.js';
 
 /** What a tool takes and gives, or the sentence that says why that is unknown. */
@@ -44,6 +46,8 @@ export interface Allowed {
   readonly nulls?: readonly string[];
   /** What its server allows and the offered schema does not, a phrase each. */
   readonly narrowed: readonly string[];
+  /** What there is to say of its server’s texts, a sentence each; absent for nothing. */
+  readonly texts?: readonly string[];
   /** What its server shows people; absent where it gives none. */
   readonly title?: string;
   readonly icons?: readonly ToolIcon[];
@@ -65,6 +69,7 @@ export function specifyMcp(
   tool: IdentifiedTool,
   given: {
     readonly offers: readonly McpOffer[];
+    readonly servers: readonly McpServer[];
     readonly pins?: Pins;
     readonly digest: Digest;
     /** Whether the tool, or its server, has a connection. */
@@ -82,7 +87,10 @@ export function specifyMcp(
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
   if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
-  const taken = convertOffer(offered, given.isBound);
+  const mode = given.servers.find(({ id }) => id === binding.server)?.descriptions ?? textModeByDefault;
+  const { tool: looked, sentences: texts, heldBack } = lookOver(offered, mode, tool.entry.description !== null);
+  if (heldBack !== null) return withheld(suspect(binding, heldBack, mode));
+  const taken = convertOffer(looked, given.isBound);
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
     return withheld(`${binding.path} gives no redaction, so nothing of its results may leave it.`);
@@ -94,17 +102,18 @@ export function specifyMcp(
   const { inputSchema, simplified, narrowed, nulls, outputSchema } = taken;
   const spec = {
     name: tool.id,
-    description: tool.entry.description ?? offered.description,
+    description: tool.entry.description ?? looked.description,
     inputSchema,
     redaction: binding.redaction,
     effect: binding.effect,
     schemaHash: hash(inputSchema, given.digest),
   };
   const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
-  const { title, icons } = offered;
+  const { title, icons } = looked;
   return {
     ...{ specification: { spec, unavailable: null }, pin, outputSchema, reconcile, simplified, narrowed },
     ...(nulls.length === 0 ? {} : { nulls }),
+    ...(texts.length === 0 ? {} : { texts }),
     ...(title === undefined ? {} : { title }),
     ...(icons === undefined ? {} : { icons }),
   };
@@ -150,6 +159,12 @@ function specifyPassedOn(
 
 function wrongHeaders({ server, tool }: McpBinding, problems: readonly string[]): string {
   return `The server ${quote(server)} asks for arguments of ${quote(tool)} as headers in a way that the protocol does not permit. ${sentences(problems)} Its author has to mend that.`;
+}
+
+function suspect({ server, tool }: McpBinding, sentence: string, mode: TextMode): string {
+  const why =
+    mode === 'hold_back' ? `mcp.servers.${server}.descriptions is hold_back` : 'nothing can be taken out of it there';
+  return `The server ${quote(server)} describes ${quote(tool)} with a text that no model is given. ${sentence} It is held back, since ${why}: look at the text (npx sluice mcp list ${server}), and write descriptions: pass beside the server if it is right.`;
 }
 
 function changed({ server, tool }: McpBinding): string {

@@ -24,6 +24,8 @@ export { canonicalJson, equalJson, isJsonObject, isJsonText, isRawNumber, utf8Le
 export type { Digest, JsonObject, JsonValue } from './json.js';
 export { LineBuffer } from './line-buffer.js';
 export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from './plain-json.js';
+export { addressesModel, textModeByDefault, textModes, hiddenIn, withoutHidden } from './foreign-text.js';
+export type { TextMode } from './foreign-text.js';
 export { printable, printableIn } from './printable.js';
 export { quote, sentenceList } from './quote.js';
 export { causeOf, neverSent } from './reachability.js';
@@ -215,7 +217,7 @@ export type {
 } from './settings/discovery-types.js';
 export { modelName, modelsFor, modelsOf } from './settings/models.js';
 export { isIcon, pinOf } from './settings/offer.js';
-export type { McpOffer, OfferedTool, ToolIcon } from './settings/offer.js';
+export type { McpOffer, OfferedText, OfferedTool, ToolIcon } from './settings/offer.js';
 export { proxyApis, unknownToolChoices } from './settings/proxy-types.js';
 export type { ProxyApi, ProxyModel, ProxySettings, UnknownTools, UpstreamSettings } from './settings/proxy-types.js';
 export { largestMessage, largestRecord, largestThought } from './settings/record-sizes.js';

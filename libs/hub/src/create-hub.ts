@@ -2,6 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import {
+  textModeByDefault,
   JsonTooLargeError,
   neverSent,
   ToolAnswerUnreadableError,
@@ -169,7 +170,8 @@ async function request(
 ): Promise<JsonValue> {
   if (options.kind !== undefined) {
     const { kind, signal } = options;
-    return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, connection.hiding);
+    const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault };
+    return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, way);
   }
   const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
   const headers = await connection.argumentHeaders(client, tool, args);

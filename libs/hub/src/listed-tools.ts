@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { cut, isIcon, isJsonObject, pinOf, printable, wellFormed } from '@sluice/core';
+import { cut, isIcon, isJsonObject, pinOf, wellFormed } from '@sluice/core';
 import { convertOffer } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool, ToolIcon } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
@@ -75,7 +75,7 @@ function offered(tool: unknown, readsHeaders: boolean): readonly OfferedTool[] {
   return [
     {
       name,
-      description: typeof description === 'string' ? printable(description) : '',
+      description: typeof description === 'string' ? description : '',
       inputSchema: schemaIn(inputSchema) ?? {},
       outputSchema: schemaIn(outputSchema),
       ...shownToPeople(given),
@@ -87,9 +87,7 @@ function offered(tool: unknown, readsHeaders: boolean): readonly OfferedTool[] {
 /** What clients show of the tool. A title or a picture that cannot be shown is left out. */
 function shownToPeople({ title, annotations, icons }: JsonObject): Pick<OfferedTool, 'title' | 'icons'> {
   const titles = [title, isJsonObject(annotations) ? annotations['title'] : undefined];
-  const [shown] = titles.flatMap((one) =>
-    typeof one === 'string' ? [cut(printable(one).trim(), titleCharacters)] : [],
-  );
+  const [shown] = titles.flatMap((one) => (typeof one === 'string' ? [cut(one.trim(), titleCharacters)] : []));
   const pictures = Array.isArray(icons) ? (icons as readonly JsonValue[]).flatMap(iconIn).slice(0, mostIcons) : [];
   return {
     ...(shown === undefined || shown === '' ? {} : { title: shown }),

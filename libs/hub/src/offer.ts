@@ -4,6 +4,7 @@ import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer } from '@sluice/core';
 import type { McpConnection } from './connection.js';
 import { listTools } from './listed-tools.js';
+import { textsOf } from './offered-texts.js';
 
 /**
  * Asks one server what it offers (M-20, M-101), within its start time; a server that does not answer is an offer with
@@ -16,9 +17,11 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
   try {
     client = await connection.acquire(startMs, new AbortController().signal);
     const { tools, endless } = await listTools(client, endsAt, connection.readsHeaders(client));
-    if (endless === null) return { server: id, tools };
+    const texts = await textsOf(client, endsAt);
+    const offered = { server: id, tools, ...(texts.length === 0 ? {} : { texts }) };
+    if (endless === null) return offered;
     connection.log(`${endless}; the ${tools.length} tools that were read are used`);
-    return { server: id, tools, endless };
+    return { ...offered, endless };
   } catch (error) {
     connection.announceReturn();
     // Before it is dropped: what it wrote so far says why.

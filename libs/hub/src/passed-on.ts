@@ -2,8 +2,9 @@ import { specTypeSchemas } from '@modelcontextprotocol/client';
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { isJsonObject, matchesPattern, ToolUserError } from '@sluice/core';
-import type { JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
+import type { TextMode, JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
 import { hidden } from './call-result.js';
+import { described } from './offered-texts.js';
 
 /** Pages and entries of a list that are looked at. */
 const mostPages = 50;
@@ -20,9 +21,9 @@ export async function passedOn(
   pattern: string,
   args: JsonObject,
   options: RequestOptions,
-  hide: ((text: string) => string) | null,
+  { hide, mode }: { readonly hide: ((text: string) => string) | null; readonly mode: TextMode },
 ): Promise<JsonValue> {
-  const value = await (kind === 'resource' ? resources : prompt)(client, pattern, args, options);
+  const value = await (kind === 'resource' ? resources : prompt)(client, pattern, args, options, mode);
   return hide === null ? value : hidden(value, hide);
 }
 
@@ -31,6 +32,7 @@ async function resources(
   pattern: string,
   { uri }: JsonObject,
   options: RequestOptions,
+  mode: TextMode,
 ): Promise<JsonValue> {
   if (uri === undefined) {
     const isPassedOn = (field: string) => (one: JsonObject) =>
@@ -39,7 +41,10 @@ async function resources(
       await listed(client, 'resources/list', 'resources', options),
       await listed(client, 'resources/templates/list', 'resourceTemplates', options),
     ];
-    return { resources: all.filter(isPassedOn('uri')), templates: templates.filter(isPassedOn('uriTemplate')) };
+    return {
+      resources: described(all.filter(isPassedOn('uri')), mode),
+      templates: described(templates.filter(isPassedOn('uriTemplate')), mode),
+    };
   }
   if (typeof uri !== 'string' || !matchesPattern(pattern, uri))
     throw new ToolUserError(`There is no such resource here: the addresses are those of ${pattern}.`);
@@ -52,14 +57,23 @@ async function prompt(
   name: string,
   { arguments: given }: JsonObject,
   options: RequestOptions,
+  mode: TextMode,
 ): Promise<JsonValue> {
   if (given === undefined) {
     const prompts = await listed(client, 'prompts/list', 'prompts', options);
-    return { prompts: prompts.filter((one) => one['name'] === name) };
+    return {
+      prompts: described(
+        prompts.filter((one) => one['name'] === name),
+        mode,
+      ),
+    };
   }
   const params = { name, arguments: given as Record<string, string> };
   const answer = await client.request({ method: 'prompts/get', params }, anything, options);
-  return sound(specTypeSchemas.GetPromptResult, answer, ['description', 'messages']);
+  const got = sound(specTypeSchemas.GetPromptResult, answer, ['description', 'messages']);
+  const [shown] = described([got], mode);
+  if (shown === undefined) throw new ToolUserError('The description of this prompt is held back.');
+  return shown;
 }
 
 /** What is no object is left out; a server that does not know the list has none. */

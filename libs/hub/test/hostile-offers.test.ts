@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
 import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
+import { createMcpHub } from '@sluice/hub';
 import { jsonSchemaInput, jsonSchemaOutput } from '../../sources/src/json-schema-input.js';
 import { sha256 } from '../../sources/test/configured.js';
 import { callHostile, closeHubs, offeredBy, openHostile } from './hostile-hub.js';
@@ -54,7 +56,6 @@ describe('what a hostile server offers', () => {
     expect(tools.map(({ name }) => name.slice(0, 12))).toEqual(
       ['work', 'twice', 'twice', 'bell\u0007\u001b[31m'.slice(0, 12), 'xxxxxxxxxxxx', 'long-words', ''],
     ); // prettier-ignore
-    expect(tools[3]?.description).toBe('Red\uFFFD[31m and \uFFFDreversed');
     const bindings = {
       work: 'work',
       twice: 'twice',
@@ -92,6 +93,20 @@ describe('what a hostile server offers', () => {
     expect(said).toMatch(/description has 20000 characters/);
     // eslint-disable-next-line no-control-regex -- that is what is looked for
     expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  it('what it says of itself beside its tools is there to be looked at', async () => {
+    const command = { command: process.execPath, args: [join(import.meta.dirname, 'mcp-servers/counting.mjs')] };
+    const server = { id: 'counting', ...command, env: [], url: null, startMs: 5_000 };
+    const hub = createMcpHub([server], { environment: () => ({}), onChange: () => undefined });
+    const [offer] = await hub.discover();
+    await hub.close();
+    expect(offer).toMatchObject({
+      texts: [
+        { of: 'the text of its instructions', text: 'Look around.' },
+        { of: 'the description of its prompt "review"', text: 'Rev\u200Biew it.' },
+      ],
+    });
   });
 
   it('schemas of every kind: each bad one is withheld with its reason, and none fetches anything (T-10d, T-26b3)', async () => {

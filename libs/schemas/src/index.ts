@@ -1,4 +1,5 @@
 export { schemaProblems } from './input-schema.js';
+export { lookOver, textFaults } from './offered-texts.js';
 export { convertOffer } from './offered-schema.js';
 export { longestSchemaPattern, regexFlags } from './regex-flags.js';
 export { checkableSchema, soundSchema } from './sound-schema.js';

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
-import { printable } from '@sluice/core';
-import { convertOffer } from '@sluice/schemas';
+import { textModeByDefault, printable } from '@sluice/core';
+import { lookOver, convertOffer, textFaults } from '@sluice/schemas';
 import type { McpServer, OfferedTool } from '@sluice/core';
 import { approve } from '../mcp/approve.js';
 import { servers } from '../mcp/servers.js';
@@ -17,7 +17,8 @@ sluice mcp list URL [--json]
 sluice mcp list [--env A,B] [--json] -- COMMAND [ARGUMENT…]
   Asks an MCP server which tools it offers, and prints a block for a configuration that brings them in. SERVER is a name under mcp.servers
   of the file that --config or SLUICE_CONFIG names; a server that no configuration has is asked by its URL, or by the command that starts
-  it. --env names environment variables that are handed on to the command. --json prints a line for each tool. Runs no tool. Exit code 1
+  it. --env names environment variables that are handed on to the command. --json prints a line for each tool. Says which texts
+  hide characters or speak to the model. Runs no tool. Exit code 1
   if the server cannot be asked.
 sluice mcp servers [--json]
   Asks every server of the configuration in force: how fast it answers, and which of its tools are in use, held back because they changed
@@ -82,19 +83,27 @@ async function list(server: McpServer, json: boolean, surroundings: CommandConte
   const [offer] = await askServers([server], surroundings.environment);
   if (offer === undefined || 'error' in offer)
     throw new Error(offer?.error ?? `The MCP server ${server.id} was not asked.`);
-  const looked = offer.tools.map((tool) => ({ tool, problems: problemsOf(tool) }));
+  const mode = server.descriptions ?? textModeByDefault;
+  const looked = offer.tools.map((offered) => {
+    const { tool, sentences, heldBack } = lookOver(offered, mode);
+    const problems = [...(heldBack === null ? [] : [`Held back: ${heldBack}`]), ...problemsOf(tool)];
+    return { tool, problems, suspect: sentences.filter((sentence) => sentence !== heldBack) };
+  });
+  const ofServer = (offer.texts ?? []).flatMap(({ of, text }) => textFaults(text, of));
   if (json) {
-    for (const { tool, problems } of looked) {
+    for (const { tool, problems, suspect } of looked) {
       const { name, description, inputSchema: input_schema, outputSchema: output_schema } = tool;
-      print(`${JSON.stringify({ name, description, input_schema, output_schema, problems })}\n`);
+      print(`${JSON.stringify({ name, description, input_schema, output_schema, problems, suspect })}\n`);
     }
     return 0;
   }
   const count = looked.length === 1 ? 'one tool' : `${looked.length} tools`;
   write(`${paint.good('✓')} ${server.id} offers ${count}${looked.length === 0 ? '.' : ':'}\n`);
-  for (const { tool, problems } of looked) {
+  for (const sentence of ofServer.slice(0, 3)) write(`   ${paint.bad('suspect:')} ${printable(sentence)}\n`);
+  for (const { tool, problems, suspect } of looked) {
     write(`   ${paint.tool(printable(tool.name))}  ${shorten(printable(tool.description), 300)}\n`);
     for (const problem of problems.slice(0, 3)) write(`      ${paint.bad('not usable:')} ${printable(problem)}\n`);
+    for (const sentence of suspect.slice(0, 3)) write(`      ${paint.bad('suspect:')} ${printable(sentence)}\n`);
   }
   const names = looked.flatMap(({ tool, problems }) => (problems.length === 0 ? [tool.name] : []));
   if (names.length === 0) return 0;

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../json.js';
+import { printable } from '../printable.js';
 import type { Digest, JsonObject } from '../json.js';
 
 /** A picture of a tool, as MCP has it. */
@@ -28,6 +29,13 @@ export interface OfferedTool {
   readonly headerProblems?: readonly string[];
 }
 
+/** A text of a server that belongs to no tool. */
+export interface OfferedText {
+  /** As in “the description of its prompt "review"”. */
+  readonly of: string;
+  readonly text: string;
+}
+
 /** What an MCP server offered when it was asked, or why it could not be asked. Two tools of one name are both there. */
 export type McpOffer =
   | {
@@ -35,6 +43,8 @@ export type McpOffer =
       readonly tools: readonly OfferedTool[];
       /** Why there may be more tools than these, behind “The MCP server …”; absent if these are all. */
       readonly endless?: string;
+      /** What else it says of itself: instructions, and what stands beside its prompts and resources. */
+      readonly texts?: readonly OfferedText[];
     }
   | { readonly server: string; readonly error: string };
 
@@ -53,5 +63,5 @@ export function isIcon(src: string): boolean {
  * the same.
  */
 export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
-  return digest(canonicalJson({ description, inputSchema, outputSchema }));
+  return digest(canonicalJson({ description: printable(description), inputSchema, outputSchema }));
 }

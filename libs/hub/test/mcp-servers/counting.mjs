@@ -34,6 +34,7 @@ function answer({ method, params }) {
       return {
         protocolVersion: params.protocolVersion,
         capabilities: { tools: {}, resources: {}, prompts: {} },
+        instructions: 'Look around.',
         serverInfo: { name: 'counting', version: '1' },
       };
     case 'tools/list':
@@ -49,7 +50,8 @@ function answer({ method, params }) {
       return { contents: [{ uri: params.uri, mimeType: 'text/plain', text: `${params.uri} ${asked}` }] };
     case 'prompts/list':
       return {
-        prompts: [{ name: 'review', description: 'Review it.', arguments: [{ name: 'what', required: true }] }],
+        // With a hidden character.
+        prompts: [{ name: 'review', description: 'Rev\u200Biew it.', arguments: [{ name: 'what', required: true }] }],
       };
     case 'prompts/get':
       return { messages: [{ role: 'user', content: { type: 'text', text: `Review ${params.arguments.what}.` } }] };
