@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 const known: Readonly<Record<string, string>> = {
   'libs/configuration/src/authorization.ts': 'of words of the source',
   'libs/schemas/src/regex-flags.ts': 'is compiled and never run, at most 4,000 characters of it',
+  'libs/core/src/foreign-text.ts': 'of patterns of the source',
   'libs/model/src/rules/clauses.ts': 'of words of the source',
   'libs/model/src/rules/plan.ts': 'a name in which every other character is a dot: nothing is repeated',
   'libs/patterns/src/regex-time-budget.ts': 'runs patterns of schemas and of cases within a time',
