@@ -1,3 +1,4 @@
+import type { TextMode } from '../foreign-text.js';
 import type { JsonObject } from '../json.js';
 import type { ConnectionSettings } from './connection-types.js';
 
@@ -41,6 +42,8 @@ export interface McpServer {
   readonly startMs: number;
   /** Bytes of one of its messages; absent for 10 MB. */
   readonly messageBytes?: number;
+  /** What is done with its texts that hide something or speak to the model; absent for `strip`. */
+  readonly descriptions?: TextMode;
   /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
   readonly callsPerMinute?: number;
   /**

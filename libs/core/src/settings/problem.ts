@@ -36,6 +36,7 @@ export interface Finding {
     | 'narrowed'
     | 'many_tools'
     | 'endless_list'
+    | 'suspect_text'
     | 'missing_tools'
     | 'unfit_example'
     | 'unset_variable'
