@@ -5,6 +5,6 @@ try {
   console.log(await answer.text());
   process.exitCode = answer.ok ? 0 : 1;
 } catch (error) {
-  console.log(`Nobody answers on port ${port} yet: ${error.cause?.message ?? error.message}`);
+  console.log(`No answer on port ${port} yet: ${error.cause?.message ?? error.message}`);
   process.exitCode = 1;
 }

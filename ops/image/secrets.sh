@@ -28,11 +28,11 @@ export_keys() {
 for role in filter agent executor audit config; do
   export_keys "$role" "$folder/$role/keys.json" 400
 done
-# The public ones alone, for whoever verifies.
+# The public ones alone, for those that verify.
 export_keys auditor "$folder/public/keys.json" 444
 # What requests over HTTP send without an identity: for the gateway and the MCP server.
 [ -s "$folder/local/secret" ] || password | keep "$folder/local/secret" 400
-# Read by the users of other images too; nobody else mounts these volumes.
+# Read by the users of other images too; no other image mounts these volumes.
 [ -s "$folder/database/password" ] || password | keep "$folder/database/password" 444
 echo "postgres://sluice:$(cat "$folder/database/password")@postgres:5432/sluice" | keep "$folder/database/url" 444
 [ -s "$folder/grafana/password" ] || password | keep "$folder/grafana/password" 444

@@ -24,7 +24,7 @@ const unprovoked = [
   'Input from the cache',
   'What requests are made of',
   'First uses of deferred tools',
-  'Models passed over',
+  'Models skipped',
   'Failed calls by server',
   'Searches that gave all tools',
   'Records of discovery dropped',

@@ -76,6 +76,12 @@ describe('pages', () => {
     expect(guides.filter(({ text }) => avoidedForm.test(text)).map(at)).toEqual([]);
   });
 
+  it('have the same words: what schemas, dashboards, alerts and manifests say', () => {
+    const texts = linesOf('schemas/*.{avsc,json}', 'ops/**/*.{ts,yml,yaml,json,sh,mjs}', 'ops/Dockerfile');
+    expect(texts.length).toBeGreaterThan(10_000);
+    expect(texts.filter(({ text }) => avoidedForm.test(text)).map(at)).toEqual([]);
+  });
+
   it.each(['You are told.', '| what | What becomes of it |', 'records that were passed over'])(
     'could fail the check: %s',
     (text) => expect(text).toMatch(avoidedForm),

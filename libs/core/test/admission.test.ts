@@ -256,7 +256,7 @@ describe('what is offered and what is admitted', () => {
   });
 });
 
-describe('what a refused call is told to use in its place', () => {
+describe('what a refused call is advised to use in its place', () => {
   const evaluator = evaluatorOf({
     tool: {
       a: { type: 'knowledge-query', available_in_states: ['undefined'], state: 'behind' },

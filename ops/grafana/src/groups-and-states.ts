@@ -141,7 +141,7 @@ export const groupsAndStates = dashboardOf({
         {
           title: 'The flow: from a state (rows) to a state (columns)',
           description:
-            'Changes of state in the time range. One that nobody meant to allow is a gap in the configuration.',
+            'Changes of state in the time range. One that was not meant to be allowed is a gap in the configuration.',
           unit: 'short',
         },
         sumBy('from, to', increase('sluice_state_changes_total')),

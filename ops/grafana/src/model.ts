@@ -128,7 +128,7 @@ export const modelDashboard = dashboardOf({
       ),
       lines(
         {
-          title: 'Models passed over',
+          title: 'Models skipped',
           description:
             'Turns for which the next model of the list was asked, by the model that gave none; left out are those that were not asked, since they had just failed.',
           unit: 'cps',

@@ -65,7 +65,7 @@ export const overview = dashboardOf({
       figure(
         {
           title: 'Approvals waiting',
-          description: 'Calls that are parked until somebody decides. Every executor counts them all.',
+          description: 'Calls that are parked until an approver decides. Every executor counts them all.',
           unit: 'short',
         },
         orZero(`max(${of('sluice_approvals_waiting')})`),
@@ -136,7 +136,7 @@ export const overview = dashboardOf({
       lines(
         {
           title: 'Runs followed',
-          description: 'Callers that wait for a run or are told how it goes, by instance.',
+          description: 'Callers that wait for a run or follow its stream, by instance.',
           unit: 'short',
         },
         { expr: orZero(of('sluice_followed_runs')), legend: '{{instance}}' },

@@ -46,7 +46,7 @@ export const runtime = dashboardOf({
       lines(
         {
           title: 'Uptime',
-          description: 'Falls to zero when a process starts anew.',
+          description: 'Falls to zero when a process restarts.',
           unit: 's',
         },
         { expr: `time() - ${of('process_start_time_seconds')}`, legend: who },
@@ -118,7 +118,7 @@ export const runtime = dashboardOf({
       lines(
         {
           title: 'Partitions held',
-          description: 'By instance. They should be spread evenly; a partition that nobody holds is missing here.',
+          description: 'By instance. They should be spread evenly; a partition without an owner is missing here.',
           unit: 'short',
         },
         {
@@ -129,7 +129,7 @@ export const runtime = dashboardOf({
       lines(
         {
           title: 'Rebalances',
-          description: 'Times a second that a group gave out its partitions anew: instances came, went or fell silent.',
+          description: 'Rebalances of a group per second: instances came, went or fell silent.',
           unit: 'cps',
         },
         { expr: sumBy('consumer_group', rate('sluice_rebalances_total')), legend: '{{consumer_group}}' },

@@ -42,7 +42,7 @@ export const security = dashboardOf({
       figure(
         {
           title: 'Forged records',
-          description: 'Records that are not their run’s own. Somebody can write to the topics who should not.',
+          description: 'Records that are not their run’s own. A client that should not can write to the topics.',
           unit: 'short',
         },
         sumBy('', increase('sluice_dead_letters_total', forged)),
@@ -102,7 +102,7 @@ export const security = dashboardOf({
       lines(
         {
           title: 'Unknown groups asked for',
-          description: 'Names that no tool carries: a mistake upstream, or somebody who tries names.',
+          description: 'Names that no tool carries: a mistake upstream, or a client that tries names.',
           unit: 'reqps',
         },
         { expr: sumBy('', rate('agent_tool_group_requests_total', 'group="other"')), legend: 'unknown' },
@@ -111,7 +111,7 @@ export const security = dashboardOf({
         {
           title: 'Who was refused',
           description:
-            'By tenant and actor of the verified credential; without one nobody knows. The first 100 of a process are named.',
+            'By tenant and actor of the verified credential; without one they are unknown. The first 100 of a process are named.',
           unit: 'short',
         },
         orZero(`topk(50, ${sumBy('tenant, actor, reason', increase('sluice_requests_refused_total'))} > 0)`),
@@ -154,7 +154,7 @@ export const security = dashboardOf({
         {
           title: 'Decisions that did not count',
           description:
-            'Decisions on approvals by somebody who may not decide, or on a call that is not the one asked for.',
+            'Decisions on approvals by an actor who may not decide, or on a call that is not the one asked for.',
           unit: 'cps',
         },
         { expr: orZero(sumBy('reason', rate('sluice_approval_decisions_not_taken_total'))), legend: '{{reason}}' },
@@ -164,8 +164,7 @@ export const security = dashboardOf({
       lines(
         {
           title: 'Credentials asked for',
-          description:
-            'Where connections get theirs, by what came of it. Denied or unreachable: the calls were not made.',
+          description: 'Where connections get theirs, by result. Denied or unreachable: the calls were not made.',
           unit: 'cps',
         },
         {

@@ -10,7 +10,7 @@ const failures = rate('sluice_tool_calls_total', tool, source, 'outcome!="ok"');
 export const tools = dashboardOf({
   name: 'tools',
   title: 'Tools',
-  description: 'What tools are called, how they fare, how long they take, and which calls wait for somebody.',
+  description: 'What tools are called, how they fare, how long they take, and which calls wait for an approval.',
   variables: [
     choice('tool', 'Tool', 'label_values(sluice_tool_calls_total{job="sluice"}, tool)'),
     choice('source', 'Source', 'label_values(sluice_tool_calls_total{job="sluice"}, source)'),
@@ -95,7 +95,7 @@ export const tools = dashboardOf({
       figure(
         {
           title: 'Waiting',
-          description: 'Calls that are parked until somebody decides.',
+          description: 'Calls that are parked until an approver decides.',
           unit: 'short',
         },
         orZero(`max(${of('sluice_approvals_waiting')})`),
@@ -103,7 +103,7 @@ export const tools = dashboardOf({
       figure(
         {
           title: 'Waiting longest',
-          description: 'Age of the oldest approval that nobody has decided.',
+          description: 'Age of the oldest approval without a decision.',
           unit: 's',
         },
         orZero(`max(${of('sluice_approvals_oldest_seconds')})`),
@@ -112,7 +112,7 @@ export const tools = dashboardOf({
       figure(
         {
           title: 'Outcome unknown',
-          description: 'Calls with effects, in the time range, of which nobody knows whether they happened. Find out.',
+          description: 'Calls with effects, in the time range, whose effect is unknown. Find out.',
           unit: 'short',
         },
         orZero(sumBy('', increase('sluice_tool_outcome_unknown_total', tool))),
@@ -129,7 +129,7 @@ export const tools = dashboardOf({
       lines(
         {
           title: 'Approvals decided',
-          description: 'What came of them. Many that expire: the approvers do not hear of them.',
+          description: 'Their outcomes. Many that expire: the approvers do not hear of them.',
           unit: 'cps',
         },
         { expr: orZero(sumBy('decision', rate('sluice_approvals_decided_total'))), legend: '{{decision}}' },
@@ -169,7 +169,7 @@ export const tools = dashboardOf({
       lines(
         {
           title: 'Lost calls that the tool was asked about',
-          description: 'By what its reconcile answered. Where it answered unknown, somebody has to find out.',
+          description: 'By what its reconcile answered. Where it answered unknown, an operator has to find out.',
           unit: 'cps',
         },
         {

@@ -9,7 +9,7 @@ import type { Configuration } from '@sluice/core';
 import { configurationIn } from '../system/configuration-in.js';
 import type { CommandContext } from '../commands/command-context.js';
 
-export type PlacedApproval = { readonly requested: ApprovalRequested; readonly place: ApprovalPosition };
+export type LoggedApproval = { readonly requested: ApprovalRequested; readonly place: ApprovalPosition };
 
 /** The log, and the ledger’s word on what of it counts. */
 export interface ApprovalLog {
@@ -57,7 +57,7 @@ export async function withApprovals(
 }
 
 /** Those that wait, without the steps before them, which may be long. */
-export async function allOpen({ bus, counts }: ApprovalLog): Promise<readonly PlacedApproval[]> {
+export async function allOpen({ bus, counts }: ApprovalLog): Promise<readonly LoggedApproval[]> {
   const open = await openApprovals(bus, Date.now() - claimMemoryMs, counts, (requested, place) => ({
     requested: { ...requested, steps: [] },
     place,

@@ -7,7 +7,7 @@ import { authenticatorOf, ownHeaders, ownToken } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import type { CommandContext } from '../commands/command-context.js';
 import { configurationNow } from './approval-log.js';
-import type { ApprovalLog, PlacedApproval } from './approval-log.js';
+import type { ApprovalLog, LoggedApproval } from './approval-log.js';
 
 /** How long an executor may need to apply a decision before the command says that none has yet, in milliseconds. */
 const patienceMs = 10_000;
@@ -20,7 +20,7 @@ export type Deciding = {
 
 /** Decides on a call that waits, unless the decision cannot count; says which decision was taken. */
 export async function decide(
-  { requested, place }: PlacedApproval,
+  { requested, place }: LoggedApproval,
   deciding: Deciding,
   log: ApprovalLog,
   { environment, write, paint }: CommandContext,

@@ -10,7 +10,7 @@ import { shorten } from '../show/story.js';
 import type { CommandContext } from '../commands/command-context.js';
 import { whoMayApprove } from './who-may-approve.js';
 import { configurationNow } from './approval-log.js';
-import type { ApprovalLog, PlacedApproval } from './approval-log.js';
+import type { ApprovalLog, LoggedApproval } from './approval-log.js';
 
 const indent = ' '.repeat(13);
 
@@ -80,9 +80,9 @@ function stepLine(step: ShownStep): string {
 }
 
 /** Of all that were asked for, decided or not, the one that is named. */
-async function anyAsked({ bus, counts }: ApprovalLog, id: string): Promise<PlacedApproval> {
+async function anyAsked({ bus, counts }: ApprovalLog, id: string): Promise<LoggedApproval> {
   const options = { from: { time: Date.now() - claimMemoryMs }, onUndecodable: () => undefined } as const;
-  const named = new Map<string, PlacedApproval>();
+  const named = new Map<string, LoggedApproval>();
   for await (const message of bus.read([topics.approvals], options)) {
     const { requested } = message.record;
     // What is asked once more stands behind what is asked first.

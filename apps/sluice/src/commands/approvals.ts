@@ -4,7 +4,7 @@ import { printableIn } from '@sluice/core';
 import { recordToJson } from '@sluice/contracts';
 import { ownToken } from '@sluice/host';
 import { allOpen, withApprovals } from '../approvals/approval-log.js';
-import type { ApprovalLog, PlacedApproval } from '../approvals/approval-log.js';
+import type { ApprovalLog, LoggedApproval } from '../approvals/approval-log.js';
 import { decide } from '../approvals/decide.js';
 import { showApproval } from '../approvals/show-approval.js';
 import { byBeginning } from '../by-beginning.js';
@@ -75,7 +75,7 @@ async function list(log: ApprovalLog, json: boolean, { write, print, paint }: Co
   return 0;
 }
 
-async function find(log: ApprovalLog, id: string): Promise<PlacedApproval> {
+async function find(log: ApprovalLog, id: string): Promise<LoggedApproval> {
   const found = byBeginning(await allOpen(log), id, 'approval', ({ requested }) => requested.approvalId);
   if (found === undefined)
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);

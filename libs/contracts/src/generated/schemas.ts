@@ -520,7 +520,7 @@ export const schemas = {
     "type": "record",
     "name": "AgentStep",
     "namespace": "sluice",
-    "doc": "One step of a run: a thought, a tool call and what came of it. What a history holds.",
+    "doc": "One step of a run: a thought, a tool call and its outcome. What a history holds.",
     "fields": [
       {
         "name": "thought",
@@ -750,7 +750,7 @@ export const schemas = {
           "null",
           "ApprovalOutcome"
         ],
-        "doc": "What came of it.",
+        "doc": "Its outcome.",
         "default": null
       }
     ]
@@ -759,7 +759,7 @@ export const schemas = {
     "type": "record",
     "name": "ApprovalDecided",
     "namespace": "sluice",
-    "doc": "Somebody decided on a waiting call.",
+    "doc": "A decision on a waiting call.",
     "fields": [
       {
         "name": "approval_id",
@@ -826,7 +826,7 @@ export const schemas = {
     "type": "record",
     "name": "ApprovalOutcome",
     "namespace": "sluice",
-    "doc": "What came of a decision, or of none in time: the executor took it and the run goes on, or it did not count.",
+    "doc": "The outcome of a decision, or of none in time: the executor took it and the run goes on, or it did not count.",
     "fields": [
       {
         "name": "approval_id",
@@ -891,7 +891,7 @@ export const schemas = {
     "type": "record",
     "name": "ApprovalRequested",
     "namespace": "sluice",
-    "doc": "A call waits for somebody's approval: what is asked, who asked, and where its turn stands.",
+    "doc": "A call that waits for an approval: what is requested, who requested it, and the position of its turn.",
     "fields": [
       {
         "name": "approval_id",
@@ -1074,7 +1074,7 @@ export const schemas = {
       {
         "name": "details",
         "type": "string",
-        "doc": "What is told, as JSON text."
+        "doc": "The entry, as JSON text."
       },
       {
         "name": "config_version",
@@ -2045,7 +2045,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "The answer that a tool ended the run with; the filter ends it then. Null while nobody has.",
+        "doc": "The answer that a tool ended the run with; the filter ends it then. Null while no tool has.",
         "default": null
       },
       {
@@ -2054,7 +2054,7 @@ export const schemas = {
           "null",
           "ParentCall"
         ],
-        "doc": "The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for.",
+        "doc": "The call that this run answers, where it runs as an agent tool; null for a run that a caller requested.",
         "default": null
       },
       {
@@ -2760,7 +2760,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn.",
+        "doc": "The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn.",
         "default": null
       }
     ]

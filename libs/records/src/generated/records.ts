@@ -148,7 +148,7 @@ export interface AgentRun {
   readonly otherTokens: number | null;
 }
 
-/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+/** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
   readonly thought: string;
@@ -218,11 +218,11 @@ export interface Approval {
   readonly requested: ApprovalRequested | null;
   /** It was decided on. */
   readonly decided: ApprovalDecided | null;
-  /** What came of it. */
+  /** Its outcome. */
   readonly outcome: ApprovalOutcome | null;
 }
 
-/** Somebody decided on a waiting call. */
+/** A decision on a waiting call. */
 export interface ApprovalDecided {
   /** Names the approval. */
   readonly approvalId: string;
@@ -246,7 +246,7 @@ export interface ApprovalDecided {
   readonly requestedOffset: number | null;
 }
 
-/** What came of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
+/** The outcome of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
 export interface ApprovalOutcome {
   /** Names the approval. */
   readonly approvalId: string;
@@ -270,7 +270,7 @@ export interface ApprovalOutcome {
   readonly configVersion: string;
 }
 
-/** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
+/** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */
 export interface ApprovalRequested {
   /** Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments. */
   readonly approvalId: string;
@@ -334,7 +334,7 @@ export interface AuditRecord {
   readonly sourcePartition: number;
   /** Its offset. */
   readonly sourceOffset: number;
-  /** What is told, as JSON text. */
+  /** The entry, as JSON text. */
   readonly details: string;
   /** The configuration of the decision. */
   readonly configVersion: string;
@@ -668,9 +668,9 @@ export interface Run {
   readonly principal: Principal | null;
   /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
   readonly redrive: string | null;
-  /** The answer that a tool ended the run with; the filter ends it then. Null while nobody has. */
+  /** The answer that a tool ended the run with; the filter ends it then. Null while no tool has. */
   readonly answer: string | null;
-  /** The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for. */
+  /** The call that this run answers, where it runs as an agent tool; null for a run that a caller requested. */
   readonly parent: ParentCall | null;
   /** Of `input_tokens`, those that the provider had in its cache. */
   readonly cachedInputTokens: number;
@@ -884,7 +884,7 @@ export interface TurnModel {
   readonly otherTokens: number | null;
   /** What counted the three: with `~` before it where the model has another one and they are approximations. */
   readonly tokenizer: string | null;
-  /** What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn. */
+  /** The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn. */
   readonly askedAgain: string | null;
 }
 

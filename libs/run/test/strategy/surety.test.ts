@@ -20,7 +20,7 @@ describe('how sure an answer is said to be', () => {
       decision('partial', { confidence: 0.2 }),
       { confidence: 0.2, partial: 'Step 1 failed.' },
     ],
-  ])('is told of %s', (_, said, surety) => {
+  ])('says %s', (_, said, surety) => {
     expect(suretyOf({ answer: 'Yes.', decision: said })).toEqual(surety);
   });
 

@@ -39,7 +39,7 @@ class AgentRequest(Body):
 
 
 class AgentStepInBody(Body):
-    """One step of a run: a thought, a tool call and what came of it. What a history holds."""
+    """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
     thought: str | None = Field(default=None, description="Why the model acted so.")
     action: str | None = Field(default=None, description="The tool's configuration key, or what the model wrote if no tool has that name.")
@@ -81,7 +81,7 @@ class DirectCallInBody(Body):
 
 
 class ApprovalDecision(Body):
-    """Somebody decided on a waiting call. What `approval_requested` holds may stand there too."""
+    """A decision on a waiting call. What `approval_requested` holds may stand there too."""
 
     approval_id: str = Field(description="Names the approval.")
     request_id: str = Field(description="The run.")
@@ -121,7 +121,7 @@ class CancelRequest(Body):
 
 
 class AgentStep(Answer):
-    """One step of a run: a thought, a tool call and what came of it. What a history holds."""
+    """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
     thought: str = Field(description="Why the model acted so.")
     action: str = Field(description="The tool's configuration key, or what the model wrote if no tool has that name.")
@@ -436,7 +436,7 @@ class WaitingApproval(Answer):
 
 
 class AskedApproval(Answer):
-    """A call waits for somebody's approval: what is asked, who asked, and where its turn stands."""
+    """A call that waits for an approval: what is requested, who requested it, and the position of its turn."""
 
     approval_id: str = Field(description="Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments.")
     request_id: str = Field(description="The run.")

@@ -81,7 +81,7 @@ class AgentRun(Record):
 
 
 class AgentStep(Record):
-    """One step of a run: a thought, a tool call and what came of it. What a history holds."""
+    """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
     thought: str = Field(default="", description="Why the model acted so.")
     action: str = Field(default="", description="The tool's configuration key, or what the model wrote if no tool has that name.")
@@ -224,8 +224,8 @@ class Run(Record):
     tool_calls: dict[str, int] = Field(default_factory=dict, description="How often each tool ran in this run so far, by id.")
     principal: Principal | None = Field(default=None, description="Who asks; set by the filter alone.")
     redrive: str | None = Field(default=None, description="The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt.")
-    answer: str | None = Field(default=None, description="The answer that a tool ended the run with; the filter ends it then. Null while nobody has.")
-    parent: ParentCall | None = Field(default=None, description="The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for.")
+    answer: str | None = Field(default=None, description="The answer that a tool ended the run with; the filter ends it then. Null while no tool has.")
+    parent: ParentCall | None = Field(default=None, description="The call that this run answers, where it runs as an agent tool; null for a run that a caller requested.")
     cached_input_tokens: int = Field(default=0, description="Of `input_tokens`, those that the provider had in its cache.")
     cache_write_tokens: int = Field(default=0, description="Of `input_tokens`, those that the provider put into its cache.")
     conditions: RunConditions | None = Field(default=None, description="What rules on availability are judged by; null while the configuration has none.")
@@ -315,7 +315,7 @@ class TurnModel(Record):
     result_tokens: int | None = Field(default=None, description="Tokens of what calls had given before, as `definition_tokens`.")
     other_tokens: int | None = Field(default=None, description="Tokens of instructions, question, thoughts and arguments, as `definition_tokens`.")
     tokenizer: str | None = Field(default=None, description="What counted the three: with `~` before it where the model has another one and they are approximations.")
-    asked_again: str | None = Field(default=None, description="What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn.")
+    asked_again: str | None = Field(default=None, description="The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn.")
 
 
 for _record in Record.__subclasses__():

@@ -32,7 +32,7 @@ export interface AgentRequest {
   readonly strategy?: string | null;
 }
 
-/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+/** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStepInBody {
   /** Why the model acted so. */
   readonly thought?: string;
@@ -98,7 +98,7 @@ export interface DirectCallInBody {
   readonly order?: string | null;
 }
 
-/** Somebody decided on a waiting call. What `approval_requested` holds may stand there too. */
+/** A decision on a waiting call. What `approval_requested` holds may stand there too. */
 export interface ApprovalDecision {
   /** Names the approval. */
   readonly approval_id: string;
@@ -166,7 +166,7 @@ export interface CancelRequest {
   readonly reason?: string;
 }
 
-/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+/** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
   readonly thought: string;
@@ -607,7 +607,7 @@ export interface WaitingApproval {
   readonly decisions: readonly ("approve" | "refuse")[];
 }
 
-/** A call waits for somebody's approval: what is asked, who asked, and where its turn stands. */
+/** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */
 export interface AskedApproval {
   /** Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments. */
   readonly approval_id: string;

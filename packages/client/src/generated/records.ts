@@ -114,7 +114,7 @@ export interface AgentRun {
   readonly other_tokens: number | null;
 }
 
-/** One step of a run: a thought, a tool call and what came of it. What a history holds. */
+/** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
   readonly thought: string;
@@ -332,9 +332,9 @@ export interface Run {
   readonly principal: Principal | null;
   /** The dead letter, as partition/offset, that this attempt of the run was re-driven from; null for the first attempt. */
   readonly redrive: string | null;
-  /** The answer that a tool ended the run with; the filter ends it then. Null while nobody has. */
+  /** The answer that a tool ended the run with; the filter ends it then. Null while no tool has. */
   readonly answer: string | null;
-  /** The call that this run answers, where it runs as an agent tool; null for a run that somebody asked for. */
+  /** The call that this run answers, where it runs as an agent tool; null for a run that a caller requested. */
   readonly parent: ParentCall | null;
   /** Of `input_tokens`, those that the provider had in its cache. */
   readonly cached_input_tokens: number;
@@ -472,6 +472,6 @@ export interface TurnModel {
   readonly other_tokens: number | null;
   /** What counted the three: with `~` before it where the model has another one and they are approximations. */
   readonly tokenizer: string | null;
-  /** What it was told when it was asked once more, since it had not called what the run's strategy wants; null where its first reply was the turn. */
+  /** The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn. */
   readonly asked_again: string | null;
 }
