@@ -66,7 +66,7 @@ export type { MayRead, ShownStep } from './approvals/approval-view.js';
 export { approvalRequestFor } from './approvals/asked-for.js';
 export { judgeAtDoor } from './approvals/judge-at-door.js';
 export { CountingApprovals } from './approvals/counting.js';
-export { approvalAt, openApprovals, turnAt } from './approvals/open.js';
+export { approvalAt, OpenApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPosition, Counts } from './approvals/open.js';
 export { outcomeOfCall } from './approvals/outcome-of-call.js';
 export { parkedTurn } from './approvals/parked-turn.js';

@@ -1,8 +1,7 @@
 import { claimMemoryMs, lateRecordMs } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import type { Incoming } from '@sluice/bus';
-import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, openApprovals } from '@sluice/run';
+import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, OpenApprovals } from '@sluice/run';
 import type { ApprovalPosition } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { CancelledWaits } from './cancelled-waits.js';
@@ -19,12 +18,12 @@ interface Waiting extends ApprovalPosition {
 
 /**
  * Refuses the calls without a decision in time, and those whose run is cancelled. What is open is read off the log
- * each time, so that a restart forgets nothing, and the ledger says which records are executors’ own; any number of
- * executors may look, and the ledger says who was first.
+ * at the start, so that a restart forgets nothing, and then what was added; the ledger says which records are
+ * executors’ own. Any number of executors may look, and the ledger says who was first.
  */
 export class ExpirySweep {
   private readonly claims: ApprovalClaims;
-  private readonly counting: CountingApprovals;
+  private readonly approvals: OpenApprovals<Waiting>;
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void>;
@@ -34,7 +33,8 @@ export class ExpirySweep {
 
   constructor(private readonly runtime: Runtime) {
     this.claims = new ApprovalClaims(runtime);
-    this.counting = new CountingApprovals(this.claims);
+    const counting = new CountingApprovals(this.claims);
+    this.approvals = new OpenApprovals(runtime.bus, (message) => counting.counts(message), kept);
     this.since = runtime.clock.now() - claimMemoryMs;
     this.looking = this.look();
   }
@@ -60,22 +60,17 @@ export class ExpirySweep {
   }
 
   private async sweep(): Promise<void> {
-    const { bus, clock, metrics } = this.runtime;
+    const { clock, metrics } = this.runtime;
     const now = clock.now();
     const { signal } = this.stopping;
-    const kept = (requested: ApprovalRequested, place: ApprovalPosition): Waiting => ({
-      ...place,
-      requestId: requested.requestId,
-      expiresAt: requested.expiresAt,
-    });
-    const counts = (message: Incoming<'agent.approvals'>) => this.counting.counts(message);
-    const open = await this.waiting(await openApprovals(bus, this.since, counts, kept, signal));
+    await this.approvals.read(this.since, signal);
     if (signal.aborted) return;
+    const open = await this.waiting(this.approvals.open);
     metrics.approvalsWaiting.set(open.size);
     const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
     metrics.approvalsOldest.set((now - oldest) / 1_000);
-    this.since = Math.max(oldest - lateRecordMs, now - claimMemoryMs);
-    const cancelled = await CancelledWaits.since(this.since, this.runtime, signal);
+    const cancelled = await CancelledWaits.since(Math.max(this.since, oldest - lateRecordMs), this.runtime, signal);
+    if (!this.approvals.isFull) this.since = now - lateRecordMs;
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
@@ -83,13 +78,18 @@ export class ExpirySweep {
     }
   }
 
-  /** Without those whose outcome stands on the log before what was read: what asks for them behind it is a copy. */
-  private async waiting(open: ReadonlyMap<string, Waiting>): Promise<ReadonlyMap<string, Waiting>> {
+  /**
+   * Without those whose outcome stands on the log before what was read: what asks for them behind it is a copy. Of one
+   * that is older than what the ledger remembers nothing can be said.
+   */
+  private async waiting(open: Map<string, Waiting>): Promise<ReadonlyMap<string, Waiting>> {
     const goneOn = new Map<string, boolean>();
-    for (const approvalId of open.keys())
-      goneOn.set(approvalId, this.goneOn.get(approvalId) ?? (await this.claims.hasGoneOn(approvalId)));
+    for (const [approvalId, { timestamp }] of open) {
+      if (timestamp <= this.runtime.clock.now() - claimMemoryMs) open.delete(approvalId);
+      else goneOn.set(approvalId, this.goneOn.get(approvalId) ?? (await this.claims.hasGoneOn(approvalId)));
+    }
     this.goneOn = goneOn;
-    return new Map([...open].filter(([approvalId]) => !goneOn.get(approvalId)));
+    return new Map([...open].filter(([approvalId]) => goneOn.get(approvalId) === false));
   }
 
   /**
@@ -126,4 +126,8 @@ export class ExpirySweep {
     const record = { requested: null, decided: null, outcome };
     await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
   }
+}
+
+function kept({ requestId, expiresAt }: ApprovalRequested, position: ApprovalPosition): Waiting {
+  return { ...position, requestId, expiresAt };
 }

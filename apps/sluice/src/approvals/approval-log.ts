@@ -2,7 +2,7 @@ import { claimMemoryMs } from '@sluice/core';
 import type { Documents, Verifier } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { ApprovalClaims, configurationsOn, CountingApprovals, inForceOf, openApprovals } from '@sluice/run';
+import { ApprovalClaims, configurationsOn, CountingApprovals, inForceOf, OpenApprovals } from '@sluice/run';
 import type { ApprovalPosition, Counts } from '@sluice/run';
 import { openBus, openLedger, requireBelonging, requireLog, systemClock, verifierIfAny } from '@sluice/host';
 import type { Configuration } from '@sluice/core';
@@ -58,11 +58,12 @@ export async function withApprovals(
 
 /** Those that wait, without the steps before them, which may be long. */
 export async function allOpen({ bus, counts }: ApprovalLog): Promise<readonly LoggedApproval[]> {
-  const open = await openApprovals(bus, Date.now() - claimMemoryMs, counts, (requested, place) => ({
+  const approvals = new OpenApprovals<LoggedApproval>(bus, counts, (requested, place) => ({
     requested: { ...requested, steps: [] },
     place,
   }));
-  return [...open.values()];
+  await approvals.read(Date.now() - claimMemoryMs);
+  return [...approvals.open.values()];
 }
 
 /** The configuration in force, by what the log has; undefined where none was applied. */

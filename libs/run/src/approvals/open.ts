@@ -23,35 +23,45 @@ export interface ApprovalPosition {
 export type Counts = (message: Incoming<'agent.approvals'>) => Promise<boolean>;
 
 /**
- * The approvals that were asked for since the given time and have no outcome yet, by their ids, as far as the records
- * count. Of each, what `keep` makes of it is kept, so that memory is bounded by that.
+ * Approvals that were asked for and have no outcome yet, by their ids, as far as the records count. Of each, what
+ * `keep` makes of it is kept, so that memory is bounded by that. Reading on adds to what was read before, in any
+ * overlap.
  */
-export async function openApprovals<T>(
-  bus: Bus,
-  sinceTime: number,
-  counts: Counts,
-  keep: (requested: ApprovalRequested, place: ApprovalPosition) => T,
-  signal = new AbortController().signal,
-): Promise<ReadonlyMap<string, T>> {
-  const open = new Map<string, T>();
-  const closed = new Set<string>();
-  const options = { from: { time: sinceTime }, onUndecodable: () => undefined, signal } as const;
-  for await (const message of bus.read([topics.approvals], options)) {
-    const { record, partition, offset, timestamp } = message;
-    const { requested, outcome } = record;
-    const closes = outcome !== null && outcome.notTaken === null;
-    if ((requested === null && !closes) || !(await counts(message))) continue;
-    if (closes) {
-      open.delete(outcome.approvalId);
-      closed.add(outcome.approvalId);
-      if (closed.size > mostClosed) closed.delete(closed.values().next().value as string);
-    }
-    if (requested === null || open.size >= mostOpen) continue;
-    const { approvalId } = requested;
-    if (!open.has(approvalId) && !closed.has(approvalId))
-      open.set(approvalId, keep(requested, { partition, offset, timestamp }));
+export class OpenApprovals<T> {
+  readonly open = new Map<string, T>();
+  private readonly closed = new Set<string>();
+
+  constructor(
+    private readonly bus: Bus,
+    private readonly counts: Counts,
+    private readonly keep: (requested: ApprovalRequested, position: ApprovalPosition) => T,
+  ) {}
+
+  /** Whether some may have been left out: then the same is read again once others are decided. */
+  get isFull(): boolean {
+    return this.open.size >= mostOpen;
   }
-  return open;
+
+  async read(sinceTime: number, signal = new AbortController().signal): Promise<void> {
+    const options = { from: { time: sinceTime }, onUndecodable: () => undefined, signal } as const;
+    for await (const message of this.bus.read([topics.approvals], options)) {
+      const { record, partition, offset, timestamp } = message;
+      const { requested, outcome } = record;
+      const closes = outcome !== null && outcome.notTaken === null;
+      if ((requested === null && !closes) || !(await this.counts(message))) continue;
+      if (closes) this.close(outcome.approvalId);
+      if (requested === null || this.isFull) continue;
+      const { approvalId } = requested;
+      if (!this.open.has(approvalId) && !this.closed.has(approvalId))
+        this.open.set(approvalId, this.keep(requested, { partition, offset, timestamp }));
+    }
+  }
+
+  private close(approvalId: string): void {
+    this.open.delete(approvalId);
+    this.closed.add(approvalId);
+    if (this.closed.size > mostClosed) this.closed.delete(this.closed.values().next().value as string);
+  }
 }
 
 /** The turn at this place, undefined if there is none: where it was parked. */
