@@ -160,3 +160,32 @@ describe('the page of a deferred tool', () => {
     expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   });
 });
+
+describe('a tool of a group that is still to be loaded, where pages must be read', () => {
+  const model = new Scripted([
+    ['core__list_todos', {}],
+    ['core__read_file', { path: 'tools/list_todos.md' }],
+    ['core__list_todos', {}],
+    ['core__add_todo', { text: 'One more.' }],
+  ]);
+  let system: TestSystem;
+  beforeAll(async () => {
+    const reading = configuration.replace('description_mode:', 'read_before_use: true, description_mode:');
+    system = await startSystem(reading, model);
+    await system.ask({ requestId: 'guesses', group: ['*'], question: 'What is there to do?' });
+    await system.responseOf('guesses');
+  });
+  afterAll(() => system.close());
+
+  it('is refused until its page has been read, though its model calls it by name (D-62)', async () => {
+    const steps = (await system.all('agent.steps')).flatMap(({ record }) => record.steps);
+    expect(steps.map(({ outcome, reason, documentation }) => [outcome, reason, documentation])).toEqual([
+      ['policy_denied', 'documentation_unread', 'unread'],
+      ['ok', null, null],
+      ['ok', null, 'read'],
+      ['policy_denied', 'documentation_unread', 'unread'],
+    ]);
+    const decisions = await replayed(system.bus, null);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+});

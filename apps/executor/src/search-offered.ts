@@ -31,7 +31,8 @@ export async function searchOffered(
   const searched = offered.map(({ id, description, inputSchema }) => ({
     ...{ name: id, description, parameters: inputSchema },
   }));
-  if (settings?.strategy !== 'api') {
+  // Where nothing is asked for, a service has nothing to go by.
+  if (settings?.strategy !== 'api' || query.trim() === '') {
     const { by, isNoPattern, matches } = await searchTools(searched, query, { maxResults, alwaysKeep: new Set() });
     const note = [...(isNoPattern ? [noPattern] : []), noteOn(matches.length)].join(' ');
     return { tools: named(offered, matches), by, fail_open: null, note };

@@ -6,6 +6,7 @@ import type { OfferedTool } from './tool.js';
 export const failOpenReasons = [
   'missing_endpoint',
   'http_error',
+  'missing_field',
   'timeout',
   'empty',
   'not_meaningful',
@@ -50,7 +51,7 @@ export async function askSelector(
   if (signal?.aborted === true) stop();
   try {
     const answer = await post(endpoint, key, question, patience.signal);
-    return answer === null ? failOpen('http_error') : selectedBy(answer, question.tools);
+    return answer === null ? failOpen('http_error') : selectedBy(answer, question);
   } catch {
     signal?.throwIfAborted();
     return failOpen(patience.signal.aborted ? 'timeout' : 'http_error');
@@ -97,15 +98,15 @@ async function boundedText(response: Response): Promise<string | null> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function selectedBy(answer: unknown, tools: readonly OfferedTool[]): SelectorAnswer {
+function selectedBy(answer: unknown, { tools, topK }: SelectorQuestion): SelectorAnswer {
   const names = isJsonObject(answer) ? answer['selected_names'] : undefined;
-  if (!Array.isArray(names)) return failOpen('http_error');
+  if (!Array.isArray(names)) return failOpen('missing_field');
   if (names.length === 0) return failOpen('empty');
   const texts = names.map((name) => (typeof name === 'string' ? name.trim() : '')).filter((name) => name !== '');
   const distinct = [...new Set(texts)];
   // Only blanks, or one name again and again, which says nothing of the search.
   if (distinct.length === 0 || (texts.length > 1 && distinct.length === 1)) return failOpen('not_meaningful');
   const places = new Map(tools.map(({ name }, index) => [name, index]));
-  const selected = distinct.flatMap((name) => places.get(name) ?? []);
+  const selected = distinct.flatMap((name) => places.get(name) ?? []).slice(0, topK);
   return selected.length === 0 ? failOpen('unknown_names') : { selected, failOpen: null };
 }

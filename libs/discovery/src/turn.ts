@@ -245,7 +245,8 @@ export class DiscoveryTurn {
   ): Promise<Pick<SearchReport, 'by' | 'failOpen'> & { readonly order: readonly number[] }> {
     const tools = candidates.map(({ tool }) => tool);
     const { maxSearchResults: maxResults, alwaysKeep, api } = settings;
-    if (settings.strategy !== 'api') {
+    // Where nothing is asked for, a service has nothing to go by.
+    if (settings.strategy !== 'api' || query.trim() === '') {
       const { by, matches, kept } = await searchTools(tools, query, { maxResults, alwaysKeep: new Set(alwaysKeep) });
       return { by, order: [...matches, ...kept], failOpen: null };
     }

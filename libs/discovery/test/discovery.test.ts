@@ -249,7 +249,11 @@ describe('discovery of a request', () => {
 describe('the selector of the strategy api', () => {
   const asked = async (
     answer: (request: IncomingMessage, response: ServerResponse) => void,
-    { api = '', timeout = '20s' }: { readonly api?: string; readonly timeout?: string } = {},
+    {
+      api = '',
+      timeout = '20s',
+      query = 'some.*thing',
+    }: { readonly [key in 'api' | 'timeout' | 'query']?: string } = {},
   ) => {
     const bodies: { readonly body: unknown; readonly authorization: string | undefined }[] = [];
     const server = createServer((request, response) => {
@@ -271,7 +275,7 @@ describe('the selector of the strategy api', () => {
         request({ tools: many.slice(0, 6) }),
       );
       expect(turn.start.kept).toEqual([]);
-      const found = await turn.search('some.*thing');
+      const found = await turn.search(query);
       await turn.end({ rounds: 1, called: [] });
       expect(JSON.stringify(reports) + warnings.join()).not.toContain('the-key-of-the-selector');
       const [report] = reports[0]?.searches ?? [];
@@ -289,7 +293,9 @@ describe('the selector of the strategy api', () => {
   const all = many.slice(0, 6).map(({ name }) => name);
 
   it('gets pattern, top_k, always_keep and the deferred tools, with its key, and decides names and order (DS-73, DS-74, DS-75, DS-76, DS-77)', async () => {
-    const { bodies, names, report } = await asked(says({ selected_names: ['tool_3', 'unknown', ' tool_1 '] }));
+    const { bodies, names, report } = await asked(
+      says({ selected_names: ['tool_3', 'unknown', ' tool_1 ', 'tool_2', 'tool_4'] }),
+    );
     expect(bodies).toHaveLength(1);
     expect(bodies[0]?.authorization).toBe('Bearer the-key-of-the-selector');
     expect(bodies[0]?.body).toMatchObject({ pattern: 'some.*thing', top_k: 2, always_keep: ['tool_5'] });
@@ -301,7 +307,9 @@ describe('the selector of the strategy api', () => {
   it.each([
     ['http_error', says({}, 500)],
     ['http_error', says('no json')],
-    ['http_error', says({ other: 1 })],
+    ['missing_field', says({ other: 1 })],
+    ['missing_field', says({ selected_names: 'tool_1' })],
+    ['missing_field', says([])],
     ['http_error', (request: IncomingMessage) => void request.socket.destroy()],
     ['timeout', () => undefined],
     ['empty', says({ selected_names: [] })],
@@ -316,6 +324,14 @@ describe('the selector of the strategy api', () => {
       expect(report).toMatchObject({ by: 'all', failOpen: reason });
     },
   );
+
+  it('is not asked where the query is blank: the first tools are given, as by the other strategies', async () => {
+    const { bodies, names, report } = await asked(says({ selected_names: ['tool_3'] }), { query: ' \n' });
+    expect(bodies).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining([...all.slice(0, 2), 'tool_5']));
+    expect(names.length).toBeLessThanOrEqual(3);
+    expect(report).toMatchObject({ by: 'blank', failOpen: null });
+  });
 
   it('fails open without an endpoint, or with one that is no address (DS-78)', async () => {
     const missing = await asked(says({}), { api: '{}' });

@@ -1,4 +1,13 @@
-import { argumentOf, docsFolder, docsName, docsPath, readFileType } from '@sluice/core';
+import {
+  argumentOf,
+  docsFolder,
+  docsName,
+  docsPath,
+  fullTools,
+  readFileType,
+  toolChoiceOf,
+  unloadedGroups,
+} from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Step } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 
@@ -13,16 +22,17 @@ export interface FirstUse {
 }
 
 /**
- * Looks at the calls before: null for a tool that was sent in full, or that was used before. Reading is the first use
- * as far as the page is concerned, and a call that went well is one.
+ * Looks at the calls before: null for a tool that was sent in full, or that was used before. A tool of a group that
+ * is still to be loaded, and one that discovery left out, was not sent at all. Reading is the first use as far as the
+ * page is concerned, and a call that went well is one.
  */
 export function firstUse(
   toolId: string,
   { record, steps }: { readonly record: ToolCall; readonly steps: readonly Step[] },
-  evaluator: Pick<Evaluator, 'tool' | 'byId'>,
+  evaluator: Pick<Evaluator, 'tool' | 'byId' | 'configuration'>,
 ): FirstUse | null {
   const tool = evaluator.byId(toolId);
-  if (tool === undefined || !(record.model?.deferred.includes(toolId) ?? false)) return null;
+  if (tool === undefined || !(wasShort(toolId, record) || wasHeldBack(toolId, record, evaluator))) return null;
   const went = [...record.request.history, ...steps].filter(({ outcome }) => outcome === 'ok');
   const pages = pathsOf(tool);
   let documentation: Documentation = 'unread';
@@ -33,6 +43,25 @@ export function firstUse(
       documentation = 'read';
   }
   return { page: docsPath(tool), documentation };
+}
+
+function wasShort(toolId: string, { model }: ToolCall): boolean {
+  return model?.deferred.includes(toolId) ?? false;
+}
+
+/** Counts where pages must be read, and the model could read one. */
+function wasHeldBack(
+  toolId: string,
+  { model, offered, request, toolChoice }: ToolCall,
+  evaluator: Pick<Evaluator, 'tool' | 'byId' | 'configuration'>,
+): boolean {
+  const mustRead = evaluator.configuration.descriptions?.readBeforeUse ?? false;
+  if (!mustRead || model === null || !offered.includes(toolId)) return false;
+  const tools = offered.flatMap((id) => evaluator.byId(id) ?? []);
+  if (!tools.some(({ type }) => type === readFileType)) return false;
+  if (model.shown !== null && model.nativeSearch === null && !model.shown.includes(toolId)) return true;
+  const facts = { evaluator, history: request.history, toolChoice: toolChoiceOf(toolChoice) };
+  return [...unloadedGroups(fullTools({ offered: tools }), facts).values()].some((ids) => ids.includes(toolId));
 }
 
 /** A page is read by the name of its file, or by the name that the model knows the tool by. */

@@ -115,7 +115,7 @@ function isFanned(outcome: CallOutcome): outcome is CallOutcome & FannedCall & {
 /** The step of a call that has ended. */
 export function endedStep(
   { record, call, index, turn, steps }: Pick<NextCall, 'record' | 'call' | 'index' | 'turn' | 'steps'>,
-  granting: Pick<Evaluator, 'byId' | 'tool'>,
+  granting: Pick<Evaluator, 'byId' | 'tool' | 'configuration'>,
   result: ToolExecResult,
   times: CallTimes,
   agentRun: AgentRun | null = null,
