@@ -163,27 +163,33 @@ const flakesFile = inRoot('test', 'flakes.json');
 const knownFlakes = () => (existsSync(flakesFile) ? JSON.parse(readFileSync(flakesFile, 'utf8')) : []);
 
 /**
- * Runs the few suites that failed beside three others once more, alone: on a shared machine a process can be late by
- * minutes. What passes now is written into test/flakes.json, for a person to mend; what fails again has failed, and
- * so has what stands there already.
+ * Which of a run's suites are run once more: those that failed, if they are few and none of them stands in the list
+ * of known flakes already; else none, with the sentence that says so where there is one.
+ */
+export function toRunAgain(suites, known) {
+  const failed = suites.filter(({ status }) => status === 'failed');
+  const paths = failed.map(({ name }) => relative(root, name).replaceAll('\\', '/'));
+  const repeated = paths.filter((path) => known.includes(path));
+  if (paths.length === 0 || paths.length > mostFlakes) return { paths: [] };
+  if (repeated.length > 0)
+    return { paths: [], why: `not run again, since test/flakes.json has it: ${repeated.join(', ')}` };
+  return { paths };
+}
+
+/**
+ * Runs the few suites that failed beside others once more, alone: on a shared machine a process can be late by
+ * minutes. What passes now is written into test/flakes.json, for a person to mend; what fails again has failed.
  */
 async function again(results) {
   if (!existsSync(results)) return 1;
-  const suites = JSON.parse(readFileSync(results, 'utf8')).testResults;
-  const failed = suites.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  if (failed.length === 0 || failed.length > mostFlakes) return 1;
-  const paths = failed.map((name) => relative(root, name).replaceAll('\\', '/'));
-  const names = paths.join(', ');
   const known = knownFlakes();
-  const repeated = paths.filter((path) => known.includes(path));
-  if (repeated.length > 0) {
-    console.error(`sluice: not run again, since test/flakes.json has it: ${repeated.join(', ')}`);
-    return 1;
-  }
-  console.error(`sluice: once more, alone: ${names}`);
-  const code = await runs(jest(['--runInBand', '--runTestsByPath', ...failed]), { cwd: root });
+  const { paths, why } = toRunAgain(JSON.parse(readFileSync(results, 'utf8')).testResults, known);
+  if (why !== undefined) console.error(`sluice: ${why}`);
+  if (paths.length === 0) return 1;
+  console.error(`sluice: once more, alone: ${paths.join(', ')}`);
+  const code = await runs(jest(['--runInBand', '--runTestsByPath', ...paths]), { cwd: root });
   if (code === 0) {
-    console.error(`sluice: FLAKE: failed beside other suites and passed alone: ${names}`);
+    console.error(`sluice: FLAKE: failed beside other suites and passed alone: ${paths.join(', ')}`);
     writeFileSync(flakesFile, `${JSON.stringify([...known, ...paths].sort(), null, 2)}\n`);
   }
   return code;

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const root = join(import.meta.dirname, '../..');
+interface Suite {
+  readonly name: string;
+  readonly status: 'failed' | 'passed';
+}
+interface Again {
+  readonly paths: readonly string[];
+  readonly why?: string;
+}
+const setup = join(root, 'bin/setup.mjs');
+const { toRunAgain } = (await import(setup)) as {
+  toRunAgain(suites: readonly Suite[], known: readonly string[]): Again;
+};
+const suites = (...failed: readonly string[]): Suite[] => [
+  ...failed.map((path) => ({ name: join(root, path), status: 'failed' as const })),
+  { name: join(root, 'test/well.test.ts'), status: 'passed' },
+];
+
+describe('a suite that failed in npm test', () => {
+  it.each<[string, readonly string[], readonly string[], Again]>([
+    ['one', ['test/a.test.ts'], [], { paths: ['test/a.test.ts'] }],
+    ['three', ['a', 'b', 'c'], ['d'], { paths: ['a', 'b', 'c'] }],
+    ['four', ['a', 'b', 'c', 'd'], [], { paths: [] }],
+    ['none', [], ['a'], { paths: [] }],
+    [
+      'one that failed by chance before',
+      ['a', 'b'],
+      ['b'],
+      { paths: [], why: 'not run again, since test/flakes.json has it: b' },
+    ],
+  ])('is run once more where it may be: %s', (_, failed, known, expected) => {
+    expect(toRunAgain(suites(...failed), known)).toEqual(expected);
+  });
+});
