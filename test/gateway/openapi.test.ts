@@ -15,6 +15,8 @@ import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { localHeaders } from '../harness/local-headers.js';
+import { atBounds } from './boundaries.js';
+import type { Described, Document as Described3 } from './from-openapi.js';
 import { post } from './over-http.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -161,6 +163,66 @@ describe('the gateway’s description of itself', () => {
       expect([id, status, errorsOf(schema, json)]).toEqual([id, status, []]);
       if (id === 'listSteps') expect(json).toMatchObject({ steps: [{ request_id: 'described' }] });
     }
+  });
+
+  const methodsOf = (): readonly (readonly [string, string, Described])[] =>
+    Object.entries((document as unknown as Described3).paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, described]) => [path, method, described] as const),
+    );
+  /** By the schema as it is, wherever it stands. */
+  const isValid = (schema: Json, value: unknown): boolean => {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"described#/');
+    return ajv.validate(JSON.parse(text) as object, value);
+  };
+
+  it('has an example of the request and of every JSON answer of each operation, valid by its schema', () => {
+    const shown: string[] = [];
+    for (const [, , { operationId: id, parameters = [], requestBody, responses }] of methodsOf()) {
+      const body = requestBody?.content['application/json'];
+      if (body !== undefined) expect([id, isValid(body.schema, body.example), ajv.errors]).toEqual([id, true, null]);
+      for (const { name, schema, example, in: place } of parameters) {
+        if (place === 'path') expect([id, name, typeof example]).toEqual([id, name, 'string']);
+        if (example !== undefined) expect([id, name, isValid(schema, example)]).toEqual([id, name, true]);
+      }
+      for (const [status, { content = {} }] of Object.entries(responses as Operation['responses'])) {
+        const { schema, example } = (content['application/json'] ?? {}) as {
+          readonly schema?: Json;
+          example?: unknown;
+        };
+        if (schema === undefined) continue;
+        expect([id, status, isValid(schema, example), ajv.errors]).toEqual([id, status, true, null]);
+        shown.push(`${id} ${status}`);
+      }
+    }
+    expect(shown.length).toBeGreaterThan(20);
+  });
+
+  it('allows no request that the gateway refuses as malformed', async () => {
+    // The tools of the configuration in force, its strategies and the clock decide these, and the message says so.
+    const byConfiguration = /^tryToolset: (?:tool_choice|strategy|deadline) = /;
+    const malformed: string[] = [];
+    let sent = 0;
+    for (const [path, method, described] of methodsOf()) {
+      for (const { what, places, query, body } of atBounds(described, document as unknown as Described3, isValid)) {
+        const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));
+        const search = new URLSearchParams(
+          Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+        );
+        const response = await see(`${gateway.url}${filled}?${search.toString()}`, {
+          method: method.toUpperCase(),
+          ...(body === undefined
+            ? {}
+            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        });
+        const answered = await response.text();
+        const isMalformed = [400, 413, 422].includes(response.status);
+        const { detail = '' } = (isMalformed ? JSON.parse(answered) : {}) as { readonly detail?: string };
+        if (detail !== '') malformed.push(`${described.operationId}: ${what}: ${detail}`);
+        sent += 1;
+      }
+    }
+    expect(malformed.filter((one) => !byConfiguration.test(one))).toEqual([]);
+    expect(sent).toBeGreaterThan(150);
   });
 
   it('explains refusals, which are problems of RFC 9457 and have the code and the sentence as before', async () => {

@@ -12,7 +12,7 @@ export {
 export type { Handing } from './agent-runs.js';
 export { answer, asWritten, cancelledTurn, outOfTime, outOfTimeQuarantined, toolCall, withTokens } from './agent.js';
 export { boundedTurn } from './bounded-turn.js';
-export { callIdOf, callKeyOf, cancelledBefore } from './calls.js';
+export { callIdOf, callKeyOf, cancelledBefore, longestName } from './calls.js';
 export {
   beginningFacts,
   channelHeader,

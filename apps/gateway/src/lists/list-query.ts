@@ -5,6 +5,16 @@ import { timeForms, timeOf } from '../times.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
+/** Entries of a page, at most. */
+export const mostListed = 200;
+
+/** `next_before` of a page. */
+export const latestBefore = 999_999_999_999_999;
+export const beforeForm = /^\d{1,15}$/;
+
+/** `next_cursor` of a page, from outside: what it holds is the gateway’s business. */
+export const cursorForm = /^[A-Za-z0-9_-]+$/;
+
 /** The parameters of `GET /v1/runs`, as its page and its description have them. */
 export const runParameters = {
   since: `Started at or after this time: ${timeForms}.`,
@@ -15,22 +25,22 @@ export const runParameters = {
   group: 'A group that the run asked for.',
   state: 'The state that the run is in, or ended in.',
   session_id: 'The session of the run.',
-  limit: 'Runs a page, 1 to 200; 50 unless given.',
+  limit: `Runs a page, 1 to ${mostListed}; 50 unless given.`,
   cursor: '`next_cursor` of the page before.',
 } as const;
 
 /** Those of `GET /v1/sessions`. */
 export const sessionParameters = {
-  limit: 'Sessions a page, 1 to 200; 50 unless given.',
+  limit: `Sessions a page, 1 to ${mostListed}; 50 unless given.`,
   before: '`next_before` of the page before.',
 } as const;
 
 /** Those of `GET /v1/sessions/{session_id}/steps`. */
-export const stepParameters = { limit: 'So many steps, 1 to 200; 50 unless given.' } as const;
+export const stepParameters = { limit: `So many steps, 1 to ${mostListed}; 50 unless given.` } as const;
 
 /** Those of `GET /v1/approvals`. */
 export const approvalParameters = {
-  limit: 'Approvals a page, 1 to 200; 50 unless given.',
+  limit: `Approvals a page, 1 to ${mostListed}; 50 unless given.`,
   cursor: '`next_cursor` of the page before.',
 } as const;
 
@@ -115,7 +125,7 @@ export function cursorOf(text: string | undefined): RunCursor | null {
 export function limitOf(text: string | undefined): number {
   if (text === undefined) return 50;
   const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > 200) throw invalid('limit must be a number from 1 to 200.');
+  if (limit < 1 || limit > mostListed) throw invalid(`limit must be a number from 1 to ${mostListed}.`);
   return limit;
 }
 

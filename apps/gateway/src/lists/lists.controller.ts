@@ -14,7 +14,15 @@ import { shownArguments } from '@sluice/core';
 import { stepJson, tokensOf } from '../run-progress.js';
 import { whereIs } from '../run-location.js';
 import type { RunLocation } from '../run-location.js';
-import { cursorFor, limitOf, parametersOf, runQuery, sessionParameters, stepParameters } from './list-query.js';
+import {
+  beforeForm,
+  cursorFor,
+  limitOf,
+  parametersOf,
+  runQuery,
+  sessionParameters,
+  stepParameters,
+} from './list-query.js';
 import { Lists } from './lists.js';
 import { Route } from '../openapi/route.js';
 
@@ -56,7 +64,7 @@ export class ListsController {
   async sessions(@Req() http: Request, @Query() query: Queried): Promise<object> {
     const caller = await this.callers.of(http);
     const { limit, before } = parametersOf(query, sessionParameters);
-    if (before !== undefined && !/^\d{1,15}$/.test(before))
+    if (before !== undefined && !beforeForm.test(before))
       throw new Refusal(400, 'invalid_request', 'before must be next_before of the page before.');
     const most = limitOf(limit);
     const found = await this.lists.projection.sessions(caller, before === undefined ? null : Number(before), most);

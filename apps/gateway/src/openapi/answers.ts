@@ -270,6 +270,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       ...propertiesOf(
         recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps'),
         'answer',
+        'ApprovalRequested',
       ),
       requested_partition: whole('Where it stands on agent.approvals.'),
       requested_offset: whole('Its offset there.'),

@@ -12,7 +12,7 @@ export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
 
 function cancelRequest(): JsonSchema {
   const fields = recordSchema('Cancellation').fields.filter(({ name }) => name === 'reason');
-  return { type: 'object', properties: propertiesOf(fields, 'body'), additionalProperties: false };
+  return { type: 'object', properties: propertiesOf(fields, 'body', 'Cancellation'), additionalProperties: false };
 }
 
 function decision(): JsonSchema {
@@ -23,7 +23,7 @@ function decision(): JsonSchema {
     type: 'object',
     description: `${doc} What \`approval_requested\` holds may stand there too.`,
     properties: {
-      ...propertiesOf(fields, 'body'),
+      ...propertiesOf(fields, 'body', 'ApprovalDecided'),
       ...Object.fromEntries(
         ignored.map(({ name, doc: meaning = '' }) => [name, { description: `Not read. ${meaning}` }]),
       ),

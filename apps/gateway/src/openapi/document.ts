@@ -1,7 +1,8 @@
 import { problemType } from '../problem.js';
 import { answerSchemas } from './answers.js';
 import { bodySchemas } from './bodies.js';
-import { listedParameters, operations, parameterForms, requiredParameters } from './operations.js';
+import { formOfHeader, formOfListed, formOfParameter, formOfPlace } from './limits.js';
+import { listedParameters, operations, requiredParameters } from './operations.js';
 import type { Answer, Operation } from './operations.js';
 import { ref } from './record-schemas.js';
 import type { JsonSchema } from './record-schemas.js';
@@ -57,7 +58,8 @@ export function openApi(): JsonSchema {
 }
 
 function described(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, body, answers, isBodyOptional, isOpen, isTagged, without } = operation;
+  const { id, tag, summary, description, body, answers, example, isBodyOptional, isOpen, isTagged, without } =
+    operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -70,9 +72,19 @@ function described(operation: Operation): JsonSchema {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: isBodyOptional !== true, content: { 'application/json': { schema: ref(body) } } } }),
+      : {
+          requestBody: {
+            required: isBodyOptional !== true,
+            content: { 'application/json': { schema: ref(body), example: example.body } },
+          },
+        }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answered(answer, isTagged)])),
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [
+          status,
+          answered(answer, example.answers[Number(status)], isTagged),
+        ]),
+      ),
       ...(isTagged === true ? { 304: { description: 'The answer is still the one that `if-none-match` names.' } } : {}),
       ...Object.fromEntries(refusalsOf(operation).map((status) => [String(status), refused(status)])),
     },
@@ -90,7 +102,14 @@ export function refusalsOf({ refusals, isOpen }: Operation): readonly number[] {
   return isOpen === true ? refusals : [...refusals, 429].sort((one, other) => one - other);
 }
 
-function parametersOf({ id, places = {}, query = {}, headers: own = {}, isTagged }: Operation): readonly JsonSchema[] {
+function parametersOf({
+  id,
+  places = {},
+  query = {},
+  headers: own = {},
+  isTagged,
+  example,
+}: Operation): readonly JsonSchema[] {
   const headers = {
     ...own,
     ...(isTagged === true ? { 'if-none-match': 'The `etag` of an answer that the caller has.' } : {}),
@@ -98,29 +117,37 @@ function parametersOf({ id, places = {}, query = {}, headers: own = {}, isTagged
   const isList = (name: string): boolean => listedParameters[id]?.includes(name) === true;
   return [
     ...Object.entries(places).map(([name, description]) => ({
-      ...{ name, in: 'path', required: true, description, schema: { type: 'string' } },
+      ...{ name, in: 'path', required: true, description, schema: formOfPlace(name) },
+      example: example.places?.[name],
     })),
     ...Object.entries(query).map(([name, description]) => ({
       ...{ name, in: 'query', description },
+      ...(example.query?.[name] === undefined ? {} : { example: example.query[name] }),
       ...(requiredParameters[id]?.includes(name) === true ? { required: true } : {}),
       ...(isList(name)
-        ? { style: 'form', explode: false, schema: { type: 'array', items: { type: 'string' } } }
-        : { schema: parameterForms[name] ?? { type: 'string' } }),
+        ? { style: 'form', explode: false, schema: { type: 'array', items: formOfListed(name) } }
+        : { schema: formOfParameter(name) }),
     })),
     ...Object.entries(headers).map(([name, description]) => ({
-      ...{ name, in: 'header', description, schema: { type: 'string' } },
+      ...{ name, in: 'header', description, schema: formOfHeader(name) },
     })),
   ];
 }
 
-function answered({ meaning, json, others = {}, headers: own = {} }: Answer, isTagged?: true): JsonSchema {
+function answered(
+  { meaning, json, others = {}, headers: own = {} }: Answer,
+  example: unknown,
+  isTagged?: true,
+): JsonSchema {
   const headers = { ...own, ...(isTagged === true ? { etag: 'Names this answer, for `if-none-match`.' } : {}) };
   const content = {
-    ...(json === undefined ? {} : { 'application/json': { schema: ref(json) } }),
+    ...(json === undefined ? {} : { 'application/json': { schema: ref(json), example } }),
     ...Object.fromEntries(
       Object.entries(others).map(([type, description]) => [
         type,
-        { schema: { type: type === 'application/json' ? 'object' : 'string', description } },
+        type === 'application/json'
+          ? { schema: { type: 'object', description }, example }
+          : { schema: { type: 'string', description } },
       ]),
     ),
   };

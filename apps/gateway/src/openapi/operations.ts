@@ -1,10 +1,10 @@
-import { listedKinds } from '@sluice/projection';
 import { auditParameters } from '../audit/audit-query.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
+import * as examples from './examples.js';
+import type { Example } from './examples.js';
 import { toolParameters } from '../tool-parameters.js';
-import type { JsonSchema } from './record-schemas.js';
 
 /** A route of the gateway, as its description has it. */
 export interface Operation {
@@ -36,6 +36,7 @@ export interface Operation {
   readonly isBodyOptional?: true;
   /** By status: what it means, and the schema of its JSON or another form. */
   readonly answers: Readonly<Record<number, Answer>>;
+  readonly example: Example;
   /** Statuses of refusals. */
   readonly refusals: readonly number[];
   /** Whether its answers have a tag, by which a caller that has one already is answered without a body. */
@@ -56,14 +57,6 @@ export interface Answer {
   readonly others?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-/** Parameters that are more than a text. */
-export const parameterForms: Readonly<Record<string, JsonSchema>> = {
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
-  before: { type: 'integer' },
-  format: { enum: ['json', 'csv'] },
-  kind: { enum: [...listedKinds] },
-};
 
 /** Parameters of `GET /v1/tools` that are lists, with commas between. */
 export const listedParameters: Readonly<Record<string, readonly string[]>> = { listTools: ['group', 'connections'] };
@@ -107,6 +100,7 @@ export const operations: readonly Operation[] = [
     },
     body: 'AgentRequest',
     answers: runAnswers,
+    example: examples.startRunExample,
     refusals: [400, 401, 403, 409, 413, 415, 500, 503],
   },
   {
@@ -121,6 +115,7 @@ export const operations: readonly Operation[] = [
     },
     query: runParameters,
     answers: json('RunList', 'A page of runs.'),
+    example: examples.listRunsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -140,6 +135,7 @@ export const operations: readonly Operation[] = [
     query: locationParameters,
     headers: preferences,
     answers: runAnswers,
+    example: examples.readRunExample,
     refusals: [400, 401, 403, 404, 409, 500, 503],
   },
   {
@@ -161,6 +157,7 @@ export const operations: readonly Operation[] = [
     body: 'CancelRequest',
     isBodyOptional: true,
     answers: runAnswers,
+    example: examples.cancelRunExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
@@ -174,6 +171,7 @@ export const operations: readonly Operation[] = [
     },
     query: sessionParameters,
     answers: json('SessionList', 'A page of sessions.'),
+    example: examples.listSessionsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -188,6 +186,7 @@ export const operations: readonly Operation[] = [
     places: { session_id: 'Names the session.' },
     query: stepParameters,
     answers: json('StepList', 'The steps.'),
+    example: examples.listStepsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -203,6 +202,7 @@ export const operations: readonly Operation[] = [
     },
     query: toolParameters,
     answers: json('ToolList', 'The tools.'),
+    example: examples.listToolsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -220,6 +220,7 @@ export const operations: readonly Operation[] = [
       'The first decision about the request, as it would be made now. Nothing is published, and no run begins.',
     body: 'AgentRequest',
     answers: json('TriedToolset', 'The tools.'),
+    example: examples.tryToolsetExample,
     refusals: [400, 401, 403, 413, 415, 500, 503],
   },
   {
@@ -233,6 +234,7 @@ export const operations: readonly Operation[] = [
       summary: 'List the groups to ask for',
     },
     answers: json('GroupList', 'The groups.'),
+    example: examples.listGroupsExample,
     refusals: [401, 403, 500, 503],
   },
   {
@@ -249,6 +251,7 @@ export const operations: readonly Operation[] = [
       'Of the groups that the caller may ask for, those that suit the question, best first. It gives no right.',
     query: { question: 'What is to be asked.' },
     answers: json('RecommendationList', 'The groups.'),
+    example: examples.recommendGroupsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -265,6 +268,7 @@ export const operations: readonly Operation[] = [
     },
     places: { name: 'The name of the group; slashes in it may stand as they are.' },
     answers: json('Group', 'The group.'),
+    example: examples.readGroupExample,
     refusals: [401, 403, 404, 500, 503],
   },
   {
@@ -273,6 +277,7 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { meaning: 'The states.', json: 'StateList', others: { 'text/vnd.mermaid': 'The states as a diagram.' } },
     },
+    example: examples.listStatesExample,
     refusals: [401, 403, 500, 503],
   },
   {
@@ -290,6 +295,7 @@ export const operations: readonly Operation[] = [
         },
       },
     },
+    example: examples.listApprovalsExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -305,6 +311,7 @@ export const operations: readonly Operation[] = [
       'What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call.',
     places: { approval_id: 'Names the approval.' },
     answers: json('Approval', 'The approval.'),
+    example: examples.readApprovalExample,
     refusals: [401, 403, 404, 500, 503],
   },
   {
@@ -325,6 +332,7 @@ export const operations: readonly Operation[] = [
       200: { meaning: 'The decision was taken.', json: 'PublishedDecision' },
       202: { meaning: 'The decision is on the log, and no executor has taken it yet.', json: 'PublishedDecision' },
     },
+    example: examples.decideExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
@@ -347,6 +355,7 @@ export const operations: readonly Operation[] = [
         headers: { link: 'The address of the next page, as `rel="next"`; absent on the last one.' },
       },
     },
+    example: examples.listAuditExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -361,6 +370,7 @@ export const operations: readonly Operation[] = [
     description: 'Records of all tenants that a service could not handle, the newest first. For operators.',
     query: letterParameters,
     answers: json('DeadLetterList', 'A page of dead letters.'),
+    example: examples.listDeadLettersExample,
     refusals: [400, 401, 403, 500, 503],
   },
   {
@@ -375,6 +385,7 @@ export const operations: readonly Operation[] = [
     description: 'What it holds, without credentials and signatures, and what a redrive would do. For operators.',
     places: { id: 'Names the dead letter.' },
     answers: json('DeadLetter', 'The dead letter.'),
+    example: examples.readDeadLetterExample,
     refusals: [401, 403, 404, 500, 503],
   },
   {
@@ -390,6 +401,7 @@ export const operations: readonly Operation[] = [
       'Puts its record on the log again, once, as a new attempt of its run. A conflict says why that cannot be, or who did it before. For operators.',
     places: { id: 'Names the dead letter.' },
     answers: json('Redriven', 'The record is on the log.'),
+    example: examples.redriveExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
@@ -404,12 +416,14 @@ export const operations: readonly Operation[] = [
     },
     summary: 'Read this description',
     answers: { 200: { meaning: 'OpenAPI 3.1.', others: { 'application/json': 'This description.' } } },
+    example: examples.readDescriptionExample,
     refusals: [],
   },
   {
     ...{ id: 'readPage', client: null, method: 'get', path: '/docs', tag: 'Description', isOpen: true, isTagged: true },
     summary: 'Read this description as a page',
     answers: { 200: { meaning: 'The page.', others: { 'text/html': 'The page.' } } },
+    example: examples.readPageExample,
     refusals: [],
   },
 ];

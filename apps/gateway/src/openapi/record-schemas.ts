@@ -1,5 +1,6 @@
 import { recordSchema } from '@sluice/contracts';
 import type { AvroField, AvroType } from '@sluice/contracts';
+import { isLeftOut, isWanted, limitsOfField } from './limits.js';
 
 /** JSON Schema, of the draft that OpenAPI 3.1 has. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -22,13 +23,15 @@ function schemaName(record: string, use: Use): string {
 /** The wire’s form of a record, from the schema that its bodies are read by, and of the records inside it. */
 export function schemasOfRecord(record: string, use: Use): Readonly<Record<string, JsonSchema>> {
   const { doc = '', fields } = recordSchema(record);
-  const required = fields.filter((field) => use === 'answer' || field.default === undefined).map(({ name }) => name);
+  const required = fields
+    .filter((field) => use === 'answer' || field.default === undefined || isWanted(record, field.name))
+    .map(({ name }) => name);
   const inside = [...new Set(fields.flatMap(({ type }) => recordsIn(type)))];
   return {
     [schemaName(record, use)]: {
       type: 'object',
       description: doc,
-      properties: propertiesOf(fields, use),
+      properties: propertiesOf(fields, use, record),
       ...(required.length === 0 ? {} : { required }),
       ...(use === 'body' ? { additionalProperties: false } : {}),
     },
@@ -36,14 +39,19 @@ export function schemasOfRecord(record: string, use: Use): Readonly<Record<strin
   };
 }
 
-export function propertiesOf(fields: readonly AvroField[], use: Use): Readonly<Record<string, JsonSchema>> {
+export function propertiesOf(
+  fields: readonly AvroField[],
+  use: Use,
+  record: string,
+): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(
     fields.map(({ name, type, doc = '', default: given }) => [
       name,
       {
         ...schemaOf(type, use),
         description: doc,
-        ...(use === 'body' && given !== undefined ? { default: given } : {}),
+        ...(use === 'body' ? limitsOfField(record, name) : {}),
+        ...(use === 'body' && given !== undefined && !isLeftOut(record, name) ? { default: given } : {}),
       },
     ]),
   );

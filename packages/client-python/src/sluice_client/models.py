@@ -35,14 +35,14 @@ class AgentRequest(Body):
     user_id: str | None = Field(default=None, description="Who the sender says asks. Never believed: identity comes from the credential, and another one than that is refused.")
     tool_choice: str | None = Field(default=None, description="Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`.")
     call: DirectCallInBody | None = Field(default=None, description="The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.")
-    strategy: str | None = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
+    strategy: Literal["", "react", "plan", "confidence", "supervisor", "auto", None] = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
 
 
 class AgentStepInBody(Body):
     """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
     thought: str | None = Field(default=None, description="Why the model acted so.")
-    action: str | None = Field(default=None, description="The tool's configuration key, or what the model wrote if no tool has that name.")
+    action: str = Field(description="The tool's configuration key, or what the model wrote if no tool has that name.")
     arguments: str | None = Field(default=None, description="The arguments as the model wrote them.")
     observation: str | None = Field(default=None, description="The redacted result as JSON text (a string as it is), or the safe error message.")
     outcome: str | None = Field(default=None, description="`ok`, or the tool error code.")
@@ -77,7 +77,7 @@ class DirectCallInBody(Body):
 
     tool: str = Field(description="The key or id of the tool.")
     arguments: str = Field(description="The arguments, as JSON text.")
-    order: str | None = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
+    order: Literal["", "none", None] = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
 
 
 class ApprovalDecision(Body):
@@ -86,7 +86,7 @@ class ApprovalDecision(Body):
     approval_id: str = Field(description="Names the approval.")
     request_id: str = Field(description="The run.")
     session_id: str = Field(description="The key.")
-    decision: str = Field(description="`approve` or `refuse`.")
+    decision: Literal["approve", "refuse"] = Field(description="`approve` or `refuse`.")
     arguments_hash: str = Field(description="What was decided on.")
     decided_by: str | None = Field(default=None, description="Who, as `user:…`; may be empty where a credential says it.")
     reason: str | None = Field(default=None, description="Why.")
@@ -791,10 +791,10 @@ class ListDeadLettersQuery(TypedDict, total=False):
     until: str | int
     """Dead-lettered before this time."""
 
-    topic: str
+    topic: Literal["agent.requests", "agent.toolsets", "agent.tool-calls", "agent.steps", "agent.responses", "agent.approvals", "agent.progress", "agent.dead-letters", "agent.audit", "agent.cancellations", "agent.discovery", "agent.denials", "agent.config"]
     """The topic that the record was on."""
 
-    code: str
+    code: Literal["undecodable", "invalid_request", "unknown_configuration", "identity_unreachable", "grant_invalid", "continuation_invalid", "signature_invalid", "groups_widened", "state_altered", "replayed", "schema_invalid", "model_unreachable", "model_refused", "ledger_unreachable", "output_too_large", "storage", "retries_exhausted", "unexpected"]
     """A fault code (docs/errors.md)."""
 
     session_id: str

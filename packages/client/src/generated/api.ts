@@ -29,7 +29,7 @@ export interface AgentRequest {
   /** The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked. */
   readonly call?: DirectCallInBody | null;
   /** How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own. */
-  readonly strategy?: string | null;
+  readonly strategy?: "" | "react" | "plan" | "confidence" | "supervisor" | "auto" | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -37,7 +37,7 @@ export interface AgentStepInBody {
   /** Why the model acted so. */
   readonly thought?: string;
   /** The tool's configuration key, or what the model wrote if no tool has that name. */
-  readonly action?: string;
+  readonly action: string;
   /** The arguments as the model wrote them. */
   readonly arguments?: string;
   /** The redacted result as JSON text (a string as it is), or the safe error message. */
@@ -95,7 +95,7 @@ export interface DirectCallInBody {
   /** The arguments, as JSON text. */
   readonly arguments: string;
   /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
-  readonly order?: string | null;
+  readonly order?: "" | "none" | null;
 }
 
 /** A decision on a waiting call. What `approval_requested` holds may stand there too. */
@@ -107,7 +107,7 @@ export interface ApprovalDecision {
   /** The key. */
   readonly session_id: string;
   /** `approve` or `refuse`. */
-  readonly decision: string;
+  readonly decision: "approve" | "refuse";
   /** What was decided on. */
   readonly arguments_hash: string;
   /** Who, as `user:…`; may be empty where a credential says it. */
@@ -1025,9 +1025,9 @@ export interface ListDeadLettersQuery {
   /** Dead-lettered before this time. */
   readonly until?: string | number;
   /** The topic that the record was on. */
-  readonly topic?: string;
+  readonly topic?: "agent.requests" | "agent.toolsets" | "agent.tool-calls" | "agent.steps" | "agent.responses" | "agent.approvals" | "agent.progress" | "agent.dead-letters" | "agent.audit" | "agent.cancellations" | "agent.discovery" | "agent.denials" | "agent.config";
   /** A fault code (docs/errors.md). */
-  readonly code?: string;
+  readonly code?: "undecodable" | "invalid_request" | "unknown_configuration" | "identity_unreachable" | "grant_invalid" | "continuation_invalid" | "signature_invalid" | "groups_widened" | "state_altered" | "replayed" | "schema_invalid" | "model_unreachable" | "model_refused" | "ledger_unreachable" | "output_too_large" | "storage" | "retries_exhausted" | "unexpected";
   /** The session of the record. */
   readonly session_id?: string;
   /** The service that could not handle it. */

@@ -1,0 +1,438 @@
+/** A request of a route, and what it is answered by status: what the description shows. */
+export interface Example {
+  /** What stands in the path’s places. */
+  readonly places?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  /** JSON by status; a route that answers in another form has none. */
+  readonly answers: Readonly<Record<number, unknown>>;
+}
+
+const at = Date.UTC(2026, 0, 1);
+
+const ended = {
+  request_id: 'ask-1',
+  session_id: 's-1',
+  status: 'ended',
+  kind: 'answer',
+  answer: 'Japan is a country.',
+  error: null,
+  incomplete: null,
+  confidence: null,
+  partial: null,
+  signature: 'verified',
+  state: 'analysis',
+  iterations: 2,
+  history: [
+    {
+      thought: '',
+      action: 'knowledge-query',
+      arguments: '{"sparql":"SELECT ?c WHERE { ?c a <urn:country> } LIMIT 1"}',
+      observation: '{"rows":[{"c":"Japan"}],"count":1}',
+      outcome: 'ok',
+      reason: null,
+      state_before: 'undefined',
+      state: 'analysis',
+      tool_call_id: 'call-0',
+      iteration: 1,
+      index: 0,
+      started_at: at + 120,
+      ended_at: at + 180,
+      result_hash: null,
+      agent_run: null,
+      provider_data: null,
+      cached_at: null,
+      documentation: null,
+    },
+  ],
+  config_version: 'c-4f2a9d1c7b3e8056',
+  ended_at: at + 900,
+  tool_calls: [
+    {
+      id: 'call-0',
+      tool: 'knowledge-query',
+      arguments: '{"sparql":"SELECT ?c WHERE { ?c a <urn:country> } LIMIT 1"}',
+      ok: true,
+      error: null,
+      reason: null,
+      state: 'analysis',
+      started_at: at + 120,
+      duration_ms: 60,
+    },
+  ],
+  tokens: { input: 812, output: 64, cached: 0 },
+};
+
+const running = {
+  request_id: 'ask-1',
+  session_id: 's-1',
+  status: 'running',
+  since: at,
+  tool_calls: [],
+  tokens: { input: 0, output: 0, cached: 0 },
+};
+
+const askedApproval = {
+  approval_id: 'a-1',
+  request_id: 'ask-1',
+  session_id: 's-1',
+  tool: 'core__graph-update',
+  arguments_hash: '5e1f',
+  arguments: '{"add":[]}',
+  topic: 'agent.tool-calls',
+  partition: 0,
+  offset: 12,
+  expires_at: at + 3600000,
+  iteration: 2,
+  index: 0,
+  tool_call_id: 'call-1',
+  effect: 'state_change',
+  thought: '',
+  requested_by: 'user:ann',
+  on_behalf_of: null,
+  tenant_id: 'acme',
+  config_version: 'c-4f2a9d1c7b3e8056',
+  requested_at: at,
+  in_force_version: 'c-4f2a9d1c7b3e8056',
+  parked_ms: 0,
+  requested_partition: 0,
+  requested_offset: 4,
+};
+
+export const startRunExample: Example = {
+  body: { question: 'Which countries are there?', group: ['read-only'], session_id: 's-1' },
+  answers: { 200: ended, 202: running },
+};
+
+export const listRunsExample: Example = {
+  query: { since: '1h', outcome: 'answer', limit: 20 },
+  answers: {
+    200: {
+      runs: [
+        {
+          request_id: 'ask-1',
+          session_id: 's-1',
+          user: 'user:ann',
+          on_behalf_of: null,
+          question: 'Which countries are there?',
+          status: 'ended',
+          outcome: 'answer',
+          state: 'analysis',
+          iterations: 2,
+          tokens: { input: 812, output: 64, cached: 0 },
+          started_at: at,
+          ended_at: at + 900,
+          href: '/v1/runs/ask-1?session_id=s-1&since=1767225600000',
+        },
+      ],
+      next_cursor: null,
+    },
+  },
+};
+
+export const readRunExample: Example = { places: { request_id: 'ask-1' }, answers: { 200: ended, 202: running } };
+
+export const cancelRunExample: Example = {
+  places: { request_id: 'ask-1' },
+  body: { reason: 'No longer needed.' },
+  answers: {
+    200: {
+      request_id: 'ask-1',
+      session_id: 's-1',
+      status: 'ended',
+      kind: 'error',
+      answer: null,
+      error: { code: 'cancelled', message: 'The run was cancelled: No longer needed.' },
+      incomplete: null,
+      confidence: null,
+      partial: null,
+      signature: 'verified',
+    },
+    202: running,
+  },
+};
+
+export const listSessionsExample: Example = {
+  query: { limit: 20 },
+  answers: {
+    200: { sessions: [{ session_id: 's-1', runs: 1, started_at: at, updated_at: at + 900 }], next_before: null },
+  },
+};
+
+export const listStepsExample: Example = {
+  places: { session_id: 's-1' },
+  query: { limit: 20 },
+  answers: {
+    200: {
+      session_id: 's-1',
+      steps: [
+        {
+          request_id: 'ask-1',
+          iteration: 1,
+          id: 'call-0',
+          tool: 'knowledge-query',
+          arguments: '{"sparql":"SELECT ?c WHERE { ?c a <urn:country> } LIMIT 1"}',
+          ok: true,
+          error: null,
+          reason: null,
+          state: 'analysis',
+          started_at: at + 120,
+          duration_ms: 60,
+        },
+      ],
+    },
+  },
+};
+
+export const listToolsExample: Example = {
+  query: { group: ['read-only'], state: 'undefined' },
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      state: 'undefined',
+      group: ['read-only'],
+      fallback_groups: [],
+      tools: [
+        {
+          id: 'core__knowledge-query',
+          key: 'knowledge-query',
+          description: 'Query the knowledge graph for entities and relationships',
+          effect: 'read_only',
+          groups: ['read-only'],
+          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
+          schema_hash: '9f2c',
+        },
+      ],
+    },
+  },
+};
+
+export const tryToolsetExample: Example = {
+  body: { question: 'Which countries are there?', group: ['read-only'], session_id: 's-1' },
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      state: 'undefined',
+      group: ['read-only'],
+      fallback_groups: [],
+      tool_choice: null,
+      tools: [
+        {
+          id: 'core__knowledge-query',
+          key: 'knowledge-query',
+          description: 'Query the knowledge graph for entities and relationships',
+          effect: 'read_only',
+          groups: ['read-only'],
+          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
+          schema_hash: '9f2c',
+        },
+      ],
+      hidden_counts: { state: 1 },
+    },
+  },
+};
+
+export const listGroupsExample: Example = {
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      groups: [
+        {
+          name: 'read-only',
+          groups: [],
+          tools: [
+            {
+              key: 'knowledge-query',
+              id: 'core__knowledge-query',
+              description: 'Query the knowledge graph for entities and relationships',
+              effect: 'read_only',
+              groups: ['read-only'],
+              available_in_states: ['undefined'],
+              state: 'analysis',
+            },
+          ],
+        },
+      ],
+    },
+  },
+};
+
+export const recommendGroupsExample: Example = {
+  query: { question: 'Which countries are there?' },
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      groups: [
+        {
+          name: 'read-only',
+          score: 2.3,
+          tools: [{ key: 'knowledge-query', score: 2.3, words: ['countries'], called: 0 }],
+        },
+      ],
+    },
+  },
+};
+
+export const readGroupExample: Example = {
+  places: { name: 'read-only' },
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      name: 'read-only',
+      groups: [],
+      tools: [
+        {
+          key: 'knowledge-query',
+          id: 'core__knowledge-query',
+          description: 'Query the knowledge graph for entities and relationships',
+          effect: 'read_only',
+          groups: ['read-only'],
+          available_in_states: ['undefined'],
+          state: 'analysis',
+        },
+      ],
+    },
+  },
+};
+
+export const listStatesExample: Example = {
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      states: [{ name: 'undefined', tools: ['knowledge-query'], transitions: { 'knowledge-query': 'analysis' } }],
+    },
+  },
+};
+
+export const listApprovalsExample: Example = {
+  query: { limit: 20 },
+  answers: { 200: { approvals: [{ approval: askedApproval, decisions: ['approve', 'refuse'] }], next_cursor: null } },
+};
+
+export const readApprovalExample: Example = {
+  places: { approval_id: 'a-1' },
+  answers: {
+    200: {
+      approval: askedApproval,
+      decisions: ['approve', 'refuse'],
+      question: 'Add Japan.',
+      tool: { key: 'graph-update', description: 'Add or modify entities in the knowledge graph' },
+      arguments: { add: [] },
+      asked_because: null,
+      approvers: ['user:bob'],
+      requester_may_not_approve: false,
+      steps_before: [],
+      decision: null,
+      decided_at: null,
+      call: null,
+      run_ended: null,
+    },
+  },
+};
+
+export const decideExample: Example = {
+  body: {
+    approval_id: 'a-1',
+    request_id: 'ask-1',
+    session_id: 's-1',
+    decision: 'approve',
+    arguments_hash: '5e1f',
+    reason: 'Checked.',
+  },
+  answers: {
+    200: {
+      approval_id: 'a-1',
+      status: 'taken',
+      outcome: { decision: 'approve', decided_by: 'user:bob', reason: 'Checked.' },
+    },
+    202: { approval_id: 'a-1', status: 'published', outcome: null },
+  },
+};
+
+export const listAuditExample: Example = {
+  query: { kind: 'run_ended', since: '1h' },
+  answers: {
+    200: {
+      entries: [
+        {
+          at: at + 900,
+          kind: 'run_ended',
+          user: 'user:ann',
+          on_behalf_of: null,
+          request_id: 'ask-1',
+          session_id: 's-1',
+          tool: null,
+          outcome: 'answer',
+          authentic: true,
+          config_version: 'c-4f2a9d1c7b3e8056',
+          chain: 'agent.responses/0',
+          sequence: 3,
+          source_offset: 2,
+          hash: '7888',
+          details: { actor: 'user:ann', tenant: 'acme', outcome: 'answer' },
+        },
+      ],
+      next_cursor: null,
+    },
+  },
+};
+
+export const listDeadLettersExample: Example = {
+  query: { topic: 'agent.steps', limit: 20 },
+  answers: {
+    200: {
+      dead_letters: [
+        {
+          id: '0-7',
+          topic: 'agent.steps',
+          partition: 0,
+          offset: 42,
+          service: 'filter',
+          session_id: 's-1',
+          code: 'undecodable',
+          reason: 'The bytes are no record.',
+          attempts: 1,
+          appended_at: at,
+          failed_at: at + 30,
+          redriven: null,
+        },
+      ],
+      next_cursor: null,
+    },
+  },
+};
+
+export const readDeadLetterExample: Example = {
+  places: { id: '0-7' },
+  answers: {
+    200: {
+      id: '0-7',
+      topic: 'agent.steps',
+      partition: 0,
+      offset: 42,
+      service: 'filter',
+      session_id: 's-1',
+      code: 'undecodable',
+      reason: 'The bytes are no record.',
+      attempts: 1,
+      appended_at: at,
+      failed_at: at + 30,
+      redriven: null,
+      headers: {},
+      record: null,
+      unreadable: 'The bytes are no record.',
+      redrive: { possible: false, topic: null, meaning: 'It still cannot be read.' },
+    },
+  },
+};
+
+export const redriveExample: Example = {
+  places: { id: '0-7' },
+  answers: { 200: { id: '0-7', status: 'redriven', topic: 'agent.steps', meaning: 'The run goes on from there.' } },
+};
+
+export const readDescriptionExample: Example = {
+  answers: { 200: { openapi: '3.1.0', info: { title: 'Sluice', version: '1' } } },
+};
+
+export const readPageExample: Example = { answers: {} };
