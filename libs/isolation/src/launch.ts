@@ -19,8 +19,8 @@ const ownPackages = dirname(dirname(realpathSync(createRequire(import.meta.url).
 /** Puts imports right where the sources are run as they are. */
 const libraries = join(import.meta.dirname, '../..');
 const sourceHooks = join(libraries, '../test/process/typescript.mjs');
-/** What a process of a tool reads of Sluice itself: one file, once built; the sources read the version as well. */
-const ownCode = fromSource ? [libraries, sourceHooks, join(libraries, '../package.json')] : [entry];
+/** What a process of a tool reads of Sluice itself: one file, once built. */
+const ownCode = fromSource ? [libraries, sourceHooks] : [entry];
 
 /**
  * Starts Node for a tool file, by its real path. It has no environment, can read its own folder, the packages that
