@@ -142,6 +142,7 @@ export const configurationKeys = {
     'connection_env',
     'timeout_seconds',
     'message_megabytes',
+    'max_tools',
     'descriptions',
     'calls_per_minute',
   ],

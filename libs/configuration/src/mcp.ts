@@ -12,6 +12,7 @@ export const unboundServer = 'unbound';
 const serverSeconds = { byDefault: 10, most: 600 } as const;
 const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
 const serverMegabytes = { byDefault: 10, most: 256 } as const;
+const serverTools = { byDefault: 1_000, most: 20_000 } as const;
 const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
 /** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
@@ -83,9 +84,22 @@ function readServer(id: string, section: Section, connections: readonly Connecti
   const size = section.has('message_megabytes')
     ? { messageBytes: section.wholeNumber('message_megabytes', serverMegabytes) * 1_048_576 }
     : {};
+  const tools = section.has('max_tools') ? { mostTools: section.wholeNumber('max_tools', serverTools) } : {};
   const descriptions = section.choice('descriptions', textModes);
   const texts = descriptions === null ? {} : { descriptions };
-  return { id, command, args, env, url, startMs, ...size, ...texts, ...limit, ...readCredential(section, connections) };
+  return {
+    id,
+    command,
+    args,
+    env,
+    url,
+    startMs,
+    ...size,
+    ...tools,
+    ...texts,
+    ...limit,
+    ...readCredential(section, connections),
+  };
 }
 
 /** What the server is to be shown, and in which variable if it is one to be started. */

@@ -75,7 +75,7 @@ export class McpConnection {
   private missed = false;
   private probing = false;
   private readonly changed = new Throttle(changeEveryMs, () => this.isClosed() || this.given.onChange());
-  private readonly offered = new OfferedNow((client) => this.readsHeaders(client));
+  private readonly offered: OfferedNow;
   private secrets: readonly string[];
   private refused = false;
   /** Why the client in use is dropped. */
@@ -89,6 +89,7 @@ export class McpConnection {
     private readonly token: string | null = null,
   ) {
     this.secrets = token === null ? [] : given.forms(token);
+    this.offered = new OfferedNow(server, (client) => this.readsHeaders(client));
   }
 
   /** Whether the server did not accept the credential: this client is of no more use. */

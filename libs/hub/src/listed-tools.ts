@@ -3,11 +3,12 @@ import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { cut, isIcon, isJsonObject, pinOf, wellFormed } from '@sluice/core';
 import { convertOffer } from '@sluice/schemas';
-import type { JsonObject, JsonValue, OfferedTool, ToolIcon } from '@sluice/core';
+import type { JsonObject, JsonValue, McpServer, OfferedTool, ToolIcon } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
 
-/** More tools than this of one server are not looked at. */
-const maxTools = 1_000;
+/** More tools than this of one server, and more pages of its list, are not looked at unless `max_tools` says so. */
+const mostToolsByDefault = 1_000;
+const mostPages = 1_000;
 
 /** Characters of a title, and pictures of one tool, that are passed on. */
 const titleCharacters = 200;
@@ -29,7 +30,12 @@ interface ListedTools {
  * page does not come in time. `readsHeaders` says whether the server gets arguments as headers, where its tools ask
  * for them.
  */
-export async function listTools(client: Client, endsAt: number, readsHeaders: boolean): Promise<ListedTools> {
+export async function listTools(
+  client: Client,
+  endsAt: number,
+  { mostTools = mostToolsByDefault }: Pick<McpServer, 'mostTools'>,
+  readsHeaders: boolean,
+): Promise<ListedTools> {
   const tools: OfferedTool[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | null | undefined; ;) {
@@ -37,15 +43,16 @@ export async function listTools(client: Client, endsAt: number, readsHeaders: bo
     if (timeout <= 0) return { tools, endless: 'did not come to the end of its list of tools in time' };
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
-    const room = maxTools - tools.length;
+    const room = mostTools - tools.length;
     tools.push(...wellFormed(page.tools.slice(0, room)).flatMap((tool) => offered(tool, readsHeaders)));
-    if (page.tools.length > room) return { tools, endless: `offers more than ${maxTools} tools, which is the limit` };
+    if (page.tools.length > room)
+      return { tools, endless: `offers more than ${mostTools} tools, which max_tools of the server raises` };
     cursor = page.nextCursor;
     if (cursor === undefined || cursor === null) return { tools, endless: null };
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
     if (cursors.has(cursor))
       return { tools: eachOnce(tools), endless: 'gives out the same cursor of its list of tools again' };
-    if (cursors.size > maxTools) return { tools, endless: `has more than ${maxTools} pages of tools` };
+    if (cursors.size > mostPages) return { tools, endless: `has more than ${mostPages} pages of tools` };
     cursors.add(cursor);
   }
 }

@@ -16,7 +16,7 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
   let client: Client | undefined;
   try {
     client = await connection.acquire(startMs, new AbortController().signal);
-    const { tools, endless } = await listTools(client, endsAt, connection.readsHeaders(client));
+    const { tools, endless } = await listTools(client, endsAt, connection.server, connection.readsHeaders(client));
     const texts = await textsOf(client, endsAt);
     const offered = { server: id, tools, ...(texts.length === 0 ? {} : { texts }) };
     if (endless === null) return offered;

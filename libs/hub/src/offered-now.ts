@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import type { OfferedTool } from '@sluice/core';
+import type { McpServer, OfferedTool } from '@sluice/core';
 import { headerArgumentsIn } from './header-arguments.js';
 import type { HeaderArguments } from './header-arguments.js';
 import { listTools, pinIn } from './listed-tools.js';
@@ -21,7 +21,10 @@ export class OfferedNow {
   private readonly reported = new Set<string>();
 
   /** `readsHeaders` says whether the server of a client gets arguments as headers, where its tools ask for them. */
-  constructor(private readonly readsHeaders: (client: Client) => boolean) {}
+  constructor(
+    private readonly server: Pick<McpServer, 'mostTools'>,
+    private readonly readsHeaders: (client: Client) => boolean,
+  ) {}
 
   /** Another client, or other tools. */
   forget(): void {
@@ -58,9 +61,11 @@ export class OfferedNow {
 
   private ask(client: Client, withinMs: number): Promise<Listed> {
     if (this.listed !== undefined) return this.listed;
-    const listed = listTools(client, Date.now() + withinMs, this.readsHeaders(client)).then(({ tools }) => ({
-      ...{ tools, pins: new Map(), headers: new Map() },
-    }));
+    const listed = listTools(client, Date.now() + withinMs, this.server, this.readsHeaders(client)).then(
+      ({ tools }) => ({
+        ...{ tools, pins: new Map(), headers: new Map() },
+      }),
+    );
     this.listed = listed;
     listed.catch(() => {
       if (this.listed === listed) this.listed = undefined;

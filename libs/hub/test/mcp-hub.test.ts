@@ -218,11 +218,20 @@ describe('discover (M-20, M-101)', () => {
     });
   });
 
-  it('looks at no more than 1,000 tools', async () => {
-    const { hub } = open(server('a', ['--tools', '1001', '--page', '200']));
-    const [offer] = await hub.discover();
-    expect(offer).toMatchObject({ server: 'a', endless: expect.stringMatching(/more than 1000 tools/) });
-    expect(offer !== undefined && 'tools' in offer ? offer.tools : []).toHaveLength(1_000);
+  it('looks at no more than 1,000 tools, or as many as max_tools of the server says', async () => {
+    const many = ['--tools', '1101', '--page', '200'];
+    const { hub } = open(
+      server('a', many),
+      server('b', many, { mostTools: 5_000 }),
+      server('c', many, { mostTools: 7 }),
+    );
+    const offers = await hub.discover();
+    const said = /more than 1000 tools, which max_tools of the server raises/;
+    expect(offers[0]).toMatchObject({ server: 'a', endless: expect.stringMatching(said) });
+    expect(offers[1]).not.toHaveProperty('endless');
+    expect(offers[2]).toMatchObject({ server: 'c', endless: expect.stringMatching(/more than 7 tools/) });
+    // The server has 17 tools beside the numbered ones.
+    expect(offers.map((offer) => ('tools' in offer ? offer.tools.length : 0))).toEqual([1_000, 1_118, 7]);
   });
 
   it('says of each server that will not start why, and is not held up by it (M-104)', async () => {

@@ -42,6 +42,8 @@ export interface McpServer {
   readonly startMs: number;
   /** Bytes of one of its messages; absent for 10 MB. */
   readonly messageBytes?: number;
+  /** Tools that are read of its list; absent where it is the default, 1,000. */
+  readonly mostTools?: number;
   /** What is done with its texts that hide something or speak to the model; absent for `strip`. */
   readonly descriptions?: TextMode;
   /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
