@@ -75,6 +75,27 @@ describe('sluice attest, after the sample', () => {
   it('says what is wrong with what it is given', async () => {
     writeFileSync(file('other.json'), '{"type":"something"}');
     expect((await verify(file('other.json'))).errors).toContain('is no report of `sluice attest`');
+    const text = readFileSync(file('report.json'), 'utf8');
+    for (const [name, written, said] of [
+      ['added.json', text.replace('{', '{ "note": "x",'), 'has the member "note", which is none of a report'],
+      ['without.json', '{ "type": "sluice-attestation", "version": 1 }', 'lacks the member "chains"'],
+    ] as const) {
+      writeFileSync(file(name), written);
+      expect(await verify(file(name))).toMatchObject({ code: 1, output: expect.stringContaining(said) });
+    }
+    for (const [name, written, said] of [
+      ['twice.json', text.replace('{', '{ "type": "sluice-attestation",'), 'has type twice'],
+      ['later.json', '{ "type": "sluice-attestation", "version": 2 }', 'of another version than 1'],
+    ] as const) {
+      writeFileSync(file(name), written);
+      expect(await verify(file(name))).toMatchObject({ code: 1, errors: expect.stringContaining(said) });
+    }
+    const path = file('auditor-keys.json');
+    writeFileSync(path, offline['SLUICE_KEYS'] ?? '', { mode: 0o600 });
+    const byFile = { SLUICE_DATA: join(folder, 'nothing'), SLUICE_KEYS_FILE: path };
+    expect((await verify(file('report.json'), byFile)).code).toBe(0);
+    const without = await verify(file('report.json'), { SLUICE_DATA: join(folder, 'nothing') });
+    expect([without.code, without.errors]).toEqual([1, expect.stringContaining('SLUICE_KEYS_FILE')]);
     expect((await run('attest', 'verify')).errors).toContain('Name the report: sluice attest verify FILE.');
     expect((await run('attest', '--from', 'yesterday')).code).toBe(1);
     // Without the audit’s private key there is nothing to sign with.

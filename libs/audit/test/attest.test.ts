@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { JsonValue, Verifier } from '@sluice/core';
 import type { AuditRecord } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { createSignatures, newKeySet } from '@sluice/identity';
@@ -58,7 +59,9 @@ const changed = (report: Attestation, change: (copy: Attestation) => void): Atte
 };
 type Loose = Record<string, unknown>;
 const entriesOf = (copy: Attestation) => copy.chains[0]?.entries as unknown as (Loose & { call: Loose })[];
-const problems = async (report: Attestation) => (await verifyAttestation(report, signatures)).problems.join('\n');
+const json = (report: unknown) => JSON.parse(JSON.stringify(report)) as JsonValue;
+const verified = (report: unknown, keys: Verifier = signatures) => verifyAttestation(json(report), keys);
+const problems = async (report: unknown) => (await verified(report)).problems.join('\n');
 
 describe('an attestation', () => {
   let records: AuditRecord[] = [];
@@ -69,7 +72,7 @@ describe('an attestation', () => {
   });
 
   it('proves each call of its span to a holder of public keys, without what the calls held (M-90, M-111, XM-5)', async () => {
-    expect(await verifyAttestation(report, signatures)).toEqual({ problems: [], calls: 12 });
+    expect(await verified(report)).toEqual({ problems: [], calls: 12 });
     expect(entriesOf(report)[1]?.call).toMatchObject({
       ...{ request_id: 'r-3', tool: 'clock', actor: 'user:ann', config_version: 'c-1', result_hash: 'k:r' },
       arguments_hash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
@@ -129,15 +132,63 @@ describe('an attestation', () => {
     expect(await problems(changed(report, change))).toContain(said);
   });
 
+  it.each([
+    ['the report', (copy: Loose) => copy, 'The report has the member "note"'],
+    ['a chain', (copy: Loose) => (copy['chains'] as Loose[])[1], 'chains[1] has the member "note"'],
+    ['a tree', (copy: Loose) => (copy['chains'] as Loose[])[0]?.['tree'], 'chains[0].tree has the member "note"'],
+    ['an entry', (copy: Loose) => entriesOf(copy as never)[2], 'chains[0].entries[2] has the member "note"'],
+    ['a quote', (copy: Loose) => copy['quote'], 'quote has the member "note"'],
+  ] as const)('names a member that was added to %s (M-112)', async (_, place, said) => {
+    const copy = json(report) as Loose;
+    Object.assign(place(copy) as Loose, { note: 'All is well.' });
+    expect(await problems(copy)).toBe(`${said}, which is none of a report: it was added.`);
+  });
+
+  it('says of a call with a member more that it is not what the tree holds (M-112)', async () => {
+    const more = changed(report, (copy) => void Object.assign(entriesOf(copy)[2]?.call ?? {}, { note: 'x' }));
+    expect(await problems(more)).toContain('Entry 5 of agent.steps/0 is not what');
+  });
+
+  it.each([
+    [null, 'The report is null; it must be an object.'],
+    [[], 'The report is a list; it must be an object.'],
+    [{ type: 'sluice-attestation', version: 2 }, 'version is the number "2"; it must be 1.'],
+  ])('says of %j in sentences that it is no report', async (value, said) => {
+    const { problems: found, calls } = await verified(value);
+    expect([found, calls]).toEqual([expect.arrayContaining([said]), 0]);
+  });
+
+  it('says in a sentence what is wrong with any member that is missing or of another kind', async () => {
+    const paths = (value: unknown, at: readonly (string | number)[] = []): (readonly (string | number)[])[] =>
+      typeof value !== 'object' || value === null
+        ? [at]
+        : [at, ...Object.entries(value).flatMap(([name, one]) => paths(one, [...at, name]))];
+    // Of each place one: lists have many alike.
+    const all = paths(json(report)).filter(
+      (path) => path.length > 0 && path.every((name) => !/^([1-9]|\d\d)/.test(String(name))),
+    );
+    expect(all.length).toBeGreaterThan(30);
+    for (const path of all)
+      for (const wrong of [undefined, {}, 7.5, [[]]]) {
+        const copy = json(report) as Loose;
+        const holder = path.slice(0, -1).reduce<Loose>((found, name) => found[name] as Loose, copy);
+        const last = path.at(-1) ?? '';
+        if (wrong === undefined && !Array.isArray(holder)) Reflect.deleteProperty(holder, last);
+        else holder[last] = wrong ?? null;
+        const { problems: found } = await verified(copy);
+        expect([path, found]).toEqual([path, expect.arrayContaining([expect.stringMatching(/^\S.*\.$/)])]);
+      }
+  });
+
   it('names the key that is missing, and refuses one of another installation (M-112)', async () => {
     const others = createSignatures(newKeySet(0));
-    expect((await verifyAttestation(report, others)).problems[0]).toMatch(/signed by the key audit-.* not among yours/);
+    expect((await verified(report, others)).problems[0]).toMatch(/signed by the key audit-.* not among yours/);
   });
 
   it('of one session hides the others’ calls, and shows that none of its own is hidden', async () => {
     const of = { ...whole, session: 'session-1' };
     const one = await made(records, of);
-    expect(await verifyAttestation(one, signatures)).toEqual({ problems: [], calls: 6 });
+    expect(await verified(one)).toEqual({ problems: [], calls: 6 });
     expect(JSON.stringify(one)).not.toContain('session-0');
     const hidden = changed(one, (copy) => {
       const entry = entriesOf(copy).find(({ call }) => (call as Loose | undefined) !== undefined);
@@ -161,7 +212,7 @@ describe('an attestation', () => {
     const some = await calls(0, count);
     const all = { from: null, to: null, session: null };
     if (count < 5) await expect(made(some, all)).rejects.toThrow('has no checkpoint');
-    else expect((await verifyAttestation(await made(some, all), signatures)).problems).toEqual([]);
+    else expect((await verified(await made(some, all))).problems).toEqual([]);
   });
 
   it.each([

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { isJsonObject, printable, repeatedName } from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
 import { attest, softwareQuotes, verifyAttestation } from '@sluice/audit';
 import type { Attestation } from '@sluice/audit';
 import { openBus, openSignatures, requireLog, requireSigner, verifierForLooking } from '@sluice/host';
@@ -58,11 +60,12 @@ async function report(
 }
 
 async function verify(file: string, { environment, write, paint }: CommandContext): Promise<number> {
-  const report = readReport(file);
-  const { problems, calls } = await verifyAttestation(report, verifierForLooking(environment));
-  for (const problem of problems) write(`${paint.bad('✗')} ${problem}\n`);
+  const given = readReport(file);
+  const { problems, calls } = await verifyAttestation(given, verifierForLooking(environment));
+  for (const problem of problems) write(`${paint.bad('✗')} ${printable(problem)}\n`);
   if (problems.length > 0) return 1;
-  const whose = report.session === null ? '' : ` of session ${report.session}`;
+  const report = given as unknown as Attestation;
+  const whose = report.session === null ? '' : ` of session ${printable(report.session)}`;
   write(`${paint.good('✓')} ${calls} calls${whose}, as the audit recorded them, and none left out.\n`);
   write(
     `Signed by ${report.signer}; ${report.quote === null ? 'no quote' : `with a quote of ${report.quote.kind}`}.\n`,
@@ -70,12 +73,28 @@ async function verify(file: string, { environment, write, paint }: CommandContex
   return 0;
 }
 
-function readReport(file: string): Attestation {
+/** What the file holds, if that may be meant as a report. */
+function readReport(file: string): JsonValue {
+  const text = readText(file);
+  const report = jsonIn(text);
+  if (!isJsonObject(report) || report['type'] !== 'sluice-attestation')
+    throw new Error(`${file} is no report of \`sluice attest\`. Give the file as that wrote it.`);
+  if (report['version'] !== 1)
+    throw new Error(
+      `${file} is a report of another version than 1, which is the one that is read here. Verify it with the version of Sluice that made it.`,
+    );
+  const repeated = repeatedName(text);
+  if (repeated !== null)
+    throw new Error(
+      `${file} has ${printable(repeated)} twice, so that it may be read in two ways. Give the file as \`sluice attest\` wrote it.`,
+    );
+  return report;
+}
+
+function jsonIn(text: string): JsonValue {
   try {
-    const report = JSON.parse(readText(file)) as Attestation;
-    if (report.type === 'sluice-attestation' && report.version === 1 && Array.isArray(report.chains)) return report;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
   }
-  throw new Error(`${file} is no report of \`sluice attest\`. Give the file as that wrote it.`);
 }

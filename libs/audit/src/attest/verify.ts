@@ -1,5 +1,6 @@
-import type { Verifier } from '@sluice/core';
+import type { JsonValue, Verifier } from '@sluice/core';
 import { openCheckpoint } from '../checkpoint.js';
+import { formProblems } from './form.js';
 import { bodyHash, leafText, sessionTag } from './report.js';
 import type { Attestation, AttestedChain, AttestedEntry } from './report.js';
 import { leafHash, rootFrom } from './tree.js';
@@ -12,10 +13,13 @@ interface AttestationCheck {
 }
 
 /**
- * Verifies a report with public keys alone: who signed it, what it says of each call, and that no entry of its span
- * is missing.
+ * Verifies a report with public keys alone: that it has the members of one and no others, who signed it, what it says
+ * of each call, and that no entry of its span is missing.
  */
-export async function verifyAttestation(report: Attestation, keys: Verifier): Promise<AttestationCheck> {
+export async function verifyAttestation(given: JsonValue, keys: Verifier): Promise<AttestationCheck> {
+  const form = formProblems(given);
+  if (form.length > 0) return { problems: shortened(form), calls: 0 };
+  const report = given as unknown as Attestation;
   const problems: string[] = [];
   const hash = bodyHash(report);
   const claims = await keys.verify('audit', report.signature);
@@ -28,6 +32,15 @@ export async function verifyAttestation(report: Attestation, keys: Verifier): Pr
   if (quote !== null) problems.push(quote);
   const calls = report.chains.flatMap(({ entries }) => entries.filter((entry) => isShown(entry, report)));
   return { problems: [...new Set(problems)], calls: calls.length };
+}
+
+/** Mistakes of form that are named, at most. */
+const mostProblems = 20;
+
+/** What was written by hand may have mistakes without end. */
+function shortened(problems: readonly string[]): readonly string[] {
+  if (problems.length <= mostProblems) return problems;
+  return [...problems.slice(0, mostProblems), `There are ${problems.length - mostProblems} more mistakes like these.`];
 }
 
 const isShown = ({ call, at }: AttestedEntry, span: Attestation): boolean =>
