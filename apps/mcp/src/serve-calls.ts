@@ -2,7 +2,17 @@ import type { InputRequiredResult, Server, ServerContext } from '@modelcontextpr
 import type { Incoming } from '@sluice/bus';
 import { TooManyRuns } from '@sluice/host';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
-import { argumentsRefusal, namesIn, offeredTo, pendingResult, refusal, resultOf, stateAfter } from '@sluice/mcp';
+import {
+  argumentsRefusal,
+  namesIn,
+  offeredTo,
+  pendingResult,
+  refusal,
+  resultOf,
+  saidError,
+  stateAfter,
+  withGroups,
+} from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
 import { answerIn, askForDecision } from './approvals.js';
 import { attempt, cutTexts, invalid, keyInUse, progressText } from './call-texts.js';
@@ -113,9 +123,8 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const { step } = outcome;
         const after = stateAfter(before, step);
         const credential = after === before ? null : await moved(after, caller);
-        if (step.outcome !== 'ok')
-          await log.write(context, 'warning', { tool: name, code: step.outcome, reason: step.reason });
-        return withCredential(resultOf(step, name, ids), credential);
+        if (step.outcome !== 'ok') await log.write(context, 'warning', { tool: name, ...saidError(step) });
+        return withCredential(resultOf(step, name, ids, caller.principal.groups), credential);
       }
       case 'waiting': {
         const { configurations, clock } = parts.runtime;
@@ -127,7 +136,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       case 'ended': {
         const { code, message } = outcome.error ?? { code: 'unavailable', message: 'The call ended without a result.' };
         const category = code === 'authz_denied' ? 'permission' : 'system';
-        return refusal(category, message, ids, { code, reason: null });
+        return refusal(category, withGroups(message, caller.principal.groups), ids, { code, reason: null });
       }
       case 'not_theirs':
         throw invalid(keyInUse);

@@ -3,6 +3,7 @@ export { blocksIn } from './blocks.js';
 export { callDigest, callerRequest, callRequest, formerRequestIdOf, requestIdOf } from './call-request.js';
 export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from './client-message.js';
 export { completed, listedValues } from './completions.js';
+export { saidError, withGroups } from './kept-back.js';
 export { eachOnce, hasResource, passedOnTo, passesOn, saidBy } from './passed-on.js';
 export { categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
 export type { CallResult } from './results.js';

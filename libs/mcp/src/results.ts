@@ -1,8 +1,9 @@
-import { isJsonObject, isRejectionReason, rejectionReasons, toolErrors } from '@sluice/core';
+import { isJsonObject, isRejectionReason, rejectionReasons, toolErrors, wildcard } from '@sluice/core';
 import type { JsonValue, ToolErrorCode } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import { blocksIn } from './blocks.js';
 import type { Block } from './blocks.js';
+import { isKeptBack, ownGroups, saidError } from './kept-back.js';
 
 /** The three kinds of tool errors of the protocol’s guide: they invite another call, another try, or another right. */
 export const errorCategories = ['user_input', 'system', 'permission'] as const;
@@ -41,10 +42,18 @@ export type CallResult = {
  * What a step says to an MCP client: a text is sent as it is, a list of content blocks as that, any other value as
  * its JSON text (XB-41).
  */
-export function resultOf(step: AgentStep, name: string, ids: { readonly requestId: string }): CallResult {
+export function resultOf(
+  step: AgentStep,
+  name: string,
+  ids: { readonly requestId: string },
+  /** Those of the caller. */
+  groups: readonly string[] = [wildcard],
+): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
-  if (outcome !== 'ok')
-    return refusal(categoryOf(outcome, reason, observation), errorText(step, name), ids, { code: outcome, reason });
+  if (outcome !== 'ok') {
+    const said = `${errorText(step, name)}${isKeptBack(step) ? ownGroups(groups) : ''}`;
+    return refusal(categoryOf(outcome, reason, observation), said, ids, saidError(step));
+  }
   const value = jsonIn(observation);
   return {
     content: (value === null ? null : blocksIn(value)) ?? [text(observation)],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toolEffects, toolErrors } from '@sluice/core';
+import { insufficientPermissions, refusalOfHidden, toolEffects, toolErrors } from '@sluice/core';
 import type { ConfiguredTool } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import {
@@ -16,6 +16,7 @@ import {
   servedTool,
   toolOfPage,
   toolPageUri,
+  withGroups,
   writeCredential,
 } from '@sluice/mcp';
 
@@ -140,6 +141,41 @@ describe('what MCP clients read of a call', () => {
       content: [{ text }],
       _meta: { 'sluice/error': { category } },
     });
+  });
+
+  it('is the same for every tool that is not in the caller’s list, whatever hides it, and names its own groups (XM-3)', () => {
+    const refused = (outcome: string, reason: string, groups = ['read', 'text']) =>
+      resultOf({ ...step(`It is ${reason}.`), outcome, reason } as AgentStep, 't', { requestId: 'r' }, groups);
+    const said =
+      'Access denied: this caller may not use t now. This operation requires additional permissions; ask for them, or go on without it.';
+    const expected = {
+      content: [{ type: 'text', text: `${said} Its groups are "read" and "text".` }],
+      isError: true,
+      _meta: {
+        'sluice/request_id': 'r',
+        'sluice/error': { category: 'permission', code: 'policy_denied', reason: null },
+      },
+    };
+    const hiding = Object.values(refusalOfHidden).filter(
+      (reason) => !['not_eligible_state', 'not_bound'].includes(reason),
+    );
+    for (const reason of [...hiding, 'no_approver', 'connection_missing'])
+      expect([reason, refused('policy_denied', reason)]).toEqual([reason, expected]);
+    for (const reason of ['not_permitted', 'not_delegated'])
+      expect([reason, refused('authz_denied', reason)]).toEqual([reason, expected]);
+    expect(refused('policy_denied', 'not_allowed', ['*']).content).toEqual([{ type: 'text', text: said }]);
+    expect(refused('policy_denied', 'not_allowed', []).content).toEqual([
+      { type: 'text', text: `${said} Its credential permits no group.` },
+    ]);
+    // A tool of the caller’s own groups that is of another state says so.
+    expect(refused('policy_denied', 'not_eligible_state')._meta['sluice/error']).toMatchObject({
+      reason: 'not_eligible_state',
+    });
+  });
+
+  it('names the groups that were asked for where a call is refused as a whole', () => {
+    expect(withGroups(insufficientPermissions, ['read'])).toMatch(/^Insufficient permissions for .*: "read"\. Not all/);
+    expect(withGroups('The run took too long.', ['read'])).toBe('The run took too long.');
   });
 
   it('is a text as it is, and any other value as its JSON text, an object structured besides (XB-41)', () => {
