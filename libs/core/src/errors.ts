@@ -62,6 +62,8 @@ type ReasonStage = 'decided' | 'asked' | 'tool';
 interface ReasonEntry {
   readonly stage: ReasonStage;
   readonly meaning: string;
+  /** Where it tells why a tool is not in its caller’s list: clients that see the list alone do not read it. */
+  readonly isKeptBack?: true;
 }
 
 /** The finer reason beside a tool error's code, where there is one. */
@@ -73,26 +75,37 @@ export const toolErrorReasons = {
     meaning:
       'The server changed the tool’s description or schema since it was allowed; compile the configuration again.',
   },
-  not_eligible_group: { stage: 'decided', meaning: 'The tool is in none of the requested groups.' },
+  not_eligible_group: { stage: 'decided', isKeptBack: true, meaning: 'The tool is in none of the requested groups.' },
   not_eligible_state: { stage: 'decided', meaning: 'The tool is not available in the current state.' },
-  not_allowed: { stage: 'decided', meaning: 'The policy does not allow the tool.' },
+  not_allowed: { stage: 'decided', isKeptBack: true, meaning: 'The policy does not allow the tool.' },
   approval_refused: { stage: 'decided', meaning: 'An approver refused the call.' },
   approval_expired: { stage: 'decided', meaning: 'The call was not approved in time.' },
   no_approver: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'The call needs an approval, and policy.approval.approvers names no approver for it.',
   },
-  closed_by_context: { stage: 'decided', meaning: 'A rule closes the tool for requests such as this one.' },
-  closed_by_time: { stage: 'decided', meaning: 'A rule closes the tool at this time.' },
+  closed_by_context: {
+    stage: 'decided',
+    isKeptBack: true,
+    meaning: 'A rule closes the tool for requests such as this one.',
+  },
+  closed_by_time: { stage: 'decided', isKeptBack: true, meaning: 'A rule closes the tool at this time.' },
   closed_by_load: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'A rule closes the tool under the load that was measured for this turn.',
   },
   closed_by_history: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'A rule closes the tool after what the run did so far, or before what it has yet to do.',
   },
-  nested_agent: { stage: 'decided', meaning: 'The tool is an agent, and the run answers an agent’s call itself.' },
+  nested_agent: {
+    stage: 'decided',
+    isKeptBack: true,
+    meaning: 'The tool is an agent, and the run answers an agent’s call itself.',
+  },
   agent_groups: { stage: 'decided', meaning: 'The agent works with groups that the caller may not ask for.' },
   agent_failed: { stage: 'tool', meaning: 'The agent ended without an answer; the message says why.' },
   agent_budget_used: {
@@ -101,6 +114,7 @@ export const toolErrorReasons = {
   },
   budget_used: {
     stage: 'decided',
+    isKeptBack: true,
     meaning:
       'The run has made all the calls that policy.budgets allows it, or an agent’s turn may use more than is left of its tokens or money.',
   },
@@ -125,10 +139,12 @@ export const toolErrorReasons = {
   },
   not_permitted: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'The authorizer does not let the caller use the tool or the connection.',
   },
   not_delegated: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'The caller may not act for this subject with the tool or the connection.',
   },
   authorizer_unreachable: {
@@ -174,10 +190,15 @@ export const toolErrorReasons = {
     stage: 'decided',
     meaning: 'The tool’s page has to be read before its first call, and was not: the message says which file.',
   },
-  grant_invalid: { stage: 'decided', meaning: 'The call is outside the grant of its turn.' },
-  connection_missing: { stage: 'asked', meaning: 'The tool needs a connection and none is configured.' },
+  grant_invalid: { stage: 'decided', isKeptBack: true, meaning: 'The call is outside the grant of its turn.' },
+  connection_missing: {
+    stage: 'asked',
+    isKeptBack: true,
+    meaning: 'The tool needs a connection and none is configured.',
+  },
   connection_not_allowed: {
     stage: 'decided',
+    isKeptBack: true,
     meaning: 'The tool’s connection is not among those that grant, request and configuration all allow.',
   },
   connection_denied: { stage: 'asked', meaning: 'The connection’s broker gives this caller no credential.' },
@@ -190,6 +211,11 @@ export const toolErrorReasons = {
 } as const satisfies Record<string, ReasonEntry>;
 
 export type ToolErrorReason = keyof typeof toolErrorReasons;
+
+/** Whether a refusal for this reason tells why its tool is not in the caller’s list. */
+export function isKeptBack(reason: string | null): boolean {
+  return reason !== null && entryOf<ReasonEntry>(toolErrorReasons, reason)?.isKeptBack === true;
+}
 
 /** Whether a recorded reason is one that replay derives again; false for a reason of a later version. */
 export function isDecidedReason(reason: string | null): boolean {

@@ -3,6 +3,7 @@ export {
   faultCodes,
   httpErrors,
   isDecidedReason,
+  isKeptBack,
   isSecurityFault,
   runErrorOf,
   runErrors,

@@ -1,9 +1,9 @@
-import { isJsonObject, isRejectionReason, rejectionReasons, toolErrors, wildcard } from '@sluice/core';
+import { isJsonObject, isKeptBack, isRejectionReason, rejectionReasons, toolErrors, wildcard } from '@sluice/core';
 import type { JsonValue, ToolErrorCode } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import { blocksIn } from './blocks.js';
 import type { Block } from './blocks.js';
-import { isKeptBack, ownGroups, saidError } from './kept-back.js';
+import { ownGroups, saidError } from './kept-back.js';
 
 /** The three kinds of tool errors of the protocol’s guide: they invite another call, another try, or another right. */
 export const errorCategories = ['user_input', 'system', 'permission'] as const;
@@ -51,7 +51,7 @@ export function resultOf(
 ): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
   if (outcome !== 'ok') {
-    const said = `${errorText(step, name)}${isKeptBack(step) ? ownGroups(groups) : ''}`;
+    const said = `${errorText(step, name)}${isKeptBack(reason) ? ownGroups(groups) : ''}`;
     return refusal(categoryOf(outcome, reason, observation), said, ids, saidError(step));
   }
   const value = jsonIn(observation);

@@ -12,7 +12,7 @@ import type { ApprovalLog, LoggedApproval } from './approval-log.js';
 /** How long an executor may need to apply a decision before the command says that none has yet, in milliseconds. */
 const patienceMs = 10_000;
 
-export type Deciding = {
+type Deciding = {
   readonly decision: 'approve' | 'refuse';
   readonly reason: string;
   readonly decidedBy: string;

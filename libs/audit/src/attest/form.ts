@@ -23,7 +23,7 @@ const list = (form: Form): Form => {
       : [`${at} is ${shown(value)}; it must be a list.`];
 };
 
-/** An object with exactly these members; those of `some` may be missing. What else stands there nobody signed. */
+/** An object with exactly these members; those of `some` may be missing. No one signed what else stands there. */
 function members(all: Readonly<Record<string, Form>>, some: Readonly<Record<string, Form>> = {}): Form {
   const known = { ...all, ...some };
   return (value, at) => {

@@ -3,7 +3,7 @@ import type { ApprovalRule, Configuration, ConfiguredTool, JsonValue } from '@sl
 import type { AgentStep, ApprovalRequested, ToolCall } from '@sluice/contracts';
 
 /** How much of a result is shown, in UTF-16 units. */
-export const shownResult = 1_000;
+const shownResult = 1_000;
 /** Steps before a call that are shown, the latest. */
 const mostSteps = 50;
 
@@ -26,7 +26,7 @@ type Judge = Pick<Configuration, 'tools' | 'policy'>;
 export type MayRead = (tool: ConfiguredTool | undefined) => Promise<boolean>;
 
 /** A call that was asked about, as who decides sees it: what was asked, in what, and what came before. */
-export interface ApprovalView {
+interface ApprovalView {
   /** The run’s question; null where the parked turn is no longer on the log. */
   readonly question: string | null;
   readonly tool: { readonly key: string; readonly description: string | null };

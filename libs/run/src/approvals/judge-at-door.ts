@@ -8,7 +8,7 @@ import type { ApprovalClaims, ClaimedDecision } from '../claims/approvals.js';
 type JudgedBy = Pick<Policy, 'approvers' | 'requesterMayNotApprove'>;
 
 /** What a decision is judged by before it is on the log. */
-export interface DoorFacts {
+interface DoorFacts {
   readonly bus: Bus;
   readonly claims: Pick<ApprovalClaims, 'isVouched' | 'decisionOn'>;
   /** Milliseconds since the epoch. */
@@ -17,12 +17,12 @@ export interface DoorFacts {
 }
 
 /** Whose decision it is: null where it does not prove that. The tenant holds in any case; null where there are none. */
-export interface AtDoor {
+interface AtDoor {
   readonly decider: Decider | null;
   readonly tenantId: string | null;
 }
 
-export type DoorVerdict =
+type DoorVerdict =
   /** It counts, should it be the first one. */
   | { readonly kind: 'counts'; readonly asked: ApprovalRequested; readonly decider: Decider }
   /** This very decision was taken before: a client may send it again. */

@@ -7,7 +7,7 @@ import { GenuineEnds } from '../signing/genuine-ends.js';
 import { verifyRecord } from '../signing/grants.js';
 
 /** What the log has behind a decision. */
-export interface OutcomeOfCall {
+interface OutcomeOfCall {
   /** The decision that was taken; null while that is not on the log. */
   readonly outcome: ApprovalOutcome | null;
   /** The step of the call; null while the turn goes on. */
