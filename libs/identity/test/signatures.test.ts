@@ -10,6 +10,7 @@ import {
   newKeySet,
   readKeySet,
   rotate,
+  takeUpMs,
   writeKeySet,
 } from '@sluice/identity';
 import type { Key, KeySet } from '@sluice/identity';
@@ -133,14 +134,17 @@ describe('keys', () => {
     },
   );
 
-  it('say since when ends are signed: from the first rotation on with a version that signs them', () => {
+  it('say since when ends are signed: from the first rotation on, and the time to take the keys up', () => {
     const { keys } = newKeySet(7);
     const former = { keys };
     const rotated = rotate(former, 9);
     const again = rotate(rotated, 11);
     const read = readKeySet(writeKeySet(again), 'K');
     const sets = [former, rotated, again, read, keysFor('gateway', read)];
-    expect(sets.map((set) => createSignatures(set).since('ends'))).toEqual([Infinity, 9, 9, 9, 9]);
+    expect(sets.map((set) => createSignatures(set).since('ends'))).toEqual([
+      Infinity,
+      ...Array<number>(4).fill(9 + takeUpMs),
+    ]);
     expect(createSignatures(newKeySet(7)).since('ends')).toBe(7);
     expect([former, read].map(isComplete)).toEqual([false, true]);
     expect(() => readKeySet(writeKeySet({ keys, endsSignedSince: 'soon' }), 'K')).toThrow(
@@ -155,7 +159,7 @@ describe('keys', () => {
     expect([old.since('filter'), old.since('agent'), fresh.since('agent'), fresh.since('config')]).toEqual([
       7,
       Infinity,
-      9,
+      9 + takeUpMs,
       9,
     ]);
     const token = await createSignatures(after).sign('agent', claims);

@@ -74,7 +74,9 @@ function make(file: string, surroundings: CommandContext): void {
 function rotateFile(file: string, surroundings: CommandContext): void {
   const set = rotate(read(file), Date.now());
   replaceKeyFile(file, set);
-  surroundings.write('Restart the processes, one after another, so that they sign with the new keys.\n');
+  surroundings.write(
+    'Restart the processes, one after another and within the hour, so that they sign with the new keys.\n',
+  );
   list(set, surroundings);
 }
 

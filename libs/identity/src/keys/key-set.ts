@@ -51,18 +51,21 @@ export function newKeySet(now: number): KeySet {
 
 /**
  * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former
- * version has none of the agent and of `config`, and no such time.
+ * version has none of the agent and of `config`, and no such time. From `takenUp` on the new signatures are asked for:
+ * later than now where processes are still to be restarted with the set.
  */
-export function completed({ keys, sealing = [], endsSignedSince }: KeySet, now: number): KeySet {
+export function completed({ keys, sealing = [], endsSignedSince }: KeySet, now: number, takenUp = now): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
-  const made = missing.flatMap((role) => [newKey(role, 'signing', now), newKey(role, 'next', now)]);
+  // Of the others nothing is missing meanwhile: a configuration is applied with the new keys, at once.
+  const since = (role: SignerRole): number => (role === 'agent' ? takenUp : now);
+  const made = missing.flatMap((role) => [newKey(role, 'signing', since(role)), newKey(role, 'next', since(role))]);
   const unsealed = sealingRoles.filter((role) => !sealing.some((key) => key.role === role));
   const forSealing = unsealed.flatMap((role) => [
     newSealingKey(role, 'signing', now),
     newSealingKey(role, 'next', now),
   ]);
-  const since = endsSignedSince ?? new Date(now).toISOString();
-  return { keys: [...keys, ...made], sealing: [...sealing, ...forSealing], endsSignedSince: since };
+  const ends = endsSignedSince ?? new Date(takenUp).toISOString();
+  return { keys: [...keys, ...made], sealing: [...sealing, ...forSealing], endsSignedSince: ends };
 }
 
 /** Whether there is nothing that `completed` would add. */
@@ -72,6 +75,12 @@ export function isComplete({ keys, sealing = [], endsSignedSince }: KeySet): boo
     endsSignedSince !== undefined && isThere && sealingRoles.every((role) => sealing.some((key) => key.role === role))
   );
 }
+
+/**
+ * How long after a rotation processes may still run without the first keys of their role. What they write until then
+ * is as a former version’s: unsigned, and not missing a signature for ever.
+ */
+export const takeUpMs = 3_600_000;
 
 /** Each key one status on, and a new next one for each role. Throws a sentence if private keys are missing. */
 export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): KeySet {
@@ -95,8 +104,10 @@ export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): Key
   });
   const sealed = sealingRoles.filter((role) => sealing.some((key) => key.role === role));
   const next = sealed.map((role) => newSealingKey(role, 'next', now));
-  const signing = [...moved, ...there.map((role) => newKey(role, 'next', now))];
-  return completed({ ...set, keys: signing, sealing: [...opening, ...next] }, now);
+  // A rotation within the time to take the first keys up does not end it.
+  const counts = sinceOf({ keys });
+  const signing = [...moved, ...there.map((role) => newKey(role, 'next', Math.max(now, counts[role])))];
+  return completed({ ...set, keys: signing, sealing: [...opening, ...next] }, now, now + takeUpMs);
 }
 
 /**
