@@ -1,4 +1,5 @@
-import type { ModelProvider, ModelSettings } from '@sluice/core';
+import { modelProviderEntry, modelProviders } from '@sluice/core';
+import type { ModelProvider, ModelSettings, ProviderSetting } from '@sluice/core';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
 
@@ -7,27 +8,21 @@ type Options = Pick<
   'temperature' | 'topP' | 'stop' | 'seed' | 'reasoningEffort' | 'thinkingTokens' | 'headers' | 'apiVersion'
 >;
 
-const openAi = ['openai-compatible', 'openai-responses'] as const;
-const anthropic = ['anthropic', 'bedrock-anthropic'] as const;
-const remote = [...openAi, ...anthropic, 'google', 'bedrock'] as const;
-
-/** Which providers have a setting: those whose wire has a word for it. */
-const providersOf = {
-  temperature: remote,
-  top_p: remote,
-  stop: ['openai-compatible', ...anthropic, 'google', 'bedrock'],
-  seed: ['openai-compatible', 'google'],
-  reasoning_effort: openAi,
-  thinking_tokens: [...anthropic, 'google', 'bedrock'],
-  headers: remote,
-  api_version: openAi,
-} as const satisfies Readonly<Record<string, readonly ModelProvider[]>>;
+/** Of these a model has what its provider’s wire has a word for. */
+const options = [
+  'temperature',
+  'top_p',
+  'stop',
+  'seed',
+  'reasoning_effort',
+  'thinking_tokens',
+  'headers',
+  'api_version',
+] as const satisfies readonly ProviderSetting[];
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 const mostStops = 4;
 const mostHeaders = 20;
-/** Anthropic's least; Gemini takes 0 for none. */
-const leastThinking = 1_024;
 
 /** Headers that Sluice or the connection sets itself, or that hold a key. */
 const ownHeaders =
@@ -38,9 +33,9 @@ const ownHeaders =
  * keeps its version.
  */
 export function readModelOptions(section: Section, provider: ModelProvider, maxOutputTokens: number): Options {
-  for (const [key, providers] of Object.entries(providersOf))
-    if (section.has(key) && !(providers as readonly ModelProvider[]).includes(provider)) {
-      const write = `\`provider: ${providers.join('` or `')}\`, or leave it out`;
+  for (const key of options)
+    if (section.has(key) && !modelProviderEntry(provider).settings.includes(key)) {
+      const write = `\`provider: ${providersWith(key).join('` or `')}\`, or leave it out`;
       section.problem(section.at(key), `a setting that ${provider} has no word for`, write);
     }
   const number = (key: 'temperature' | 'top_p', most: number): number | null => {
@@ -57,7 +52,9 @@ export function readModelOptions(section: Section, provider: ModelProvider, maxO
   const seed = whole('seed', 2_147_483_647);
   const effort = section.choice('reasoning_effort', efforts);
   const thinking = whole('thinking_tokens', 1_000_000);
-  if (thinking !== null && provider !== 'google') checkThinking(section, thinking, maxOutputTokens);
+  const { leastThinking } = modelProviderEntry(provider);
+  if (thinking !== null && leastThinking !== undefined)
+    checkThinking(section, thinking, leastThinking, maxOutputTokens);
   const headers = readHeaders(section);
   const apiVersion = section.text('api_version', 'the version of Azure’s API, such as `"2024-10-21"`');
   return {
@@ -73,7 +70,7 @@ export function readModelOptions(section: Section, provider: ModelProvider, maxO
 }
 
 /** What Anthropic's models refuse of a request in which they think. */
-function checkThinking(section: Section, tokens: number, maxOutputTokens: number): void {
+function checkThinking(section: Section, tokens: number, leastThinking: number, maxOutputTokens: number): void {
   if (tokens < leastThinking || tokens >= maxOutputTokens) {
     const write = `at least ${String(leastThinking)} and less than max_output_tokens, which is ${String(maxOutputTokens)} and holds both thoughts and answer`;
     section.problem(section.at('thinking_tokens'), `the number ${String(tokens)}`, write);
@@ -108,4 +105,9 @@ function readHeaders(section: Section): Readonly<Record<string, string>> {
     return [];
   });
   return Object.fromEntries(entries);
+}
+
+/** The providers whose models have the setting. */
+function providersWith(setting: ProviderSetting): readonly ModelProvider[] {
+  return modelProviders.filter((provider) => modelProviderEntry(provider).settings.includes(setting));
 }

@@ -1,4 +1,4 @@
-import { modelName, modelProviders } from '@sluice/core';
+import { modelName, modelProviderEntry, modelProviders } from '@sluice/core';
 import type { Configuration, ModelPrice, ModelProvider, ModelSettings } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import { readModelOptions } from './model-options.js';
@@ -66,7 +66,7 @@ function readBetas(section: Section, provider: ModelProvider): Pick<ModelSetting
     if (!/^[A-Za-z0-9._-]{1,100}$/.test(name))
       section.problem(section.itemAt('betas', place), describe(name), 'a name of letters, digits, dots and dashes');
   });
-  if (betas.length > 0 && provider !== 'anthropic')
+  if (betas.length > 0 && !modelProviderEntry(provider).settings.includes('betas'))
     section.problem(section.at('betas'), 'a setting of anthropic', '`provider: anthropic`, or leave it out');
   return betas.length === 0 ? {} : { betas };
 }
@@ -81,14 +81,14 @@ function checkProvider(section: Section, provider: ModelProvider): void {
   } else if (!section.has('name')) {
     section.problem(section.at('name'), 'nothing', `the name of a model that ${provider} offers`);
   }
-  if (provider === 'openai-compatible' && !section.has('base_url')) {
+  if (modelProviderEntry(provider).address === 'required' && !section.has('base_url')) {
     section.problem(
       section.at('base_url'),
       'nothing',
       'the address of the endpoint, such as `https://api.openai.com/v1`',
     );
   }
-  if (provider !== 'bedrock' && provider !== 'bedrock-anthropic' && section.has('region')) {
+  if (!modelProviderEntry(provider).settings.includes('region') && section.has('region')) {
     section.problem(section.at('region'), 'a setting of bedrock', '`provider: bedrock`, or leave it out');
   }
 }

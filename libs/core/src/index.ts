@@ -228,7 +228,8 @@ export { onErrorChoices, strategyNames } from './settings/agent-types.js';
 export { connectionAdapters } from './settings/connection-types.js';
 export { identityProviders } from './settings/identity-types.js';
 export { passedOnKinds } from './settings/mcp-types.js';
-export { modelProviders } from './settings/model-types.js';
+export { modelProviderEntries, modelProviderEntry, modelProviders } from './settings/model-providers.js';
+export type { ModelProvider, ProviderSetting } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';
 export type { AgentSettings, ConfidenceSettings, PlanSettings, StrategyName } from './settings/agent-types.js';
 export type { AuthorizationSettings, Delegation, Permission } from './settings/authorization-types.js';
@@ -244,7 +245,7 @@ export type {
   PermissionSourceSettings,
 } from './settings/identity-types.js';
 export type { McpToolRef, McpServer, PassedOnKind } from './settings/mcp-types.js';
-export type { ModelPrice, ModelProvider, ModelSettings } from './settings/model-types.js';
+export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export type {
   DocumentSettings,
   GraphSettings,

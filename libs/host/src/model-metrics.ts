@@ -1,13 +1,12 @@
-import { costOf, Fault } from '@sluice/core';
+import { costOf, Fault, modelProviderEntry } from '@sluice/core';
 import type { ModelSettings, ModelTurn } from '@sluice/core';
 import type { TurnModel } from '@sluice/contracts';
 import type { Metrics } from './metrics.js';
-import { providerNames } from './traces/spans.js';
 
 function labels({ provider, name }: ModelSettings) {
   return {
     gen_ai_operation_name: 'chat',
-    gen_ai_provider_name: providerNames[provider],
+    gen_ai_provider_name: modelProviderEntry(provider).telemetryName,
     gen_ai_request_model: name ?? provider,
   };
 }

@@ -1,4 +1,4 @@
-import { Fault, isJsonObject, modelName } from '@sluice/core';
+import { Fault, isJsonObject, modelName, modelProviderEntry } from '@sluice/core';
 import type { ModelSettings, ModelTool } from '@sluice/core';
 import { beginningOf, send } from './provider/http.js';
 import type { ProviderResponse } from './provider/http.js';
@@ -41,13 +41,14 @@ export function createProviderCount(settings: ModelSettings, secret: Secret): Pr
 
 function apiOf(settings: ModelSettings, secret: Secret): CountApi | null {
   const { provider, baseUrl, apiKeyEnv } = settings;
-  const keyOf = (variable: string): string => secret(apiKeyEnv ?? variable)?.trim() ?? '';
+  const { keyVariable, address } = modelProviderEntry(provider);
+  const key = secret(apiKeyEnv ?? keyVariable ?? '')?.trim() ?? '';
+  const at = addressOf(baseUrl ?? address ?? '');
   if (provider === 'anthropic') {
-    const key = keyOf('ANTHROPIC_API_KEY');
     if (key === '') return null;
     const model = requiredName(settings);
     return {
-      url: `${addressOf(baseUrl ?? 'https://api.anthropic.com/v1')}/messages/count_tokens`,
+      url: `${at}/messages/count_tokens`,
       headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
       body: (tools) => ({
         model,
@@ -64,11 +65,10 @@ function apiOf(settings: ModelSettings, secret: Secret): CountApi | null {
     };
   }
   if (provider === 'google') {
-    const key = keyOf('GOOGLE_GENERATIVE_AI_API_KEY');
     if (key === '') return null;
     const model = `models/${requiredName(settings)}`;
     return {
-      url: `${addressOf(baseUrl ?? 'https://generativelanguage.googleapis.com/v1beta')}/${model}:countTokens`,
+      url: `${at}/${model}:countTokens`,
       headers: { 'x-goog-api-key': key },
       body: (tools) => ({
         generateContentRequest: {

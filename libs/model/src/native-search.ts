@@ -1,5 +1,6 @@
 import {
   isJsonObject,
+  modelProviderEntries,
   type ModelSettings,
   type ModelTool,
   type ModelTurn,
@@ -16,15 +17,8 @@ import {
   type WireName,
 } from '@sluice/wires';
 
-/** What each provider speaks; the built-in model speaks no wire. */
-const wires: Readonly<Record<Exclude<ModelSettings['provider'], 'rules'>, WireName>> = {
-  'openai-compatible': 'openai-chat',
-  'openai-responses': 'openai-responses',
-  anthropic: 'anthropic',
-  google: 'gemini',
-  bedrock: 'bedrock',
-  'bedrock-anthropic': 'bedrock-anthropic',
-};
+/** What the provider speaks; null for the built-in model, which speaks no wire. */
+const wireOf = (provider: ModelSettings['provider']): WireName | null => modelProviderEntries[provider].wire;
 
 /**
  * A tool’s definition as its provider is sent it, by the wire that this one speaks; the built-in model’s as Chat
@@ -34,8 +28,7 @@ export function definitionFor(
   provider: ModelSettings['provider'],
   { id, description, inputSchema }: ModelTool,
 ): string {
-  const wire = provider === 'rules' ? 'openai-chat' : wires[provider];
-  return encodeTool(wire, { name: id, description, inputSchema });
+  return encodeTool(wireOf(provider) ?? 'openai-chat', { name: id, description, inputSchema });
 }
 
 /** The own search of tools that all of these models have; why there is none otherwise. */
@@ -43,11 +36,11 @@ export function nativeSearchOfAll(
   models: readonly ModelSettings[],
   { kind, when }: NativeSearchSettings,
 ): NativeSearch | NoNativeSearch {
-  const each = models.map(({ provider, name }): NativeSearch | NoNativeSearch =>
-    provider === 'rules'
-      ? 'unsupported_wire'
-      : nativeSearchOf(wires[provider], name ?? '', { kind, isSure: when === 'always' }),
-  );
+  const each = models.map(({ provider, name }): NativeSearch | NoNativeSearch => {
+    const wire = wireOf(provider);
+    if (wire === null) return 'unsupported_wire';
+    return nativeSearchOf(wire, name ?? '', { kind, isSure: when === 'always' });
+  });
   return each.find((one) => typeof one === 'string') ?? each[0] ?? 'unsupported_wire';
 }
 

@@ -28,7 +28,7 @@ const quotedPhrase = 80;
 const quotedPoints = 5;
 
 /** A tool as it is offered on, with what there was to say of its texts; held back where `heldBack` says why. */
-export interface LookedOver {
+interface LookedOver {
   readonly tool: OfferedTool;
   readonly sentences: readonly string[];
   readonly heldBack: string | null;

@@ -6,6 +6,7 @@ import {
   describedBy,
   fullTools,
   modelName,
+  modelProviderEntry,
   noCalls,
   wildcard,
 } from '@sluice/core';
@@ -103,10 +104,10 @@ function providerOf(
   const settings = name === undefined ? model : { ...model, name: name.split('/').at(-1) ?? name };
   const count = createProviderCount(settings, (variable) => environment.secret(variable));
   if (count !== null) return count;
-  const can = ['anthropic', 'google'].includes(model.provider);
+  const { countsTokens, keyVariable } = modelProviderEntry(model.provider);
   throw new Error(
-    can
-      ? `The key of the model provider ${model.provider} is not in the environment. Set ${model.apiKeyEnv ?? (model.provider === 'google' ? 'GOOGLE_GENERATIVE_AI_API_KEY' : 'ANTHROPIC_API_KEY')}, or leave --provider-count out.`
+    countsTokens
+      ? `The key of the model provider ${model.provider} is not in the environment. Set ${model.apiKeyEnv ?? keyVariable ?? ''}, or leave --provider-count out.`
       : `The model provider ${model.provider} has no endpoint that counts tokens. Leave --provider-count out; OpenAI’s tokenizers are here.`,
   );
 }

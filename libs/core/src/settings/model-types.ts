@@ -1,13 +1,4 @@
-export const modelProviders = [
-  'rules',
-  'openai-compatible',
-  'openai-responses',
-  'anthropic',
-  'google',
-  'bedrock',
-  'bedrock-anthropic',
-] as const;
-export type ModelProvider = (typeof modelProviders)[number];
+import type { ModelProvider } from './model-providers.js';
 
 export interface ModelSettings {
   readonly provider: ModelProvider;

@@ -1,17 +1,7 @@
-import type { ModelProvider, ModelSettings } from '@sluice/core';
+import { modelProviderEntry } from '@sluice/core';
+import type { ModelSettings } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Attributes, SpanOf } from './traces.js';
-
-/** gen_ai.provider.name, for spans and metrics alike: OpenTelemetry's names, else the provider's own. */
-export const providerNames: Readonly<Record<ModelProvider, string>> = {
-  rules: 'rules',
-  'openai-compatible': 'openai',
-  'openai-responses': 'openai',
-  anthropic: 'anthropic',
-  google: 'gcp.gemini',
-  bedrock: 'aws.bedrock',
-  'bedrock-anthropic': 'aws.bedrock',
-};
 
 /** A model's turn, and the hash of what it was asked where there is one. */
 export function chatSpan(model: ModelSettings, sessionId: string, promptHash?: string): SpanOf {
@@ -21,7 +11,7 @@ export function chatSpan(model: ModelSettings, sessionId: string, promptHash?: s
     kind: model.provider === 'rules' ? 'internal' : 'client',
     attributes: {
       'gen_ai.operation.name': 'chat',
-      'gen_ai.provider.name': providerNames[model.provider],
+      'gen_ai.provider.name': modelProviderEntry(model.provider).telemetryName,
       'gen_ai.request.model': name,
       'gen_ai.request.max_tokens': model.maxOutputTokens,
       'gen_ai.conversation.id': sessionId,
@@ -96,7 +86,7 @@ export function runAttributes(response: AgentResponse, model: ModelSettings | nu
     ...(model === null
       ? {}
       : {
-          'gen_ai.provider.name': providerNames[model.provider],
+          'gen_ai.provider.name': modelProviderEntry(model.provider).telemetryName,
           'gen_ai.request.model': model.name ?? model.provider,
         }),
     ...(run === null ? {} : usage(run)),

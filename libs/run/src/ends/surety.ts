@@ -1,7 +1,7 @@
 import type { AgentResponse } from '@sluice/contracts';
 
 /** How sure the answer of a run can be. */
-export interface Surety {
+interface Surety {
   /** From 0 to 1; null where nothing was measured. */
   readonly confidence: number | null;
   /** Why it is an answer by what there is, since plans failed; null for any other answer. */
