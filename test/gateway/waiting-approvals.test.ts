@@ -6,6 +6,7 @@ import { topics } from '@sluice/contracts';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { ApprovalFollowers } from '../../apps/gateway/src/stream/approval-stream.js';
+import { run as approve } from '../../apps/sluice/src/commands/approvals.js';
 import { run as project } from '../../apps/sluice/src/commands/project.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { asked, configured, outcomes } from '../harness/approving.js';
@@ -274,6 +275,28 @@ describe('the list of calls that wait for an approval', () => {
     expect((await show(id, narrow))[1]).toMatchObject(after);
     const [, unread] = await show(id, await as('boss', 'acme', { tool_groups: [] }));
     expect(unread).toMatchObject({ ...after, call: { outcome: 'ok', arguments: null, result: null } });
+  });
+
+  it('is decided on by the command line with a credential; what cannot count is not written there either', async () => {
+    const { environment } = system.embedded.runtime;
+    const [first] = (await listed(await as('boss'), 3)).approvals;
+    const id = first?.approval['approval_id'] as string;
+    const before = (await system.all('agent.approvals')).length;
+    const decided = async (who: Headers | null, ...more: readonly string[]) => {
+      const token = who?.['authorization']?.replace('Bearer ', '');
+      const secret = (name: string) => (name === 'SLUICE_TOKEN' ? token : environment.secret(name));
+      const { code, output } = await inProcess(approve, { ...environment, secret }, 'approve', id, ...more);
+      expect(code).toBe(1);
+      expect(output).toContain('the decision does not count, so it was not written.');
+      return output;
+    };
+    expect(await decided(null)).toContain('SLUICE_TOKEN is not set.');
+    expect(await decided({ authorization: 'Bearer e30.e30.e30' })).toContain('SLUICE_TOKEN holds it.');
+    expect(await decided(await as('boss'), '--as', 'user:ann')).toContain('is that of user:boss');
+    expect(await decided(await as('amy'))).toContain('policy.approval.approvers does not name');
+    expect(await decided(await as('ann'))).toContain('Who asked may not approve it');
+    expect(await decided(await as('boss', 'other'))).toContain('No executor asked for this approval');
+    expect(await system.all('agent.approvals')).toHaveLength(before);
   });
 
   it('gives the body of the decision, and loses what was decided', async () => {

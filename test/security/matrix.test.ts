@@ -132,6 +132,13 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected);
     });
 
+    it('reads no approval while policy names it no approver', async () => {
+      const statuses = ['approvals/a-none', 'approvals/a-3f9c'].map(
+        async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
+      );
+      expect(await Promise.all(statuses)).toEqual([404, 404]);
+    });
+
     it('cancels its own runs alone', async () => {
       if (groups.length === 0) return;
       const id = `cancel-${count++}`;
