@@ -1,4 +1,4 @@
-import { channels, claimAt, claimsOf, claimValues, heldAfter, measuresOf, spentBy } from '@sluice/core';
+import { channels, claimAt, claimsOf, claimValues, heldAfter, measuresOf, modelsFor, spentBy } from '@sluice/core';
 import type { Evaluator, JsonObject, Principal, RuleFacts, RunConditions, RunState } from '@sluice/core';
 import type { AgentRequest } from '@sluice/contracts';
 
@@ -52,15 +52,16 @@ export function recordedConditions({ conditions }: Pick<RunState, 'conditions'>)
   return { measured: conditions ?? nothingMeasured, origin: conditions ?? unknownOrigin };
 }
 
-type JudgedRun = Pick<RunState, 'conditions' | 'principal' | 'inputTokens' | 'outputTokens'>;
+type JudgedRun = Pick<RunState, 'conditions' | 'principal' | 'parent' | 'inputTokens' | 'outputTokens'>;
 
 /** What the rules are judged by at this instant, milliseconds since the epoch. */
 export function ruleFactsOf(
   { request, run }: { readonly request: Pick<AgentRequest, 'question'>; readonly run: JudgedRun },
-  { configuration }: Pick<Evaluator, 'configuration'>,
+  evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
   at: number,
 ): RuleFacts {
-  const { conditions, principal } = run;
+  const { conditions, principal, parent } = run;
+  const agent = parent === null ? undefined : evaluator.byId(parent.tool)?.agent;
   const { channel, claims } = conditions ?? unknownOrigin;
   return {
     at,
@@ -72,7 +73,8 @@ export function ruleFactsOf(
     held: conditions?.held ?? [],
     succeeded: conditions?.succeeded ?? {},
     approved: conditions?.approved ?? {},
-    spent: spentBy(run, configuration.model.price),
+    // An agent’s own model has its own price.
+    spent: spentBy(run, modelsFor(evaluator.configuration, agent)[0].price),
   };
 }
 
@@ -85,11 +87,11 @@ export function beginningFacts(
   question: string,
   origin: Origin,
   measured: Measured,
-  evaluator: Pick<Evaluator, 'configuration'>,
+  evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
   at: number,
 ): RuleFacts {
   const conditions = { ...origin, ...measured, succeeded: {}, approved: {} };
-  const run = { principal, conditions, inputTokens: 0, outputTokens: 0 };
+  const run = { principal, conditions, parent: null, inputTokens: 0, outputTokens: 0 };
   return ruleFactsOf({ request: { question }, run }, evaluator, at);
 }
 

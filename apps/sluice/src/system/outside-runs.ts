@@ -14,7 +14,11 @@ export function outsideRuns({ identity }: Pick<Configuration, 'identity'>): Unkn
  * What rules are judged by outside of runs, milliseconds since the epoch; what `outsideRuns` names of it says
  * nothing.
  */
-export function outsideFacts(question: string, evaluator: Pick<Evaluator, 'configuration'>, at: number): RuleFacts {
+export function outsideFacts(
+  question: string,
+  evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
+  at: number,
+): RuleFacts {
   const nothing = { loads: {}, held: [] };
   return beginningFacts(localPrincipal, question, { channel: '', claims: {} }, nothing, evaluator, at);
 }
