@@ -17,6 +17,12 @@ it('each file of the wires has one purpose, and at most 250 lines', () => {
   expect(long.map(({ path }) => path)).toEqual([]);
 });
 
+it('the version of the program stands in package.json alone', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
+  const written = new RegExp(`['"\`]${version.replaceAll('.', '\\.')}['"\`]`);
+  expect([written.test(`version: '${version}'`), holding(written)]).toEqual([true, []]);
+});
+
 /** Files that define tools, or that these share. */
 const isOfTools = (path: string): boolean => /^libs\/packs\/src\/(?:general|[a-z]+\/tools)\//.test(path);
 

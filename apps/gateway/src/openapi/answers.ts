@@ -2,7 +2,7 @@ import { listedKinds } from '@sluice/projection';
 import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 
 const text = (description: string): JsonSchema => ({ type: 'string', description });
 const textOrNull = (description: string): JsonSchema => ({ type: ['string', 'null'], description });

@@ -1,6 +1,6 @@
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, schemasOfRecord } from './record-schemas.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** What the gateway fills in where a decision leaves it out. */
 const filledIn = ['decided_by', 'decided_at'];

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { isKnown, tagOf } from '../etag.js';
 import { openApi } from './document.js';
 import { page, pagePolicy } from './page.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 import { Route } from './route.js';
 
 /**

@@ -1,11 +1,11 @@
 import { problemType } from '../problem.js';
 import { answerSchemas } from './answers.js';
 import { bodySchemas } from './bodies.js';
-import { formOfHeader, formOfListed, formOfParameter, formOfPlace } from './limits.js';
+import { formOfHeader, formOfListed, formOfParameter, formOfPathPart } from './limits.js';
 import { listedParameters, operations, requiredParameters } from './operations.js';
 import type { Answer, Operation } from './operations.js';
 import { ref } from './record-schemas.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** What each status of a refusal says. */
 export const refusalMeanings: Readonly<Record<number, string>> = {
@@ -117,7 +117,7 @@ function parametersOf({
   const isList = (name: string): boolean => listedParameters[id]?.includes(name) === true;
   return [
     ...Object.entries(places).map(([name, description]) => ({
-      ...{ name, in: 'path', required: true, description, schema: formOfPlace(name) },
+      ...{ name, in: 'path', required: true, description, schema: formOfPathPart(name) },
       example: example.places?.[name],
     })),
     ...Object.entries(query).map(([name, description]) => ({

@@ -4,7 +4,7 @@ import { listedKinds } from '@sluice/projection';
 import { longestCancelReason, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { timeForm } from '../times.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** Something is there beside blanks. */
 const notBlank: JsonSchema = { minLength: 1, pattern: '\\S' };
@@ -77,7 +77,7 @@ export function formOfListed(name: string): JsonSchema {
 }
 
 /** Parts of a path. */
-export function formOfPlace(name: string): JsonSchema {
+export function formOfPathPart(name: string): JsonSchema {
   return name === 'request_id' ? { type: 'string', ...requestId, minLength: 1 } : text;
 }
 

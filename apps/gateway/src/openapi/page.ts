@@ -4,7 +4,7 @@ import { anchorOfCode } from '../problem.js';
 import { refusalMeanings, refusalsOf } from './document.js';
 import { operations } from './operations.js';
 import type { Operation } from './operations.js';
-import type { JsonSchema } from './record-schemas.js';
+import type { JsonSchema } from './json-schema.js';
 
 const style = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }

@@ -1,9 +1,7 @@
 import { recordSchema } from '@sluice/contracts';
 import type { AvroField, AvroType } from '@sluice/contracts';
+import type { JsonSchema } from './json-schema.js';
 import { isLeftOut, isWanted, limitsOfField } from './limits.js';
-
-/** JSON Schema, of the draft that OpenAPI 3.1 has. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * In a body, fields with a default may be left out and no others may stand there; an answer has all its fields, and
