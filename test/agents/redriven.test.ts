@@ -98,7 +98,7 @@ describe('a turn that waits twice and is re-driven in between', () => {
     expect(history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     const [letter] = await opened.all('agent.dead-letters');
     expect(run?.redrive).toBe(`${letter?.partition}/${letter?.offset}`);
-    expect(run?.deadline).toBe((run?.startedAt ?? 0) + 300_000);
+    expect(run?.deadline).toBe((run?.startedAt ?? 0) + 300_000 + (run?.parkedMs ?? 0));
     expect(run?.startedAt).toBeGreaterThan(began?.record.run.startedAt ?? Infinity);
     expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   });

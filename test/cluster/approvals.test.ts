@@ -43,7 +43,7 @@ describe('a call that waits for an approval, on Kafka', () => {
       cluster.start('executor'),
     ]);
     const ask = sluice(['ask', 'Do it', '--group', 'work'], cluster.variables);
-    await ask.says('needs an approval until');
+    await ask.says('needs an approval');
     former.process.kill('SIGKILL');
     await former.ended;
     await Promise.all([cluster.start('executor'), cluster.start('executor')]);

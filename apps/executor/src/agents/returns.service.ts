@@ -82,10 +82,9 @@ export class ReturnsService {
     if (returned === null) return [];
     const wait = await waitForAgent(runOfEnd(end), parent.startedAt, this.runtime);
     const before = await this.executor.cameBack(parked, wait, redriven);
-    const record = afterAgents(
-      before.record,
-      [...returned.values()].map(({ run }) => run),
-    );
+    // Another attempt has the time of a new run.
+    const ended = [...returned.values()].map(({ run }) => run);
+    const record = redriven === null ? afterAgents(before.record, ended) : before.record;
     const attempt = { ...before, record };
     if (record.run.parkedMs !== before.record.run.parkedMs)
       await keepDeadline(record, record.run.deadline, this.runtime);

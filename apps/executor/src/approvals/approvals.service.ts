@@ -133,7 +133,9 @@ export class ApprovalsService {
       throw new Fault('invalid_request', message, false);
     }
     const before = await this.executor.cameBack(parked, waitForApproval(requested), redriven);
-    const attempt = { ...before, record: afterApproval(before.record, requested, message.timestamp) };
+    // Another attempt has the time of a new run.
+    const record = redriven === null ? afterApproval(before.record, requested, message.timestamp) : before.record;
+    const attempt = { ...before, record };
     await keepDeadline(attempt.record, attempt.record.run.deadline, this.runtime);
     // The step of the call itself, or one behind it that waits; to wait for the same call once more is what led here.
     const wasHandled = () => this.executor.wasHandled(message, attempt, requested.index + 1, context);
