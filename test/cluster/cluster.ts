@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sluice } from '../harness/program.js';
 import type { ServiceName } from '@sluice/contracts';
-import type { Program } from '../harness/program.js';
+import type { Program, Run } from '../harness/program.js';
 import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import { infra } from '../infra/client.ts';
 import { freshDatabase, freshPrefix } from '../infra/fresh.ts';
@@ -17,8 +17,11 @@ export interface Cluster {
   readonly auditorKeys: string;
   /** Runs a command of the command line against the cluster; throws if it fails. */
   command(...args: string[]): Promise<string>;
-  /** Starts an instance of a role and waits until it serves; `own` are variables that it has for itself. */
-  start(role: Role, own?: Readonly<Record<string, string>>): Promise<Program>;
+  /**
+   * Starts an instance of a role and waits until it serves; `own` are variables that it has for itself, `run` the
+   * version that it is.
+   */
+  start(role: Role, own?: Readonly<Record<string, string>>, run?: Run): Promise<Program>;
   close(): Promise<void>;
 }
 
@@ -28,12 +31,14 @@ export const withSecret = { authorization: `Bearer ${localSecret}` };
 
 /**
  * Services as separate processes on the shared Kafka, registry and PostgreSQL, under a prefix and a database of their
- * own; `more` are variables for all of them, `keys` what they sign with.
+ * own; `more` are variables for all of them, `keys` what they sign with, `first` the version that applies the
+ * configuration.
  */
 export async function openCluster(
   configuration: string,
   more: Readonly<Record<string, string>> = {},
   keys = newKeySet(Date.now()),
+  first: Run = sluice,
 ): Promise<Cluster> {
   const [{ brokers }, registry, { databaseUrl }] = await Promise.all([
     infra('kafka'),
@@ -56,19 +61,20 @@ export async function openCluster(
     SLUICE_LOCAL_SECRET: localSecret,
     ...more,
   };
+  const command = async (run: Run, args: readonly string[]): Promise<string> => {
+    const own = args[0] === 'config' ? { SLUICE_KEYS: writeKeySet(keysFor('config', keys)) } : {};
+    const { code, output, errors } = await run(args, { ...variables, ...own }).ended;
+    if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);
+    return output;
+  };
   const running: Program[] = [];
   const cluster: Cluster = {
     prefix,
     variables,
     auditorKeys: writeKeySet(keysFor('auditor', keys)),
-    command: async (...args) => {
-      const own = args[0] === 'config' ? { SLUICE_KEYS: writeKeySet(keysFor('config', keys)) } : {};
-      const { code, output, errors } = await sluice(args, { ...variables, ...own }).ended;
-      if (code !== 0) throw new Error(`sluice ${args.join(' ')} ended with ${code}: ${output}${errors}`);
-      return output;
-    },
-    start: async (role, own = {}) => {
-      const program = sluice(['serve', '--role', role], {
+    command: (...args) => command(sluice, args),
+    start: async (role, own = {}, run = sluice) => {
+      const program = run(['serve', '--role', role], {
         ...variables,
         // As an operator would hand them out: to each what it needs.
         SLUICE_KEYS: writeKeySet(keysFor(role, keys)),
@@ -86,6 +92,6 @@ export async function openCluster(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  await cluster.command('config', 'apply', config);
+  await command(first, ['config', 'apply', config]);
   return cluster;
 }

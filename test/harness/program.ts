@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from './configurations.js';
-
-const main = join(projectRoot, 'dist/main.js');
 
 export interface Ended {
   readonly code: number | null;
@@ -22,26 +20,34 @@ export interface Program {
   said(): string;
 }
 
-/** Runs the built command line as a user does, with nothing of this process's environment but what it needs. */
-export function sluice(
-  args: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
-  input?: string,
-): Program {
-  if (!existsSync(main)) throw new Error('dist/ is not there: `npm test` builds it first, or run `npm run build`.');
-  const child = spawn(process.execPath, [main, ...args], {
-    cwd: projectRoot,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: process.env['HOME'] ?? '',
-      NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/compiled'),
-      NO_COLOR: '1',
-      SLUICE_PORT: '0',
-      ...variables,
-    },
-  });
-  child.stdin.end(input ?? '');
+/** Runs a built command line as a user does, with nothing of this process's environment but what it needs. */
+export type Run = (args: readonly string[], variables?: Readonly<Record<string, string>>, input?: string) => Program;
+
+export const sluice: Run = programAt(projectRoot, 'dist/main.js');
+
+/** The command line that was built in a checkout: this one, or that of another version. */
+export function programAt(root: string, main: string): Run {
+  const path = join(root, main);
+  return (args, variables = {}, input = '') => {
+    if (!existsSync(path)) throw new Error('dist/ is not there: `npm test` builds it first, or run `npm run build`.');
+    const child = spawn(process.execPath, [path, ...args], {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '',
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+        NO_COLOR: '1',
+        SLUICE_PORT: '0',
+        ...variables,
+      },
+    });
+    child.stdin.end(input);
+    return watched(child);
+  };
+}
+
+function watched(child: ChildProcessWithoutNullStreams): Program {
   let output = '';
   let errors = '';
   child.stdout.on('data', (piece: Buffer) => (output += piece.toString()));

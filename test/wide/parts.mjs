@@ -12,4 +12,5 @@ export const parts = {
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
   sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',
   tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
+  versions: 'this version and one of the history: a data folder, and services side by side, forth and back',
 };

@@ -2,7 +2,11 @@ import pg from 'pg';
 import type { Connection } from './connection.js';
 import { refusal } from './database-error.js';
 
-/** One script a version, applied in order. Released scripts are never changed; a new one is added. */
+/**
+ * One script a version, applied in order. Released scripts are never changed; a new one is added. Those from the fifth
+ * on add something that former versions may leave alone, and may be applied again: to go back, an operator deletes
+ * their rows (docs/operations.md#upgrades), and this version comes again later.
+ */
 const migrations: readonly ((schema: string) => string)[] = [
   // Keys are ordered by bytes: no update of the system's languages can make the index miss a key that is there.
   (schema) => `
@@ -36,14 +40,15 @@ const migrations: readonly ((schema: string) => string)[] = [
     create index sluice_documents_by_expiry on ${schema}.sluice_documents (expires_at) where expires_at is not null;
   `,
   (schema) => `
-    create index sluice_rates_by_expiry on ${schema}.sluice_rates (expire);
+    create index if not exists sluice_rates_by_expiry on ${schema}.sluice_rates (expire);
   `,
   // Which log it belongs to. One of a former version, whose first tables were made by another transaction, has the
   // empty text.
   (schema) => `
-    create table ${schema}.sluice_belonging (one int primary key check (one = 1), log text not null);
+    create table if not exists ${schema}.sluice_belonging (one int primary key check (one = 1), log text not null);
     insert into ${schema}.sluice_belonging select 1, ''
-    where exists (select from ${schema}.sluice_ledger_migrations where version = 1 and applied_at < now());
+    where exists (select from ${schema}.sluice_ledger_migrations where version = 1 and applied_at < now())
+    on conflict do nothing;
   `,
 ];
 
