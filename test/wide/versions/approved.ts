@@ -4,7 +4,7 @@ import { actingConfiguration } from '../../harness/acting-configuration.js';
 import { eventually } from '../../harness/eventually.js';
 import type { Script } from '../../harness/scripted-endpoint.js';
 
-/** The configuration of runs that look and act, and of runs in the group `signing` whose one call waits for approval. */
+/** The configuration of runs that look and act, and of runs in the group `signing`, whose one call waits. */
 export const withSigning = (model: string, effects: string): string =>
   actingConfiguration(model, effects, 60)
     .replace(

@@ -116,7 +116,7 @@ describe('another version and this one side by side on Kafka', () => {
   }, 1_200_000);
 });
 
-/** Keys that a version makes itself: a former one has none of the roles that came later, and refuses a set with them. */
+/** Keys that a version makes itself: a former one refuses a set with roles that came later. */
 async function keysOf(run: Run): Promise<KeySet> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-versions-'));
   try {
