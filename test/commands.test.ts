@@ -164,11 +164,11 @@ describe('sluice check, where an allowed tool is not there', () => {
     workflowConfiguration({ server: '/nonexistent/server.mjs', allowed: 'text-completion, complex-analysis' }),
   );
 
-  it('says how many of the allowed tools are offered, and that is well', async () => {
+  it('says how many of the allowed tools are offered, and marks it where some are not', async () => {
     const { code, output } = await sluice(['check', away]).ended;
     expect([code, output]).toEqual([
       0,
-      expect.stringMatching(/^✓ .*away\.yaml: \d+ tools, 2 allowed, 1 of 2 offered, version /),
+      expect.stringMatching(/^! .*away\.yaml: \d+ tools, 2 allowed, 1 of 2 offered, version /),
     ]);
   });
 

@@ -8,6 +8,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { messageBytesByDefault } from './http-answer.js';
 import { LineBuffer, printable } from '@sluice/core';
 import { malformedAnswer, messageIn } from './message.js';
+import { npmErrorIn } from './npm-error.js';
 
 interface ServerCommand {
   readonly command: string;
@@ -67,6 +68,8 @@ export class StdioProcess implements Transport {
    */
   lastWords(hide: Hide): string {
     const lines = linesOf(printable(hide(this.errorText)).slice(-quotedErrorText));
+    const npm = npmErrorIn(lines);
+    if (npm !== null) return ` ${npm.slice(0, quotedLine)}.`;
     const line = lines.findLast((one) => /\b\w*error\b/i.test(one)) ?? lines.at(-1);
     if (line !== undefined) return ` It wrote: ${line.slice(0, quotedLine)}`;
     const [noise] = linesOf(printable(hide(this.noise)));

@@ -73,6 +73,7 @@ interface Attempt {
   readonly places: readonly string[];
   readonly narrowed: readonly string[];
   readonly nullable: readonly string[];
+  readonly maybeNullable: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -86,6 +87,8 @@ class Simplification {
   readonly places: string[] = [];
   readonly narrowed: string[] = [];
   readonly nullable: string[] = [];
+  /** Where null may be allowed: something stands beside what takes it. */
+  private readonly maybeNullable: string[] = [];
   readonly problems: string[] = [];
   /** Schemas that are being simplified, the outermost first: what one of them refers to must not be among them. */
   private readonly around: JsonObject[] = [];
@@ -114,8 +117,11 @@ class Simplification {
     }
     this.around.pop();
     // What stands beside it may refuse null.
-    if (!saysOneThing(schema))
-      this.nullable.push(...this.nullable.splice(nullableBefore).filter((place) => place !== path));
+    if (!saysOneThing(schema)) {
+      const inside = this.nullable.splice(nullableBefore);
+      this.nullable.push(...inside.filter((place) => place !== path));
+      if (inside.includes(path)) this.maybeNullable.push(path);
+    }
     return this.nulls > nullsBefore ? withoutDefaultOfNull(whole) : whole;
   }
 
@@ -231,7 +237,7 @@ class Simplification {
       if (branches.length > 1) this.nulls++;
       this.nullable.length = nullable;
       for (const attempt of attempts) this.nullable.push(...nullableIn(attempt, choice, path, branches.length));
-      if (!isOnlyNull(whole) && !refusesNull(own) && allowsNull(choice, attempts, path)) this.nullable.push(path);
+      if (!isOnlyNull(whole) && !refusesNull(own)) this.noteNull(choice, attempts, path);
       return whole;
     }
     this.places.length = places;
@@ -254,7 +260,7 @@ class Simplification {
       this.nullable.push(
         ...(attempts[at] === undefined ? [] : nullableIn(attempts[at], choice, path, branches.length)),
       );
-      if (!refusesNull(own) && allowsNull(choice, attempts, path)) this.nullable.push(path);
+      if (!refusesNull(own)) this.noteNull(choice, attempts, path);
       // It may be a value of another alternative.
       return without(whole, ['default', 'discriminator']);
     }
@@ -267,6 +273,11 @@ class Simplification {
     const why = reason ?? 'a value may fit several of them, or what stands beside them says something else.';
     this.refuse(choice, path, `, and none of its alternatives can be offered alone: ${why} ${splitIt}`);
     return own;
+  }
+
+  private noteNull(choice: Choice['choice'], attempts: readonly Attempt[], path: string): void {
+    if (allowsNull(choice, attempts, path)) this.nullable.push(path);
+    else if (attempts.some((one) => mayTakeNull(one, path))) this.maybeNullable.push(path);
   }
 
   /** Whether nothing fits both the alternative and another one, as a `oneOf` demands. */
@@ -288,10 +299,11 @@ class Simplification {
 
   /** An alternative by itself: null where it cannot be offered, and why. Notes nothing yet. */
   private attempt(branch: JsonObject, path: string): Attempt {
-    const [places, narrowed, nullable, problems] = [
+    const [places, narrowed, nullable, maybeNullable, problems] = [
       this.places.length,
       this.narrowed.length,
       this.nullable.length,
+      this.maybeNullable.length,
       this.problems.length,
     ];
     const schema = this.simple(branch, path);
@@ -301,6 +313,7 @@ class Simplification {
       places: this.places.slice(places),
       narrowed: this.narrowed.slice(narrowed),
       nullable: this.nullable.slice(nullable),
+      maybeNullable: this.maybeNullable.splice(maybeNullable),
       problems: why,
     };
   }
@@ -342,8 +355,12 @@ function allowsNull(choice: Choice['choice'], attempts: readonly Attempt[], path
   if (choice === 'anyOf') return others.length < attempts.length;
   return (
     others.length === attempts.length - 1 &&
-    others.every(({ schema, nullable }) => schema !== null && refusesNull(schema) && !nullable.includes(path))
+    others.every((one) => one.schema !== null && refusesNull(one.schema) && !mayTakeNull(one, path))
   );
+}
+
+function mayTakeNull({ schema, nullable, maybeNullable }: Attempt, path: string): boolean {
+  return (schema !== null && isOnlyNull(schema)) || nullable.includes(path) || maybeNullable.includes(path);
 }
 
 /** Whether nothing but one reference or union says what the schema allows. */

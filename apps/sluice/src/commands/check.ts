@@ -43,11 +43,12 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const unset = values.model ? [] : await unusableModels(configuration, surroundings.environment.secret);
   const away = findings.filter(({ kind }) => kind === 'missing_tools').length;
   const unknown = away === 0 ? '' : `, ${away === 1 ? 'a list' : `${away} lists`} of MCP tools without any`;
+  const lacking = away > 0 || !allOffered(configuration);
   const refused =
     models.some(({ problem }) => problem !== null) ||
-    (values.strict && (silent.length > 0 || unset.length > 0 || away > 0 || !allOffered(configuration)));
+    (values.strict && (silent.length > 0 || unset.length > 0 || lacking));
   write(
-    `${refused ? paint.bad('✗') : paint.good('✓')} ${file}: ${aboutTools(configuration)}${unknown}, version ${configuration.version}\n`,
+    `${refused ? paint.bad('✗') : lacking ? paint.bad('!') : paint.good('✓')} ${file}: ${aboutTools(configuration)}${unknown}, version ${configuration.version}\n`,
   );
   for (const { where, problem } of silent) write(`${paint.bad('!')} ${where}: ${problem ?? ''}\n`);
   for (const { name, problem } of unset) write(`${paint.bad('!')} model ${name}: ${problem ?? ''}\n`);
