@@ -41,7 +41,8 @@ export function createProviderCount(settings: ModelSettings, secret: Secret): Pr
 
 function apiOf(settings: ModelSettings, secret: Secret): CountApi | null {
   const { provider, baseUrl, apiKeyEnv } = settings;
-  const { keyVariable, address } = modelProviderEntry(provider);
+  const { keyVariable, address, countsTokens } = modelProviderEntry(provider);
+  if (!countsTokens) return null;
   const key = secret(apiKeyEnv ?? keyVariable ?? '')?.trim() ?? '';
   const at = addressOf(baseUrl ?? address ?? '');
   if (provider === 'anthropic') {
