@@ -34,7 +34,10 @@ interface OverduePace {
 
 const defaultPace: OverduePace = { everyMs: 1_000, graceMs: 2_000, executorGraceMs: 60_000, againMs: 15_000 };
 
-/** How far back it reads at the start, beside what a run may wait for people, milliseconds: the longest run, and an hour. */
+/**
+ * How far back it reads at the start, beside what a run may wait for people, milliseconds: the longest run, and an
+ * hour.
+ */
 const lookBackMs = 25 * 3_600_000;
 /** Runs that are watched at a time, and turns that are taken back at a time. */
 const mostOpen = 200_000;
