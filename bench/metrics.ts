@@ -123,7 +123,7 @@ function costOf(heard: readonly Counted[]): number {
 
 /**
  * Lets every metric that is made from now on count or not: a counter takes its method when it is made. A switch,
- * since other methods every round would have all who call them compiled anew.
+ * since other methods every round would make V8 compile all their callers again.
  */
 function switched(): { on: boolean; heard: Counted[] | undefined; restore(): void } {
   const prototypes = [Counter.prototype, Gauge.prototype, Histogram.prototype] as unknown as Record<string, Method>[];

@@ -104,7 +104,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
 }
 
 /**
- * Milliseconds from sending a record to seeing what came of it, one after another, after as many as it takes to warm
+ * Milliseconds from sending a record to seeing its result, one after another, after as many as it takes to warm
  * up.
  */
 async function roundTrips(

@@ -89,7 +89,7 @@ type Send = (topic: string, value: Buffer | string) => Promise<void>;
 
 /**
  * Milliseconds between one record on the topic and the next. `push` is told how many there are so far and says
- * whether it has sent something, so that the next one is not what came of the last.
+ * whether it has sent something, so that the next one does not belong to the last.
  */
 async function intervals(
   { brokers }: Infrastructure,

@@ -12,7 +12,7 @@ type Change = (log: readonly Incoming[], index: number) => readonly Incoming[];
 const signatures = createSignatures(newKeySet(0));
 /** All that real runs left on the log, in its order. */
 const log: Incoming[] = [];
-/** Each chain's end, as somebody kept it elsewhere. */
+/** Each chain's end, as a verifier keeps it elsewhere. */
 const anchors: Anchor[] = [];
 
 const recordAt = (index: number): Entry['record'] => (log[index] as Entry).record;
@@ -26,7 +26,7 @@ function entries(): { readonly index: number; readonly chain: string; readonly s
   );
 }
 
-/** With each record of a topic in its place, as a log that somebody wrote anew has them. */
+/** With each record of a topic in its place, as a log that was written again has them. */
 function verify(tampered: readonly Incoming[]): Promise<AuditReport> {
   const read = async function* (topics: readonly string[]) {
     let offset = 0;

@@ -51,7 +51,7 @@ export async function asked({ bus }: Pick<TestSystem, 'bus'>, n = 1): Promise<As
   throw new Error(`Nobody asked for ${n} approvals within 2 minutes.`);
 }
 
-/** Publishes a decision, as anybody who can write the topic does; returns what came of it. */
+/** Publishes a decision, as anybody who can write the topic does; returns its outcome. */
 export async function decide(
   { bus }: Pick<TestSystem, 'bus'>,
   { requested, message }: Asked,

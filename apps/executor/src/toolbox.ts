@@ -14,7 +14,7 @@ import type {
 } from '@sluice/core';
 import { Fault, modelName, modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
-import { createAuthorizer } from '@sluice/authorization';
+import { authorizers } from '@sluice/authorization';
 import { askInOrder, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { authOf, clientsOf } from '@sluice/tools';
@@ -86,7 +86,8 @@ export class Toolbox {
   private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
   private readonly caching = new WeakMap<Configuration, ReadonlySet<string>>();
-  private readonly authorizers = new WeakMap<Configuration, AuthorizationPort>();
+  /** Who decides what is permitted under a configuration. */
+  readonly authorizer: (configuration: Configuration) => AuthorizationPort;
   private readonly knowledge: KnowledgeStores;
   private readonly parsed = new ParsedDocuments();
   private readonly rest: ModelRest;
@@ -125,6 +126,7 @@ export class Toolbox {
       },
       onOutput: (file, line) => log.info({ file, line }, 'a tool wrote'),
     });
+    this.authorizer = authorizers((variable) => environment.secret(variable));
     this.connections = createConnectionBroker({
       secret: (variable) => environment.secret(variable),
       clock,
@@ -137,18 +139,6 @@ export class Toolbox {
 
   async source(configuration: Configuration): Promise<ToolSource> {
     return (await this.open(configuration)).source;
-  }
-
-  /** Who decides what is permitted under this configuration. */
-  authorizer(configuration: Configuration): AuthorizationPort {
-    let authorizer = this.authorizers.get(configuration);
-    if (authorizer === undefined) {
-      authorizer = createAuthorizer(configuration.authorization, (variable) =>
-        this.runtime.environment.secret(variable),
-      );
-      this.authorizers.set(configuration, authorizer);
-    }
-    return authorizer;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { mayReadCalls } from '@sluice/core';
 import type { Configuration, Principal } from '@sluice/core';
-import { createAuthorizer } from '@sluice/authorization';
+import { authorizers } from '@sluice/authorization';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import { recordAt, skipUndecodable } from '@sluice/bus';
@@ -21,6 +21,7 @@ const mostReadings = 16;
 @Injectable()
 export class ApprovalDetails {
   private readonly claims: ApprovalClaims;
+  private readonly authorizer: ReturnType<typeof authorizers>;
   private readings = 0;
 
   constructor(
@@ -28,6 +29,7 @@ export class ApprovalDetails {
     @Inject(Lists) private readonly lists: Lists,
   ) {
     this.claims = new ApprovalClaims(runtime);
+    this.authorizer = authorizers((variable) => runtime.environment.secret(variable));
   }
 
   /** Throws Refusal(404) where there is no such approval, and for who may not decide on it. */
@@ -36,8 +38,8 @@ export class ApprovalDetails {
     const { configuration } = configurations.current();
     // Who is no approver does not learn whether there is one.
     if (decisionsOf(caller, { requestedBy: '', onBehalfOf: null }, configuration).length === 0) throw noApproval();
-    const taken = await this.claims.decisionOn(approvalId);
-    const message = await this.asked(approvalId, taken ?? null, caller);
+    const claimed = await this.claims.decisionOn(approvalId);
+    const message = await this.request(approvalId, claimed ?? null, caller);
     const requested = message?.record.requested ?? null;
     if (message === null || requested === null) throw noApproval();
     const open = decisionsOf(caller, requested, configuration);
@@ -47,12 +49,12 @@ export class ApprovalDetails {
     const judges = await this.judgesOf(requested);
     const mayRead = this.reader(caller, turn?.record.run.principal ?? null, configuration);
     const view = await approvalView(requested, turn?.record ?? null, judges, mayRead);
-    const isDecided = taken !== undefined;
+    const isDecided = claimed !== undefined;
     const outcome = isDecided ? await this.outcome(requested, message.timestamp, signal) : null;
     const step = outcome?.step ?? null;
     const [call = null] = step === null ? [] : await shownSteps([step], judges, mayRead);
     const { policy } = configuration;
-    const decision = taken ?? null;
+    const decision = claimed ?? null;
     return {
       approval: asListed(requested, message),
       decisions: isDecided || requested.expiresAt <= clock.now() ? [] : open,
@@ -74,19 +76,19 @@ export class ApprovalDetails {
   }
 
   /** What an executor asked under this id, in the caller’s tenant. */
-  private async asked(
+  private async request(
     approvalId: string,
-    taken: { readonly partition: number; readonly offset: number } | null,
+    claimed: { readonly partition: number; readonly offset: number } | null,
     caller: Principal,
   ): Promise<Incoming<'agent.approvals'> | null> {
-    const waiting = taken === null ? await this.lists.projection.approval(caller, approvalId) : undefined;
-    const place =
-      taken ??
+    const waiting = claimed === null ? await this.lists.projection.approval(caller, approvalId) : undefined;
+    const position =
+      claimed ??
       (waiting === undefined
         ? null
         : { partition: waiting.asked.requested_partition, offset: waiting.asked.requested_offset });
-    if (place === null) return null;
-    const found = await recordAt(this.runtime.bus, topics.approvals, place, skipUndecodable);
+    if (position === null) return null;
+    const found = await recordAt(this.runtime.bus, topics.approvals, position, skipUndecodable);
     const requested = found?.record.requested;
     if (found === undefined || requested?.approvalId !== approvalId) return null;
     return requested.tenantId === caller.tenantId && (await this.claims.isVouched(requested)) ? found : null;
@@ -104,8 +106,7 @@ export class ApprovalDetails {
   /** A run’s own caller reads all of it, others what they could have called themselves. */
   private reader(caller: Principal, owner: Principal | null, configuration: Configuration): MayRead {
     if (owner !== null && isSame(owner, caller)) return () => Promise.resolve(true);
-    const { environment } = this.runtime;
-    const authorizer = createAuthorizer(configuration.authorization, (variable) => environment.secret(variable));
+    const authorizer = this.authorizer(configuration);
     return (tool) => mayReadCalls(tool, caller, configuration, authorizer);
   }
 

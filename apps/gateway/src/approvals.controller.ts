@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { AskedApproval, Principal } from '@sluice/core';
+import type { RequestedApproval, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
@@ -96,7 +96,7 @@ export class ApprovalsController {
     read: () => Promise<readonly WaitingApproval[]>,
   ): Promise<readonly (ApprovalCursor & { readonly waiting: Waiting })[]> {
     const { configuration } = this.runtime.configurations.current();
-    const openTo = (asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>) =>
+    const openTo = (asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf'>) =>
       decisionsOf(caller, asked, configuration);
     const isApprover = openTo({ requestedBy: '', onBehalfOf: null }).length > 0;
     const found = isApprover ? await read() : [];

@@ -1,10 +1,10 @@
 import { decisionsOpenTo } from '@sluice/core';
-import type { AskedApproval, Configuration, Principal } from '@sluice/core';
+import type { RequestedApproval, Configuration, Principal } from '@sluice/core';
 
 /** What the caller may decide on a call of its tenant. */
 export function decisionsOf(
   { actorId, tenantId }: Principal,
-  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>,
+  asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf'>,
   { identity, policy }: Pick<Configuration, 'identity' | 'policy'>,
 ): readonly string[] {
   // Without an identity a decision may be in any approver’s name.

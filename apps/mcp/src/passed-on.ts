@@ -90,7 +90,7 @@ export class PassedOn {
       const { outcome } = await calls.make(caller, wanted, context.mcpReq.signal, () => undefined);
       if (outcome.kind !== 'step') throw failed('There was no answer. Try again.');
       const said = saidBy(outcome.step);
-      if (said === null) throw failed(toldOf(outcome.step));
+      if (said === null) throw failed(sentenceOf(outcome.step));
       return said;
     } finally {
       limited.done();
@@ -98,7 +98,7 @@ export class PassedOn {
   }
 }
 
-function toldOf({ outcome, reason, observation }: AgentStep): string {
+function sentenceOf({ outcome, reason, observation }: AgentStep): string {
   return categoryOf(outcome, reason) === 'permission' ? 'Access denied.' : observation;
 }
 

@@ -1,5 +1,5 @@
-import { createAuthorizer } from '@sluice/authorization';
-import type { AuthorizationPort, Configuration } from '@sluice/core';
+import { authorizers } from '@sluice/authorization';
+import type { AuthorizationPort } from '@sluice/core';
 import type { LoadWatch, Runtime } from '@sluice/host';
 import type { Asking } from '@sluice/mcp';
 import type { Caller } from './callers.js';
@@ -34,15 +34,10 @@ export async function askingOf(
   return { caller: principal, claims, state, measured, now: runtime.clock.now() };
 }
 
-/** The authorizer of the configuration in force, made once for it. */
+/** The authorizer of the configuration in force. */
 export function authorizerOf({ configurations }: Pick<Runtime, 'configurations'>): () => AuthorizationPort {
-  const made = new WeakMap<Configuration, AuthorizationPort>();
-  return () => {
-    const { configuration } = configurations.current();
-    const authorizer = made.get(configuration) ?? createAuthorizer(configuration.authorization);
-    made.set(configuration, authorizer);
-    return authorizer;
-  };
+  const made = authorizers();
+  return () => made(configurations.current().configuration);
 }
 
 export type CallsInTurn = Pick<InTurn, 'alone' | 'besides'>;

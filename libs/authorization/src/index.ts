@@ -1,2 +1,3 @@
+export { authorizers } from './authorizers.js';
 export { createAuthorizer } from './create-authorizer.js';
 export { cedarProblems } from './cedar/problems.js';

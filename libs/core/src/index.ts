@@ -38,7 +38,7 @@ export { cut, wellFormed, wellFormedJson } from './well-formed.js';
 export { decisionsOpenTo, isRejectionReason, judgeDecision, rejectionReasons } from './approval/decision.js';
 export type {
   ApprovalDecision,
-  AskedApproval,
+  RequestedApproval,
   Decider,
   RejectionReason,
   WrittenDecision,

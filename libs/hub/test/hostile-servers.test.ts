@@ -69,7 +69,8 @@ describe('a hostile server that is called over stdio: the others go on, and it c
     const running = callHostile(hub, 'work', { timeoutMs: 20_000 });
     expect(await slowestNeighbour(hub, running)).toBeLessThan(longestWaitMs);
     expect(await running).toBe('worked');
-    // Each word that tools changed has everything compiled anew: nine hundred are told as one, and one more later.
+    // Each word that tools changed has everything compiled again: nine hundred are passed on as one, and one more
+    // later.
     expect(changed.length).toBeLessThanOrEqual(1);
   });
 

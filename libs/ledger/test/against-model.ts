@@ -75,7 +75,7 @@ interface Asked {
 
 /**
  * Every state that one after another, in whichever order, could have led to with these answers; none if no order
- * explains them. A sweep may leave to the next one what somebody writes beside it, and nothing else.
+ * explains them. A sweep may leave to the next one what is written at the same time, and nothing else.
  */
 function explained(model: Model, asked: readonly Asked[], written = keysWritten(asked)): readonly Model[] {
   if (asked.length === 0) return [model];

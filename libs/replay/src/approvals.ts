@@ -29,7 +29,7 @@ export function deriveOutcome(
   const decisions = run.approvals.filter(({ record }) => record.decided?.approvalId === recorded.approvalId);
   return decisions.map((message) => {
     const decided = message.record.decided as ApprovalDecided;
-    const asked = askedAt(run, decided);
+    const asked = requestNamedBy(run, decided);
     const decider: Decider | null =
       identity.provider === 'none' ? { actorId: decided.decidedBy, tenantId: null } : proven(recorded, asked);
     // Of a decision that came when its run was long over: it changed nothing, and what it was about is not read with
@@ -116,7 +116,7 @@ function namesPlace({ requestedPartition, requestedOffset }: ApprovalDecided): b
   return requestedPartition !== null && requestedOffset !== null;
 }
 
-function askedAt({ approvals }: RunRecords, decided: ApprovalDecided): ApprovalRequested | null {
+function requestNamedBy({ approvals }: RunRecords, decided: ApprovalDecided): ApprovalRequested | null {
   const { requestedPartition, requestedOffset } = decided;
   const at = approvals.find(({ partition, offset }) => partition === requestedPartition && offset === requestedOffset);
   return at?.record.requested ?? null;

@@ -35,7 +35,7 @@ const limits = { maxLength: sometimes(fc.constant(1)), minimum: sometimes(fc.con
 const plain = record({ type: fc.oneof(type, types), default: sometimes(scalar), ...limits });
 
 /**
- * Schemas as servers write them and as nobody would: nested, keywords and defaults beside unions and references to
+ * Schemas as servers write them, and odder ones: nested, keywords and defaults beside unions and references to
  * `names`.
  */
 function schemasOver(names: readonly string[]): fc.Arbitrary<JsonObject> {

@@ -64,7 +64,7 @@ describe('a data folder of another version, taken up by this one, and opened by 
   }, 300_000);
 
   it('goes on in this one: the killed run ends, new ones are answered, replay and audit find nothing', async () => {
-    // An id is taken once: asked for again, what came of it is shown.
+    // An id is taken once: asked for again, its outcome is shown.
     expect(await ask(sluice, left)).toMatchObject(answered);
     expect(await ask(sluice)).toMatchObject(answered);
     expect(existsSync(join(data, 'written-by.json'))).toBe(true);

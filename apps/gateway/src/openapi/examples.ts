@@ -72,7 +72,7 @@ const running = {
   tokens: { input: 0, output: 0, cached: 0 },
 };
 
-const askedApproval = {
+const requestedApproval = {
   approval_id: 'a-1',
   request_id: 'ask-1',
   session_id: 's-1',
@@ -306,14 +306,16 @@ export const listStatesExample: Example = {
 
 export const listApprovalsExample: Example = {
   query: { limit: 20 },
-  answers: { 200: { approvals: [{ approval: askedApproval, decisions: ['approve', 'refuse'] }], next_cursor: null } },
+  answers: {
+    200: { approvals: [{ approval: requestedApproval, decisions: ['approve', 'refuse'] }], next_cursor: null },
+  },
 };
 
 export const readApprovalExample: Example = {
   places: { approval_id: 'a-1' },
   answers: {
     200: {
-      approval: askedApproval,
+      approval: requestedApproval,
       decisions: ['approve', 'refuse'],
       question: 'Add Japan.',
       tool: { key: 'graph-update', description: 'Add or modify entities in the knowledge graph' },
@@ -377,26 +379,26 @@ export const listAuditExample: Example = {
   },
 };
 
+const deadLetter = {
+  id: '0-7',
+  topic: 'agent.steps',
+  partition: 0,
+  offset: 42,
+  service: 'filter',
+  session_id: 's-1',
+  code: 'undecodable',
+  reason: 'The bytes are no record.',
+  attempts: 1,
+  appended_at: at,
+  failed_at: at + 30,
+  redriven: null,
+};
+
 export const listDeadLettersExample: Example = {
   query: { topic: 'agent.steps', limit: 20 },
   answers: {
     200: {
-      dead_letters: [
-        {
-          id: '0-7',
-          topic: 'agent.steps',
-          partition: 0,
-          offset: 42,
-          service: 'filter',
-          session_id: 's-1',
-          code: 'undecodable',
-          reason: 'The bytes are no record.',
-          attempts: 1,
-          appended_at: at,
-          failed_at: at + 30,
-          redriven: null,
-        },
-      ],
+      dead_letters: [deadLetter],
       next_cursor: null,
     },
   },
@@ -406,18 +408,7 @@ export const readDeadLetterExample: Example = {
   places: { id: '0-7' },
   answers: {
     200: {
-      id: '0-7',
-      topic: 'agent.steps',
-      partition: 0,
-      offset: 42,
-      service: 'filter',
-      session_id: 's-1',
-      code: 'undecodable',
-      reason: 'The bytes are no record.',
-      attempts: 1,
-      appended_at: at,
-      failed_at: at + 30,
-      redriven: null,
+      ...deadLetter,
       headers: {},
       record: null,
       unreadable: 'The bytes are no record.',

@@ -1,15 +1,22 @@
 import { claimMemoryMs, printable, printableIn } from '@sluice/core';
 import type { Configuration, JsonValue } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { ApprovalRequested } from '@sluice/contracts';
-import { approvalAt, approvalView, configurationsOn, outcomeOfCall, parkedTurn, shownSteps } from '@sluice/run';
+import type { ApprovalRequested, ConfigVersion } from '@sluice/contracts';
+import {
+  approvalAt,
+  approvalView,
+  configurationsOn,
+  inForceOf,
+  outcomeOfCall,
+  parkedTurn,
+  shownSteps,
+} from '@sluice/run';
 import type { ShownStep } from '@sluice/run';
 import { byBeginning } from '../by-beginning.js';
 import { configurationIn } from '../system/configuration-in.js';
 import { shorten } from '../show/story.js';
 import type { CommandContext } from '../commands/command-context.js';
 import { whoMayApprove } from './who-may-approve.js';
-import { configurationNow } from './approval-log.js';
 import type { ApprovalLog, LoggedApproval } from './approval-log.js';
 
 const indent = ' '.repeat(13);
@@ -23,18 +30,19 @@ export async function showApproval(id: string, log: ApprovalLog, { write, paint 
   const requested = await approvalAt(log.bus, place);
   if (requested === undefined) throw noSuch(id);
   const turn = await parkedTurn(requested, log.bus);
-  const judges = await judgesOf(requested, log);
+  const configurations = await configurationsOn(log.bus, log.signatures);
+  const judges = judgesOf(requested, configurations);
   const mayRead = () => Promise.resolve(true);
   const view = await approvalView(requested, turn?.record ?? null, judges, mayRead);
   const { signal } = new AbortController();
   const found = await outcomeOfCall(requested, place.timestamp, log.bus, log, signal);
   const [call] = found.step === null ? [] : await shownSteps([found.step], judges, mayRead);
-  const inForce = await configurationNow(log);
+  const inForce = inForceOf(configurations);
 
   const said = printableIn(requested);
   const { approvalId, requestId, effect, thought, requestedBy, onBehalfOf, argumentsHash, expiresAt } = said;
   const description = printable(view.tool.description ?? '').replaceAll('\n', `\n${indent}`);
-  const may = inForce === undefined ? '' : `, by ${whoMayApprove(inForce.policy)}`;
+  const may = inForce === undefined ? '' : `, by ${whoMayApprove(configurationIn(inForce).policy)}`;
   const lines: readonly (readonly [string, string])[] = [
     ['approval', paint.strong(approvalId)],
     ...(view.question === null ? [] : [['question', printable(view.question)] as const]),
@@ -100,11 +108,10 @@ function noSuch(id: string): Error {
 }
 
 /** The configurations that asked, the granting one first. */
-async function judgesOf(
+function judgesOf(
   { configVersion, inForceVersion }: ApprovalRequested,
-  { bus, signatures }: ApprovalLog,
-): Promise<readonly Configuration[]> {
-  const all = await configurationsOn(bus, signatures);
+  all: readonly ConfigVersion[],
+): readonly Configuration[] {
   return [...new Set([configVersion, inForceVersion])].flatMap((version) => {
     const record = all.findLast((one) => one.version === version);
     return record === undefined ? [] : [configurationIn(record)];

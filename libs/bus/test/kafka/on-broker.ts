@@ -133,7 +133,7 @@ export async function removeMembers(options: KafkaBusOptions, group: string): Pr
 }
 
 /**
- * Topics that somebody else made. A busy broker has made one before it knows of it, which kafkajs would take for a
+ * Topics that another process made. A busy broker has made one before it knows of it, which kafkajs would take for a
  * failure; and it tells of a leader before that has a log to write to, which a plain producer would write again for,
  * with what had arrived. So their ends are asked for.
  */

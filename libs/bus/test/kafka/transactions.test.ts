@@ -329,7 +329,7 @@ describe('the transactions of a consumer', () => {
     log.fates = ['answered', 'answered', 'answered', 'unanswered'];
     finish(one, 0);
     finish(two, 0);
-    // The producer begins anew.
+    // The producer starts again.
     log.meanwhile.set(5, () => doneByAnother(log, 1, 2));
     await two.settle();
     one.drop();
@@ -351,7 +351,7 @@ describe('the transactions of a consumer', () => {
       log.fates = ['answered', 'answered', 'answered', fate];
       finish(one, 0);
       finish(two, 0);
-      // While the producer begins anew the other one does what was lost, or goes on behind it, and this consumer has
+      // While the producer starts again the other one does what was lost, or goes on behind it, and this consumer has
       // the partition again.
       log.meanwhile.set(5, () => {
         doneByAnother(log, 1, fate === 'lost' ? 1 : 2);

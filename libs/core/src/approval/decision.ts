@@ -20,7 +20,7 @@ export const rejectionReasons = {
 export type RejectionReason = keyof typeof rejectionReasons;
 
 /** What was asked for, as far as a decision is judged by it. */
-export interface AskedApproval {
+export interface RequestedApproval {
   readonly approvalId: string;
   readonly argumentsHash: string;
   readonly requestedBy: string;
@@ -50,7 +50,7 @@ export interface Decider {
  * where nothing was asked, `decider` where the decision does not prove whose it is.
  */
 export function judgeDecision(
-  asked: AskedApproval | null,
+  asked: RequestedApproval | null,
   written: WrittenDecision,
   decider: Decider | null,
   at: number,
@@ -68,7 +68,7 @@ export function judgeDecision(
 
 /** Which decisions on a waiting call would count if they came from this decider in time. */
 export function decisionsOpenTo(
-  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId'>,
+  asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId'>,
   decider: Decider,
   policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
 ): readonly ('approve' | 'refuse')[] {
@@ -78,7 +78,7 @@ export function decisionsOpenTo(
 
 /** Whether it is a call that the decider, as who asked for it, may refuse and not approve. */
 function isOwnCall(
-  asked: Pick<AskedApproval, 'requestedBy' | 'onBehalfOf'>,
+  asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf'>,
   { actorId }: Decider,
   { requesterMayNotApprove }: Pick<Policy, 'requesterMayNotApprove'>,
 ): boolean {

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 
 /** What stands where a secret stood. */
-const redacted = '[redacted]';
+export const redacted = '[redacted]';
 
 /**
  * A call’s arguments as its approver sees them: what the tool’s input schema marks as a secret (`writeOnly: true`, or

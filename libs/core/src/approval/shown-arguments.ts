@@ -1,6 +1,6 @@
 import { parseExactJson } from '../exact-json.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
-import { redactArguments } from './redact-arguments.js';
+import { redactArguments, redacted } from './redact-arguments.js';
 
 /** The arguments of a call as callers read them, by the tool’s id or key. */
 export type ShownArguments = (tool: string, written: string) => string;
@@ -30,7 +30,7 @@ export function shownArguments(tools: readonly Pick<ConfiguredTool, 'id' | 'key'
       return JSON.stringify(redactArguments(parseExactJson(written), schema));
     } catch {
       // Which part of a text that is no JSON is the secret is unknown.
-      return '[redacted]';
+      return redacted;
     }
   };
 }

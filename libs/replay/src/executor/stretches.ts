@@ -35,7 +35,7 @@ interface Wait {
 
 /** Where a turn was parked, in the order of its calls: for an approval before it was handed over. */
 export function waitsIn(run: RunRecords, iteration: number): readonly Wait[] {
-  const asked = askedIn(run, iteration).map(({ index, inForceVersion, requestedAt: at }) => {
+  const asked = requestsIn(run, iteration).map(({ index, inForceVersion, requestedAt: at }) => {
     return { index, nextFrom: index, inForceVersion, at };
   });
   const begun = begunIn(run, iteration).map(({ record }) => {
@@ -53,7 +53,7 @@ export function waited(waits: readonly Wait[]): readonly Stretch[] {
 }
 
 /** What was asked in a turn, in the order of its calls; a repeated question counts once. */
-function askedIn({ approvals }: RunRecords, iteration: number): readonly ApprovalRequested[] {
+function requestsIn({ approvals }: RunRecords, iteration: number): readonly ApprovalRequested[] {
   const byIndex = new Map<number, ApprovalRequested>();
   for (const { record } of approvals)
     if (record.requested !== null && record.requested.iteration === iteration)

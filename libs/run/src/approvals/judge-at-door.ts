@@ -44,7 +44,7 @@ type DoorVerdict =
  * its reason. The executor still judges what reaches the log, under the configuration that it has then.
  */
 export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: DoorFacts): Promise<DoorVerdict> {
-  const asked = await askedIn(who.tenantId, decided, facts);
+  const asked = await requestOf(who.tenantId, decided, facts);
   const refused = (reason: RejectionReason, message: string = rejectionReasons[reason]): DoorVerdict => {
     return { kind: 'refused', asked, reason, message };
   };
@@ -65,7 +65,7 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
 }
 
 /** What an executor asked. Another tenant’s calls are none that the decider can name. */
-async function askedIn(
+async function requestOf(
   tenantId: string | null,
   decided: ApprovalDecided,
   { bus, claims }: DoorFacts,

@@ -58,7 +58,7 @@ async function tenantOfDead({ message }: Dead, runtime: Ending): Promise<Tenant>
   const said = message === null ? null : tenantOf(message);
   if (said !== null) return said;
   if (message?.topic === topics.approvals) {
-    const asked = await askedIn(message.record.outcome?.approvalId ?? '', runtime);
+    const asked = await tenantOfApproval(message.record.outcome?.approvalId ?? '', runtime);
     if (asked !== null) return asked;
   }
   const sender = message === null ? undefined : senderOf(message);
@@ -67,7 +67,7 @@ async function tenantOfDead({ message }: Dead, runtime: Ending): Promise<Tenant>
   return identity.provider === 'none' ? localPrincipal.tenantId : null;
 }
 
-async function askedIn(approvalId: string, runtime: Ending): Promise<Tenant> {
+async function tenantOfApproval(approvalId: string, runtime: Ending): Promise<Tenant> {
   try {
     const place = await new ApprovalClaims(runtime).decisionOn(approvalId);
     return place == null ? null : ((await approvalAt(runtime.bus, place))?.tenantId ?? null) || null;
