@@ -57,7 +57,7 @@ describe('a call that waits for an approval, on Kafka', () => {
     );
     expect(decisions.map(({ code }) => code).toSorted()).toEqual([0, 1]);
     const said = decisions.map(({ output, errors }) => output + errors).join('');
-    expect(said).toMatch(/was first|Another decision came first|No call waits for the approval/);
+    expect(said).toMatch(/was first|Another decision came first|It was decided before|No call waits for the approval/);
     const { code, output } = await ask.ended;
     expect([code, output]).toEqual([0, expect.stringContaining('All is done.')]);
     expect([...effects.done.values()]).toEqual([1]);

@@ -202,8 +202,13 @@ describe('the gateway’s description of itself', () => {
     const byConfiguration = /^tryToolset: (?:tool_choice|strategy|deadline) = /;
     const malformed: string[] = [];
     let sent = 0;
-    for (const [path, method, described] of methodsOf()) {
-      for (const { what, places, query, body } of atBounds(described, document as unknown as Described3, isValid)) {
+    // All of them first: while they are made nothing is read, and the gateway may close a connection that seems idle.
+    const requests = methodsOf().map(
+      ([path, method, described]) =>
+        [path, method, described, [...atBounds(described, document as unknown as Described3, isValid)]] as const,
+    );
+    for (const [path, method, described, bounds] of requests) {
+      for (const { what, places, query, body } of bounds) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));
         const search = new URLSearchParams(
           Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),

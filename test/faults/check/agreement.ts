@@ -32,7 +32,7 @@ export function agreement({ before, found, after, asked, spoiled }: Standing): r
       if (topic === 'agent.requests' && repeated.has(text(one.record, 'request_id'))) continue;
       const hasOutput = outputs.has(inputKey(topic, one.record)) || outputs.has(at(one));
       if (finishedBefore(group, one) && !hasOutput)
-        said.push(`${group} has committed ${at(one)}, and no record that follows from it is on the log.`);
+        said.push(`${group} has committed ${at(one)}, and nothing that follows from it is on the log.`);
       if (hasOutput && !finishedAfter(group, one))
         said.push(`What came of ${at(one)} is on the log, and ${group} has not committed it.`);
     }
