@@ -27,7 +27,14 @@ import {
 } from '@sluice/proxy';
 import type { Loaded } from '@sluice/run';
 import { TokenCounter } from '@sluice/tokens';
-import { type NativeSearch, nativeSearchOf, type NoNativeSearch, type WireName } from '@sluice/wires';
+import {
+  keepsAnswers,
+  type NativeSearch,
+  nativeSearchOf,
+  type NoNativeSearch,
+  roundScreening,
+  type WireName,
+} from '@sluice/wires';
 import type { ClientRequest, RequestBody } from './client-request.js';
 import { CredentialOwner } from './credential-owner.js';
 import { type KnownCaller, rightsOf } from './rights.js';
@@ -158,7 +165,7 @@ export class Planner {
       );
       return { ...planOf(turn.failed(), request), body: sent };
     }
-    const isKept = endpoint.wire === 'openai-responses' && request.isKept;
+    const isKept = keepsAnswers(endpoint.wire) && request.isKept;
     const settled: Plan['settled'] = async (shownId, id) => {
       const rounds = loop.hiddenRounds === null ? null : keptRounds(loop.hiddenRounds, digest);
       await Promise.all([
@@ -272,7 +279,7 @@ export class Planner {
       ...{ recentlyUsed, hasToolOutputs, used, forced, takesSearchTool: !isLimited },
       session,
       ...{ nativeSearch: nativeAt, hasOwnSearch: request.hasNativeSearch },
-      unsupported: isChanged && (wire === 'gemini' || isOneRound),
+      unsupported: isChanged && (roundScreening(wire) === null || isOneRound),
     });
     const isTaken = typeof native !== 'string' && turn.start.nativeSearch === 'provider';
     return { turn, isAllowed, native: isTaken ? native : null };

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { failureStatus, forwarded, type SearchLoop, valuesOf } from '@sluice/proxy';
 import {
-  createScreen,
   createSplitter,
   decodeStream,
   decodeTurn,
   errorFrame,
-  mergeAnswers,
+  roundScreening,
   type DecodedTurn,
+  type RoundScreening,
   type Screening,
   type StreamDecoder,
   type StreamFailure,
@@ -37,6 +37,11 @@ interface Screened {
   readonly broken: (answer: Answer) => void;
 }
 
+/** One of a wire that shows rounds as one. */
+interface Shown extends Screened {
+  readonly rounds: RoundScreening;
+}
+
 /** Bytes of an answer that is read before it is passed on; a longer one passes as it comes. */
 const longestWhole = 64 << 20;
 
@@ -49,15 +54,16 @@ const longestRound = 16 << 20;
 /** Passes an answer on without the search tool, and asks the model again as long as it only searches. */
 export async function sendScreened(outgoing: ServerResponse, answer: Answer, screened: Screened): Promise<void> {
   const [type = ''] = valuesOf(answer.headers, 'content-type');
-  if (answer.status >= 300) return sendAnswer(outgoing, answer, { added: screened.added });
-  if (/event-?stream/.test(type)) return sendStream(outgoing, answer, screened);
-  if (/json/.test(type)) return sendWhole(outgoing, answer, screened);
+  const rounds = roundScreening(screened.wire);
+  if (answer.status >= 300 || rounds === null) return sendAnswer(outgoing, answer, { added: screened.added });
+  if (/event-?stream/.test(type)) return sendStream(outgoing, answer, { ...screened, rounds });
+  if (/json/.test(type)) return sendWhole(outgoing, answer, { ...screened, rounds });
   return sendAnswer(outgoing, answer, { added: screened.added });
 }
 
-async function sendStream(outgoing: ServerResponse, first: Answer, screened: Screened): Promise<void> {
-  const { wire, loop, screening, signal, added } = screened;
-  const screen = createScreen(wire, screening);
+async function sendStream(outgoing: ServerResponse, first: Answer, screened: Shown): Promise<void> {
+  const { wire, rounds, loop, screening, signal, added } = screened;
+  const screen = rounds.screen(screening);
   writePlainHead(outgoing, first, added);
   outgoing.flushHeaders();
   const write = async (frames: readonly Uint8Array[]): Promise<void> => {
@@ -129,8 +135,8 @@ async function following({ loop, again, broken }: Screened): Promise<Answer | { 
   }
 }
 
-async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Screened): Promise<void> {
-  const { wire, loop, screening } = screened;
+async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Shown): Promise<void> {
+  const { wire, rounds, loop, screening } = screened;
   const bodies: string[] = [];
   for (let answer = first; ;) {
     const bytes = await wholeOrBroken(answer, screened);
@@ -142,11 +148,11 @@ async function sendWhole(outgoing: ServerResponse, first: Answer, screened: Scre
     const { goesOn, hasCalls } = await loop.take(turn);
     if (!goesOn) {
       await screened.settled(turn.id, turn.id);
-      const isSame = bodies.length === 1 && !isSearched && wire !== 'openai-responses';
+      const isSame = bodies.length === 1 && !isSearched && !rounds.repeatsTools;
       return sendBytes(
         outgoing,
         answer,
-        isSame ? bytes : Buffer.from(mergeAnswers(wire, bodies, screening, { hasCalls })),
+        isSame ? bytes : Buffer.from(rounds.mergeAnswers(bodies, screening, { hasCalls })),
         screened.added,
       );
     }

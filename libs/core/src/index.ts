@@ -229,7 +229,7 @@ export { connectionAdapters } from './settings/connection-types.js';
 export { identityProviders } from './settings/identity-types.js';
 export { passedOnKinds } from './settings/mcp-types.js';
 export { modelProviderEntries, modelProviderEntry, modelProviders } from './settings/model-providers.js';
-export type { ModelProvider, ProviderSetting } from './settings/model-providers.js';
+export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';
 export type { AgentSettings, ConfidenceSettings, PlanSettings, StrategyName } from './settings/agent-types.js';
 export type { AuthorizationSettings, Delegation, Permission } from './settings/authorization-types.js';

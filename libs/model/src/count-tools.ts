@@ -1,7 +1,9 @@
 import { Fault, isJsonObject, modelName, modelProviderEntry } from '@sluice/core';
-import type { ModelSettings, ModelTool } from '@sluice/core';
+import type { CountingProvider, ModelProvider, ModelSettings, ModelTool } from '@sluice/core';
+import { tokenCountOf, type WireTool } from '@sluice/wires';
 import { beginningOf, send } from './provider/http.js';
 import type { ProviderResponse } from './provider/http.js';
+import { keyHeaders } from './provider/key-headers.js';
 import { addressOf, requiredName } from './provider/required-settings.js';
 import type { Secret } from './provider/required-settings.js';
 
@@ -16,8 +18,7 @@ export interface ProviderCount {
 interface CountApi {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  body(tools: readonly ModelTool[]): object;
-  /** The member of the answer with the tokens. */
+  body(tools: readonly WireTool[]): string;
   readonly member: string;
 }
 
@@ -41,57 +42,22 @@ export function createProviderCount(settings: ModelSettings, secret: Secret): Pr
 
 function apiOf(settings: ModelSettings, secret: Secret): CountApi | null {
   const { provider, baseUrl, apiKeyEnv } = settings;
-  const { keyVariable, address, countsTokens } = modelProviderEntry(provider);
-  if (!countsTokens) return null;
+  const { wire, keyVariable, address } = modelProviderEntry(provider);
+  const count = wire === null ? null : tokenCountOf(wire);
+  if (!counts(provider) || count === null) return null;
   const key = secret(apiKeyEnv ?? keyVariable ?? '')?.trim() ?? '';
-  const at = addressOf(baseUrl ?? address ?? '');
-  if (provider === 'anthropic') {
-    if (key === '') return null;
-    const model = requiredName(settings);
-    return {
-      url: `${at}/messages/count_tokens`,
-      headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
-      body: (tools) => ({
-        model,
-        messages: [{ role: 'user', content: 'Hello' }],
-        ...(tools.length === 0
-          ? {}
-          : {
-              tools: tools.map(({ id, description, inputSchema }) => ({
-                ...{ name: id, description, input_schema: inputSchema },
-              })),
-            }),
-      }),
-      member: 'input_tokens',
-    };
-  }
-  if (provider === 'google') {
-    if (key === '') return null;
-    const model = `models/${requiredName(settings)}`;
-    return {
-      url: `${at}/${model}:countTokens`,
-      headers: { 'x-goog-api-key': key },
-      body: (tools) => ({
-        generateContentRequest: {
-          model,
-          contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
-          ...(tools.length === 0
-            ? {}
-            : {
-                tools: [
-                  {
-                    functionDeclarations: tools.map(({ id, description, inputSchema }) => ({
-                      ...{ name: id, description, parametersJsonSchema: inputSchema },
-                    })),
-                  },
-                ],
-              }),
-        },
-      }),
-      member: 'totalTokens',
-    };
-  }
-  return null;
+  if (key === '') return null;
+  const model = requiredName(settings);
+  return {
+    url: `${addressOf(baseUrl ?? address ?? '')}${count.path(model)}`,
+    headers: keyHeaders[provider](key),
+    body: (tools) => count.body(model, tools),
+    member: count.member,
+  };
+}
+
+function counts(provider: ModelProvider): provider is CountingProvider {
+  return modelProviderEntry(provider).countsTokens;
 }
 
 async function countOf(
@@ -100,9 +66,10 @@ async function countOf(
   tools: readonly ModelTool[],
   signal: AbortSignal,
 ): Promise<number> {
+  const named = tools.map(({ id, description, inputSchema }) => ({ name: id, description, inputSchema }));
   let response: ProviderResponse;
   try {
-    response = await send({ url, body: JSON.stringify(body(tools)), headers }, signal);
+    response = await send({ url, body: body(named), headers }, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw new Fault('model_unreachable', `The provider of ${called} could not be reached to count tokens.`, true, {

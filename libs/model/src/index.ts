@@ -1,4 +1,4 @@
-export { createProviderCount } from './count-tools.js';
+export { createProviderCount } from './provider-count.js';
 export type { ProviderCount } from './count-tools.js';
 export { createModel } from './create-model.js';
 export { askInOrder, briefOf } from './in-order.js';

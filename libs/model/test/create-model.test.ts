@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { modelProviders, type ModelSettings } from '@sluice/core';
-import { createModel, Models } from '@sluice/model';
+import { modelProviderEntry, modelProviders, type ModelSettings } from '@sluice/core';
+import { createModel, createProviderCount, Models } from '@sluice/model';
+import { tokenCountOf } from '@sluice/wires';
 import { limitName } from '../src/provider/openai-compatible.js';
 import { requestOf } from './requests.js';
 import { openai } from './wires/openai.js';
@@ -17,6 +18,22 @@ const settings: ModelSettings = {
 };
 const nothingSet = { secret: () => undefined };
 const everythingSet = { secret: () => 'a-key' };
+
+it.each(modelProviders)('says of provider %s that it counts tokens if its wire does', async (provider) => {
+  const { wire, countsTokens } = modelProviderEntry(provider);
+  expect(countsTokens).toBe(wire !== null && tokenCountOf(wire) !== null);
+  const count = await createProviderCount({ ...settings, provider }, everythingSet.secret);
+  expect(count !== null).toBe(countsTokens);
+});
+
+it('counts with a tuned model of Gemini, which is named with its collection', () => {
+  const { path, body } = tokenCountOf('gemini') ?? {};
+  expect([path?.('gemini-3'), path?.('tunedModels/mine')]).toEqual([
+    '/models/gemini-3:countTokens',
+    '/tunedModels/mine:countTokens',
+  ]);
+  expect(body?.('tunedModels/mine', [])).toContain('"model":"tunedModels/mine"');
+});
 
 describe('createModel', () => {
   it.each(modelProviders)('makes a model of provider %s, named after it', async (provider) => {

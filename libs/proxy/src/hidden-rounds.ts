@@ -11,6 +11,7 @@ import {
   type PartKey,
   partKeys,
   pastAnswers,
+  pastThoughts,
   type PastAnswer,
   type Round,
   thoughtKeys,
@@ -105,8 +106,9 @@ function keysOf(wire: WireName, { parts }: PastAnswer): readonly PartKey[] {
   const keys = thought === undefined ? [] : thoughtKeys(thought);
   // Of an item that is enciphered its id says no more; of several blocks of reasoning in Chat the last is that of the
   // last round.
-  const key = wire === 'openai-chat' ? keys.at(-1) : keys[0];
-  const call = wire === 'openai-chat' ? parts.findLast(({ part }) => part.type === 'call')?.part : undefined;
+  const inDetails = pastThoughts(wire) === 'details';
+  const key = inDetails ? keys.at(-1) : keys[0];
+  const call = inDetails ? parts.findLast(({ part }) => part.type === 'call')?.part : undefined;
   return [...(key === undefined ? [] : [key]), ...(call === undefined ? [] : partKeys(call))];
 }
 
@@ -158,7 +160,8 @@ function withoutFormer(
   { mark: { former, from }, digest }: { readonly mark: Mark; readonly digest: Digest },
 ): AnswerChange | null {
   const isFormer = (keys: readonly PartKey[]): boolean => keys.some((key) => former.has(hashed(digest, key)));
-  if (wire === 'openai-chat') {
+  const thoughts = pastThoughts(wire);
+  if (thoughts === 'details') {
     const details = answer.parts.flatMap(({ part }) => detailsOf(part));
     if (!details.some((detail) => isFormer(detailKeys(detail)))) return null;
     // A piece without a signature names no round.
@@ -170,7 +173,7 @@ function withoutFormer(
   const last = parts.findIndex(
     ({ part }) => from !== null && thoughtKeys(part).some((key) => hashed(digest, key) === from),
   );
-  const begin = first === -1 && wire !== 'openai-responses' ? 0 : first;
+  const begin = first === -1 && thoughts !== 'items' ? 0 : first;
   const without =
     last > begin && begin !== -1 ? parts.slice(begin, last) : parts.filter(({ part }) => isFormer(partKeys(part)));
   return without.length === 0 ? null : { answer, without };

@@ -3,6 +3,7 @@ import {
   decodeRequest,
   type DecodedRequest,
   hasNativeSearch,
+  keepsAnswers,
   JsonSpan,
   RequestFault,
   toolTexts,
@@ -126,7 +127,7 @@ function oneRound(decoded: DecodedRequest, root: JsonSpan, isLimited: boolean): 
 }
 
 function previousAnswer(wire: WireName, root: JsonSpan): string | null {
-  return wire === 'openai-responses' ? (root.member('previous_response_id')?.string ?? null) : null;
+  return keepsAnswers(wire) ? (root.member('previous_response_id')?.string ?? null) : null;
 }
 
 /** A request that goes on from another answer that its provider keeps. */

@@ -1,4 +1,7 @@
 import type { JsonSpan } from './json/span.js';
+import type { NativeSearch, NativeSearchWish, NoNativeSearch } from './native-search.js';
+import type { StreamFailure } from './screen/failure.js';
+import type { RoundEnd, Screen, Screening } from './screen/screen.js';
 import type { StreamWire } from './stream/decoder.js';
 import type {
   DecodedRequest,
@@ -67,7 +70,41 @@ export interface ToolLocations {
   wrap(tools: readonly string[]): string;
 }
 
-/** One wire, both directions, as pure functions. */
+/** How answers of the model come back in a request’s history, where some of their parts are bound to others. */
+export interface PastAnswerForm {
+  /** What a request has to hold for any answer in it to be bound to others; looking for it costs next to nothing. */
+  readonly sign: RegExp;
+  /**
+   * Where an answer’s thoughts stand: as blocks of a message, as items of their own, or as details of a message,
+   * which clients may leave out.
+   */
+  readonly thoughts: 'blocks' | 'items' | 'details';
+}
+
+/** How the rounds in which a model searched for tools are shown to a client as one answer without the search. */
+export interface RoundScreening {
+  /** A screen for one streamed answer. */
+  screen(screening: Screening): Screen;
+  /** The answers of all rounds, which came whole, as one. */
+  mergeAnswers(bodies: readonly string[], screening: Screening, end: RoundEnd): string;
+  /** Whether an answer repeats the request’s tools, so that even one without a search is changed. */
+  readonly repeatsTools: boolean;
+}
+
+/** What an API’s endpoint that counts tokens is asked. */
+export interface TokenCount {
+  /** What follows the API’s address. */
+  path(model: string): string;
+  /** A request with these tools and next to nothing else. */
+  body(model: string, tools: readonly WireTool[]): string;
+  /** The member of the answer with the tokens. */
+  readonly member: string;
+}
+
+/**
+ * One wire, both directions, as pure functions. All that differs between wires is a member here, and what a wire does
+ * not have is null: a new one says so of each.
+ */
 export interface Codec extends StreamWire {
   readonly name: WireName;
   /** What a streamed answer’s content-type is. */
@@ -82,4 +119,18 @@ export interface Codec extends StreamWire {
   readonly messagesName: 'messages' | 'input' | 'contents';
   encodeTurn(turn: Turn, createdAtMs: number): Encoded;
   streamEncoder(head: TurnHead): StreamEncoder;
+  /** The event by which it says that a stream ends in an error. */
+  errorFrame(failure: StreamFailure): Uint8Array;
+  /** Whether results stand as blocks in the content of a message; elsewhere they are items of their own. */
+  readonly hasBlocks: boolean;
+  /** Null where no answer comes back that is bound. */
+  readonly pastAnswers: PastAnswerForm | null;
+  /** Whether its provider keeps answers that a request can go on from by their id. */
+  readonly keepsAnswers: boolean;
+  /** Null where the tools of its requests are not changed. */
+  readonly rounds: RoundScreening | null;
+  /** The provider’s own search of tools for a model. */
+  nativeSearch(model: string, wish: NativeSearchWish): NativeSearch | NoNativeSearch;
+  /** Null where the API has no endpoint for it. */
+  readonly countTokens: TokenCount | null;
 }

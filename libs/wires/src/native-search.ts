@@ -1,7 +1,7 @@
 import type { NativeSearchKind } from '@sluice/core';
 import { applyEdits, addMember, editItems } from './json/edit.js';
 import { JsonSpan } from './json/span.js';
-import type { TurnPart, WireName } from './types.js';
+import type { TurnPart } from './types.js';
 
 /** A provider’s own search of tools that are sent and not shown: the model asks for it, and the provider answers. */
 export interface NativeSearch {
@@ -13,56 +13,15 @@ export interface NativeSearch {
   readonly betaInBody: string | null;
 }
 
+/** What a search is wanted with. */
+export interface NativeSearchWish {
+  readonly kind: NativeSearchKind;
+  /** Takes any model’s word for it that it has one. */
+  readonly isSure: boolean;
+}
+
 /** Why there is none. */
 export type NoNativeSearch = 'unsupported_wire' | 'unsupported_model';
-
-const none = { betaHeader: null, betaInBody: null };
-
-/**
- * The search of a wire’s provider for a model. Anthropic: Sonnet and Opus from 4.5 on, over Bedrock by InvokeModel
- * alone and by regular expressions alone. OpenAI: Responses, GPT from 5.4 on, the smallest ones left out. `isSure`
- * takes any model’s word for it.
- */
-export function nativeSearchOf(
-  wire: WireName,
-  model: string,
-  { kind, isSure }: { readonly kind: NativeSearchKind; readonly isSure: boolean },
-): NativeSearch | NoNativeSearch {
-  switch (wire) {
-    case 'anthropic':
-      if (!isSure && !isRecentClaude(model)) return 'unsupported_model';
-      return { ...none, tool: anthropicTool(kind), betaHeader: 'advanced-tool-use-2025-11-20' };
-    case 'bedrock-anthropic':
-      if (!isSure && !isRecentClaude(model)) return 'unsupported_model';
-      return { ...none, tool: anthropicTool('regex'), betaInBody: 'tool-search-tool-2025-10-19' };
-    case 'openai-responses':
-      if (!isSure && !isRecentGpt(model)) return 'unsupported_model';
-      return { ...none, tool: '{"type":"tool_search"}' };
-    case 'openai-chat':
-    case 'gemini':
-    case 'bedrock':
-      return 'unsupported_wire';
-  }
-}
-
-function anthropicTool(kind: NativeSearchKind): string {
-  return `{"type":"tool_search_tool_${kind}_20251119","name":"tool_search_tool_${kind}"}`;
-}
-
-function isRecentClaude(model: string): boolean {
-  const [, major = '', minor = ''] = /claude-(?:sonnet|opus)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
-  return isFrom(major, minor, 4, 5);
-}
-
-function isRecentGpt(model: string): boolean {
-  const [, major = '', minor = '', kind = ''] = /^gpt-(\d{1,2})(?:\.(\d{1,2}))?(-nano)?(?!\d)/.exec(model) ?? [];
-  return kind === '' && isFrom(major, minor, 5, 4);
-}
-
-function isFrom(major: string, minor: string, least: number, leastMinor: number): boolean {
-  if (major === '') return false;
-  return Number(major) > least || (Number(major) === least && Number(minor) >= leastMinor);
-}
 
 /** Whether a request has its provider’s search already: then its client chooses which tools are shown. */
 export function hasNativeSearch(request: JsonSpan): boolean {

@@ -2,7 +2,6 @@ import type { JsonValue } from '@sluice/core';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems } from './json/edit.js';
 import { JsonSpan } from './json/span.js';
-import { wireEntry } from './types.js';
 import type { Message, MessagePart, ResultPart, TurnPart, WireName } from './types.js';
 
 /**
@@ -38,20 +37,9 @@ export type AnswerChange =
   | { readonly answer: PastAnswer; readonly without: readonly PastPart[] }
   | { readonly answer: PastAnswer; readonly keepDetail: (detail: JsonValue) => boolean };
 
-/** What a request has to hold for any answer in it to be bound to others; looking for it costs next to nothing. */
-const signs: Readonly<Record<WireName, RegExp | null>> = {
-  anthropic: /"(?:redacted_)?thinking"/,
-  'bedrock-anthropic': /"(?:redacted_)?thinking"/,
-  bedrock: /"reasoningContent"/,
-  'openai-responses': /"reasoning"/,
-  'openai-chat': /"tool_calls"/,
-  // Its requests have one round.
-  gemini: null,
-};
-
 /** The answers of the model in a request; none where nothing in it is signed. */
 export function pastAnswers(wire: WireName, body: string): readonly PastAnswer[] {
-  if (signs[wire]?.test(body) !== true) return [];
+  if (codecs[wire].pastAnswers?.sign.test(body) !== true) return [];
   const answers: { from: number; to: number; parts: PastPart[] }[] = [];
   itemsIn(wire, body).forEach((item, index) => {
     const parts = isAnswer(item) ? partsOf(wire, item) : null;
@@ -114,13 +102,13 @@ function roundsIn(
   if (first === undefined || last === undefined) return [];
   const messages = rounds.flatMap(({ parts, results: own }, at): Message[] => [
     { role: 'assistant', parts },
-    ...(at < rounds.length - 1 || !wireEntry(wire).hasBlocks ? [{ role: 'user' as const, parts: own }] : []),
+    ...(at < rounds.length - 1 || !codecs[wire].hasBlocks ? [{ role: 'user' as const, parts: own }] : []),
   ]);
   const written = [...codecs[wire].encodeMessages(messages.filter(({ parts }) => parts.length > 0))];
   const items = list.items.slice(answer.from, answer.to);
-  const marked = wireEntry(wire).hasBlocks ? withCacheMark(written, items) : written;
+  const marked = codecs[wire].hasBlocks ? withCacheMark(written, items) : written;
   const edit = { start: first.start, end: last.end, text: marked.join(',') };
-  if (!wireEntry(wire).hasBlocks || results.length === 0) return [edit];
+  if (!codecs[wire].hasBlocks || results.length === 0) return [edit];
   // Instructions may stand before the client’s results.
   const next = list.items.slice(answer.to).find((item) => item.member('role')?.string !== 'system');
   return resultEdits(wire, edit, { next, results });
@@ -172,8 +160,7 @@ function withoutParts(
     const parts = answer.parts.filter((part) => part.item === item);
     if (!parts.some((part) => gone.has(part))) continue;
     const content = list.items[item]?.member('content');
-    if (parts.every((part) => gone.has(part)) || !wireEntry(wire).hasBlocks || content === undefined)
-      goneItems.add(item);
+    if (parts.every((part) => gone.has(part)) || !codecs[wire].hasBlocks || content === undefined) goneItems.add(item);
     else
       edits.push(
         ...editItems(content, (block) => !parts.some((one) => one.block === block && gone.has(one)), { behind: [] }),

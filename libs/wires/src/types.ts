@@ -1,28 +1,6 @@
-import type { JsonObject, ToolChoice, ToolInvocationRecord, ToolSpec } from '@sluice/core';
+import type { JsonObject, ToolChoice, ToolInvocationRecord, ToolSpec, WireName } from '@sluice/core';
 
-/** The wires: what model providers, and servers that imitate them, speak. */
-const wires = {
-  'openai-chat': { frames: 'server-sent', hasBlocks: false },
-  'openai-responses': { frames: 'server-sent', hasBlocks: false },
-  anthropic: { frames: 'server-sent', hasBlocks: true },
-  gemini: { frames: 'server-sent', hasBlocks: false },
-  bedrock: { frames: 'amazon', hasBlocks: true },
-  'bedrock-anthropic': { frames: 'amazon', hasBlocks: true },
-} as const satisfies Record<string, WireEntry>;
-
-interface WireEntry {
-  /** How the events of a stream are cut. */
-  readonly frames: 'server-sent' | 'amazon';
-  /** Whether results stand as blocks in the content of a message; elsewhere they are items of their own. */
-  readonly hasBlocks: boolean;
-}
-
-export type WireName = keyof typeof wires;
-export const wireNames = Object.keys(wires) as readonly WireName[];
-
-export function wireEntry(name: WireName): WireEntry {
-  return wires[name];
-}
+export type { WireName };
 
 /** A tool as a model sees it. */
 export type WireTool = Pick<ToolSpec, 'name' | 'description' | 'inputSchema'>;

@@ -1,7 +1,20 @@
-import type { Address, EncodeOptions, StreamEncoder, TurnHead } from './codec.js';
+import type {
+  Address,
+  EncodeOptions,
+  PastAnswerForm,
+  RoundScreening,
+  StreamEncoder,
+  TokenCount,
+  TurnHead,
+} from './codec.js';
 import { codecs } from './codecs/all.js';
+import type { NativeSearch, NativeSearchWish, NoNativeSearch } from './native-search.js';
+import { createEventSplitter, type EventSplitter } from './screen/events.js';
+import type { StreamFailure } from './screen/failure.js';
 import { createStreamDecoder, type StreamDecoder, type TurnListener } from './stream/decoder.js';
 import type { DecodedRequest, DecodedTurn, Encoded, Turn, WireName, WireRequest, WireTool } from './types.js';
+
+export const wireNames = Object.keys(codecs) as readonly WireName[];
 
 /** The content-type of a wire’s streamed answers. */
 export function streamContentType(wire: WireName): string {
@@ -46,6 +59,41 @@ export function decodeStream(wire: WireName, listener?: TurnListener, largest?: 
 /** Writes one turn for a client as a stream. */
 export function encodeStream(wire: WireName, head: TurnHead): StreamEncoder {
   return codecs[wire].streamEncoder(head);
+}
+
+/** Cuts the bytes of a streamed answer into events. */
+export function createSplitter(wire: WireName): EventSplitter {
+  return createEventSplitter(codecs[wire].framing);
+}
+
+/** The event by which a wire says that a stream ends in an error. */
+export function errorFrame(wire: WireName, failure: StreamFailure): Uint8Array {
+  return codecs[wire].errorFrame(failure);
+}
+
+/** How rounds of a search are shown as one answer; null where a wire’s requests pass unchanged. */
+export function roundScreening(wire: WireName): RoundScreening | null {
+  return codecs[wire].rounds;
+}
+
+/** Where the thoughts of past answers stand; null where none is bound. */
+export function pastThoughts(wire: WireName): PastAnswerForm['thoughts'] | null {
+  return codecs[wire].pastAnswers?.thoughts ?? null;
+}
+
+/** Whether a wire’s provider keeps answers that a request can go on from by their id. */
+export function keepsAnswers(wire: WireName): boolean {
+  return codecs[wire].keepsAnswers;
+}
+
+/** The search of a wire’s provider for a model. */
+export function nativeSearchOf(wire: WireName, model: string, wish: NativeSearchWish): NativeSearch | NoNativeSearch {
+  return codecs[wire].nativeSearch(model, wish);
+}
+
+/** How a wire’s API counts tokens; null where it does not. */
+export function tokenCountOf(wire: WireName): TokenCount | null {
+  return codecs[wire].countTokens;
 }
 
 /**

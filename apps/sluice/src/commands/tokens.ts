@@ -84,7 +84,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const model = values.model ?? modelName(configuration.model);
   const counter = new TokenCounter();
   const own = await counter.count([], model);
-  const provider = values['provider-count'] ? providerOf(configuration, values.model, surroundings) : null;
+  const provider = values['provider-count'] ? await providerOf(configuration, values.model, surroundings) : null;
   const tokenizer = provider === null ? own.tokenizer : `the count of ${provider.tokenizer}`;
   const rows: Row[] = [];
   for (const agent of agents)
@@ -96,13 +96,13 @@ export async function run(args: readonly string[], surroundings: CommandContext)
 }
 
 /** Throws a sentence where no provider can be asked. */
-function providerOf(
+async function providerOf(
   { model }: Configuration,
   name: string | undefined,
   { environment }: CommandContext,
-): ProviderCount {
+): Promise<ProviderCount> {
   const settings = name === undefined ? model : { ...model, name: name.split('/').at(-1) ?? name };
-  const count = createProviderCount(settings, (variable) => environment.secret(variable));
+  const count = await createProviderCount(settings, (variable) => environment.secret(variable));
   if (count !== null) return count;
   const { countsTokens, keyVariable } = modelProviderEntry(model.provider);
   throw new Error(

@@ -12,7 +12,7 @@ export type ProviderSetting =
   | 'region';
 
 interface ProviderEntry {
-  /** The wire of its API, as libs/wires names it; null for the built-in rules, which speak none. */
+  /** The wire of its API, which libs/wires has a codec for; null for the built-in rules, which speak none. */
   readonly wire: string | null;
   /** gen_ai.provider.name: OpenTelemetry’s name where it has one. */
   readonly telemetryName: string;
@@ -23,7 +23,7 @@ interface ProviderEntry {
   readonly settings: readonly ProviderSetting[];
   /** The least of `thinking_tokens`, which are then part of the answer’s tokens; absent where any number will do. */
   readonly leastThinking?: number;
-  /** Whether it has an endpoint that counts the tokens of definitions (libs/model, count-tools.ts). */
+  /** Whether it has an endpoint that counts the tokens of definitions, which its wire’s codec then writes to. */
   readonly countsTokens: boolean;
 }
 
@@ -96,6 +96,14 @@ export const modelProviderEntries = {
 export type ModelProvider = keyof typeof modelProviderEntries;
 export const modelProviders = Object.keys(modelProviderEntries) as readonly ModelProvider[];
 
-export function modelProviderEntry(provider: ModelProvider): ProviderEntry {
+/** The wires: what model providers, and servers that imitate them, speak. */
+export type WireName = NonNullable<(typeof modelProviderEntries)[ModelProvider]['wire']>;
+
+/** The providers with an endpoint that counts tokens. */
+export type CountingProvider = {
+  [P in ModelProvider]: (typeof modelProviderEntries)[P]['countsTokens'] extends true ? P : never;
+}[ModelProvider];
+
+export function modelProviderEntry(provider: ModelProvider): ProviderEntry & { readonly wire: WireName | null } {
   return modelProviderEntries[provider];
 }

@@ -1,5 +1,6 @@
 import { modelProviderEntries } from '@sluice/core';
 import type { Model, ModelSettings } from '@sluice/core';
+import { keyHeaders } from './key-headers.js';
 import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
@@ -19,7 +20,7 @@ export function createAnthropicModel(settings: ModelSettings, secret: Secret): M
     name,
     url: `${addressOf(settings.baseUrl ?? entry.address)}/messages`,
     secrets: [key],
-    headers: () => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01', ...beta }),
+    headers: () => ({ ...keyHeaders.anthropic(key), ...beta }),
     // Tools and instructions are the same in every turn of a run.
     options: { cachePrefix: true, cacheHistory: true },
   });

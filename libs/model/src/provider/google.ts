@@ -1,5 +1,6 @@
 import { modelProviderEntries } from '@sluice/core';
 import type { Model, ModelSettings } from '@sluice/core';
+import { keyHeaders } from './key-headers.js';
 import { proxySettings } from './proxy-settings.js';
 import { createProviderModel } from './provider-model.js';
 import { addressOf, requiredName, requiredSecret, type Secret } from './required-settings.js';
@@ -20,6 +21,6 @@ export function createGoogleModel(settings: ModelSettings, secret: Secret): Mode
     name,
     url: `${address}/${path}:streamGenerateContent?alt=sse`,
     secrets: [key],
-    headers: () => ({ 'x-goog-api-key': key }),
+    headers: () => keyHeaders.google(key),
   });
 }

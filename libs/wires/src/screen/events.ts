@@ -1,7 +1,5 @@
-import { readAwsMessage } from '../stream/frames.js';
+import { type FrameSource, readAwsMessage } from '../stream/frames.js';
 import { HeldBytes } from '../stream/held-bytes.js';
-import { wireEntry } from '../types.js';
-import type { WireName } from '../types.js';
 
 /** One event of a stream, with its bytes as they came. */
 export interface RawEvent {
@@ -12,14 +10,14 @@ export interface RawEvent {
 }
 
 /** Cuts bytes into events, whatever the chunks that they come in. */
-interface EventSplitter {
+export interface EventSplitter {
   push(bytes: Uint8Array): readonly RawEvent[];
   /** What is left when the stream ends: an event without its blank line, or half of one. */
   end(): readonly RawEvent[];
 }
 
-export function createSplitter(wire: WireName): EventSplitter {
-  return wireEntry(wire).frames === 'amazon' ? new AmazonSplitter() : new ServerSentSplitter();
+export function createEventSplitter(framing: FrameSource): EventSplitter {
+  return framing === 'sse' ? new ServerSentSplitter() : new AmazonSplitter();
 }
 
 const none = new Uint8Array(0);

@@ -1,13 +1,19 @@
 import type { Codec } from '../../codec.js';
 import { TurnBuilder } from '../../turn-builder.js';
 import type { Message, WireTool, DecodedTurn } from '../../types.js';
+import { errorFrame as amazonErrorFrame } from '../bedrock/error-frame.js';
 import { Dropped } from '../dropped.js';
 import { MessagesAssembler, throwError } from './assembler.js';
+import { countTokens } from './count-tokens.js';
 import { decodeRequest } from './decode-request.js';
 import { toolLocations } from './decode-tools.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { chunks, sse, streamEncoder } from './encode-stream.js';
 import { encodeTurn } from './encode-turn.js';
+import { errorFrame } from './error-frame.js';
+import { mergeAnswers } from './merge-answers.js';
+import { nativeSearch, nativeSearchOverBedrock } from './native-search.js';
+import { chunkFrame, eventFrame, MessagesScreen } from './screen.js';
 import { wire } from './wire.js';
 import { faults } from '../../diagnosis.js';
 import { objects } from '../../json/read.js';
@@ -25,6 +31,9 @@ const both = {
   encodeTurn,
   decodeTurn,
   assembler: (builder: TurnBuilder) => new MessagesAssembler(builder),
+  hasBlocks: true,
+  pastAnswers: { sign: /"(?:redacted_)?thinking"/, thoughts: 'blocks' },
+  keepsAnswers: false,
 } as const;
 
 /** Anthropic’s Messages API. */
@@ -35,6 +44,10 @@ export const anthropic: Codec = {
   framing: 'sse',
   encodeRequest: (request, options) => encodeRequest(request, false, options),
   streamEncoder: (head) => streamEncoder(head, sse),
+  errorFrame,
+  rounds: { screen: (screening) => new MessagesScreen(screening, eventFrame), mergeAnswers, repeatsTools: false },
+  nativeSearch,
+  countTokens,
 };
 
 /** The same bodies over Bedrock’s InvokeModel. */
@@ -45,6 +58,10 @@ export const bedrockAnthropic: Codec = {
   framing: 'aws-chunks',
   encodeRequest: (request, options) => encodeRequest(request, true, options),
   streamEncoder: (head) => streamEncoder(head, chunks),
+  errorFrame: amazonErrorFrame,
+  rounds: { screen: (screening) => new MessagesScreen(screening, chunkFrame), mergeAnswers, repeatsTools: false },
+  nativeSearch: nativeSearchOverBedrock,
+  countTokens: null,
 };
 
 function decodeTurn(body: string): DecodedTurn {

@@ -6,6 +6,9 @@ import { toolLocations } from './decode-tools.js';
 import { decodeTurn } from './decode-turn.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { streamEncoder } from './encode-stream.js';
+import { errorFrame } from './error-frame.js';
+import { mergeAnswers } from './merge-answers.js';
+import { ConverseScreen } from './screen.js';
 import { wire } from './wire.js';
 import { JsonText, writeJson } from '../../json/json-text.js';
 import type { Writable } from '../../json/json-text.js';
@@ -30,6 +33,13 @@ export const bedrock: Codec = {
   decodeTurn,
   streamEncoder,
   assembler: (builder) => new ConverseAssembler(builder),
+  errorFrame,
+  hasBlocks: true,
+  pastAnswers: { sign: /"reasoningContent"/, thoughts: 'blocks' },
+  keepsAnswers: false,
+  rounds: { screen: (screening) => new ConverseScreen(screening), mergeAnswers, repeatsTools: false },
+  nativeSearch: () => 'unsupported_wire',
+  countTokens: null,
 };
 
 function encodeTurn(turn: Turn): Encoded {

@@ -5,6 +5,9 @@ import { decodeRequest } from './decode-request.js';
 import { toolLocations } from './decode-tools.js';
 import { encodeRequest, encodeTool, messagesOf } from './encode-request.js';
 import { encodeTurn, streamEncoder } from './encode-turn.js';
+import { errorFrame } from './error-frame.js';
+import { mergeAnswers } from './merge-answers.js';
+import { ChatScreen } from './screen.js';
 import { wire } from './wire.js';
 import { faults } from '../../diagnosis.js';
 import { object, objects } from '../../json/read.js';
@@ -28,6 +31,13 @@ export const openaiChat: Codec = {
   decodeTurn,
   streamEncoder,
   assembler: (builder) => new ChatAssembler(builder),
+  errorFrame,
+  hasBlocks: false,
+  pastAnswers: { sign: /"tool_calls"/, thoughts: 'details' },
+  keepsAnswers: false,
+  rounds: { screen: (screening) => new ChatScreen(screening), mergeAnswers, repeatsTools: false },
+  nativeSearch: () => 'unsupported_wire',
+  countTokens: null,
 };
 
 function decodeTurn(body: string): DecodedTurn {

@@ -6,6 +6,10 @@ import { toolLocations } from './decode-tools.js';
 import { encodeRequest, encodeTool, itemsOf } from './encode-request.js';
 import { streamEncoder } from './encode-stream.js';
 import { encodeTurn } from './encode-turn.js';
+import { errorFrame } from './error-frame.js';
+import { mergeAnswers } from './merge-answers.js';
+import { nativeSearch } from './native-search.js';
+import { ResponsesScreen } from './screen.js';
 import { wire } from './wire.js';
 import { faults } from '../../diagnosis.js';
 import { object } from '../../json/read.js';
@@ -29,6 +33,13 @@ export const openaiResponses: Codec = {
   decodeTurn,
   streamEncoder,
   assembler: (builder) => new ResponsesAssembler(builder),
+  errorFrame,
+  hasBlocks: false,
+  pastAnswers: { sign: /"reasoning"/, thoughts: 'items' },
+  keepsAnswers: true,
+  rounds: { screen: (screening) => new ResponsesScreen(screening), mergeAnswers, repeatsTools: true },
+  nativeSearch,
+  countTokens: null,
 };
 
 function decodeTurn(body: string): DecodedTurn {

@@ -1,9 +1,16 @@
 import type { JsonValue } from '@sluice/core';
-import type { RawEvent } from './events.js';
-import { addUsage, objectAt, parsed, type RoundEnd, type Screen, type Screening } from './screen.js';
+import { awsFrame, sseFrame } from '../../stream/frames.js';
+import type { RawEvent } from '../../screen/events.js';
+import { addUsage, objectAt, parsed, type RoundEnd, type Screen, type Screening } from '../../screen/screen.js';
 
 type Frame = (value: Record<string, JsonValue>) => Uint8Array;
 type Block = number | 'hidden';
+
+export const eventFrame: Frame = (event) =>
+  sseFrame(JSON.stringify(event), typeof event['type'] === 'string' ? event['type'] : undefined);
+
+export const chunkFrame: Frame = (event) =>
+  awsFrame('chunk', JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString('base64') }));
 
 /** Anthropic’s Messages, at either address. */
 export class MessagesScreen implements Screen {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@sluice/core';
-import { sseFrame } from '../stream/frames.js';
-import type { RawEvent } from './events.js';
-import { addUsage, listAt, objectAt, parsed, type Screen, type Screening } from './screen.js';
+import { sseFrame } from '../../stream/frames.js';
+import type { RawEvent } from '../../screen/events.js';
+import { addUsage, listAt, objectAt, parsed, type Screen, type Screening } from '../../screen/screen.js';
 
 const ends: ReadonlySet<JsonValue> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
 

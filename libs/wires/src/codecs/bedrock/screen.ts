@@ -1,7 +1,7 @@
 import type { JsonValue } from '@sluice/core';
-import { awsFrame } from '../stream/frames.js';
-import type { RawEvent } from './events.js';
-import { addUsage, objectAt, parsed, type RoundEnd, type Screen, type Screening } from './screen.js';
+import { awsFrame } from '../../stream/frames.js';
+import type { RawEvent } from '../../screen/events.js';
+import { addUsage, objectAt, parsed, type RoundEnd, type Screen, type Screening } from '../../screen/screen.js';
 
 type Event = Record<string, JsonValue>;
 

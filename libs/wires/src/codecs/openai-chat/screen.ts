@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { sseFrame } from '../stream/frames.js';
-import type { RawEvent } from './events.js';
-import { addUsage, listAt, objectAt, parsed, type RoundEnd, type Screen, type Screening } from './screen.js';
+import { sseFrame } from '../../stream/frames.js';
+import type { RawEvent } from '../../screen/events.js';
+import { addUsage, listAt, objectAt, parsed, type RoundEnd, type Screen, type Screening } from '../../screen/screen.js';
 
 /** A call of the round that runs: which number it has for the client, or none; unknown until its name has come. */
 interface Call {
