@@ -176,6 +176,12 @@ export function toRunAgain(suites, known) {
   return { paths };
 }
 
+/** What test/flakes.json holds for these suites, formatted as `npm run lint` wants it. */
+export async function flakesText(paths) {
+  const { format, resolveConfig } = await import('prettier');
+  return format(JSON.stringify([...paths].sort()), { ...(await resolveConfig(flakesFile)), filepath: flakesFile });
+}
+
 /**
  * Runs the few suites that failed beside others once more, alone: on a shared machine a process can be late by
  * minutes. What passes now is written into test/flakes.json, for a person to mend; what fails again has failed.
@@ -190,7 +196,7 @@ async function again(results) {
   const code = await runs(jest(['--runInBand', '--runTestsByPath', ...paths]), { cwd: root });
   if (code === 0) {
     console.error(`sluice: FLAKE: failed beside other suites and passed alone: ${paths.join(', ')}`);
-    writeFileSync(flakesFile, `${JSON.stringify([...known, ...paths].sort(), null, 2)}\n`);
+    writeFileSync(flakesFile, await flakesText([...known, ...paths]));
   }
   return code;
 }

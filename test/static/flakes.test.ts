@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { check, resolveConfig } from 'prettier';
 
 const root = join(import.meta.dirname, '../..');
 interface Suite {
@@ -11,7 +12,8 @@ interface Again {
   readonly why?: string;
 }
 const setup = join(root, 'bin/setup.mjs');
-const { toRunAgain } = (await import(setup)) as {
+const { flakesText, toRunAgain } = (await import(setup)) as {
+  flakesText(paths: readonly string[]): Promise<string>;
   toRunAgain(suites: readonly Suite[], known: readonly string[]): Again;
 };
 const suites = (...failed: readonly string[]): Suite[] => [
@@ -33,5 +35,15 @@ describe('a suite that failed in npm test', () => {
     ],
   ])('is run once more where it may be: %s', (_, failed, known, expected) => {
     expect(toRunAgain(suites(...failed), known)).toEqual(expected);
+  });
+
+  it.each([
+    [['test/b.test.ts', 'test/a.test.ts']],
+    [Array.from({ length: 9 }, (_, n) => `test/a/long/path-${n}.test.ts`)],
+  ])('is written down as the linters want it: %s', async (paths) => {
+    const filepath = join(root, 'test/flakes.json');
+    const text = await flakesText(paths);
+    expect(JSON.parse(text)).toEqual([...paths].sort());
+    expect(await check(text, { ...(await resolveConfig(filepath)), filepath })).toBe(true);
   });
 });
