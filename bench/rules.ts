@@ -230,6 +230,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     cachedInputTokens: 0,
     cacheWriteTokens: 0,
     definitionTokens: null,
+    otherModels: null,
     resultTokens: null,
     otherTokens: null,
     parkedMs: null,

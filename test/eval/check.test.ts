@@ -5,7 +5,9 @@ import { check } from '../../apps/sluice/src/eval/check.js';
 import type { RunEnd } from '../../apps/sluice/src/eval/check.js';
 import { jsonPath, valueAt } from '../../apps/sluice/src/eval/json-path.js';
 import { asJunit } from '../../apps/sluice/src/eval/report.js';
+import { resultOf } from '../../apps/sluice/src/eval/result.js';
 import type { CaseResult } from '../../apps/sluice/src/eval/result.js';
+import type { AgentResponse } from '@sluice/contracts';
 import { usage } from '../../apps/sluice/src/commands/eval.js';
 import { projectRoot } from '../harness/configurations.js';
 
@@ -80,6 +82,16 @@ it('JUnit’s XML holds whatever an answer says', () => {
   expect(asJunit([one])).toContain(
     '<testcase classname="react, x/y" name="a" time="1.5">\n      <failure message="&#60;b&#62;&#38;&#34;\ufffd">&#60;b&#62;&#38;&#34;\ufffd&#10;second</failure>',
   );
+});
+
+it('what a run cost is by the price of each model that answered', () => {
+  const tokens = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  const usd = (otherModels: object | null) => {
+    const response = { run: { ...tokens, startedAt: 0, otherModels }, history: [], requestId: 'r', iterations: 1 };
+    const about = { expect: answer, brought: 0, price: { input: 1, output: 1 } };
+    return resultOf({ name: 'a', strategy: 'react', model: 'm' }, response as unknown as AgentResponse, end, about).usd;
+  };
+  expect([usd(null), usd({ ...tokens, microUsd: 500 })]).toEqual([0.000012, 0.0005]);
 });
 
 describe('docs/evaluation.md', () => {

@@ -97,6 +97,7 @@ describe('what today’s services sign', () => {
       cachedInputTokens: 0,
       cacheWriteTokens: 0,
       definitionTokens: null,
+      otherModels: null,
       resultTokens: null,
       otherTokens: null,
       parkedMs: null,

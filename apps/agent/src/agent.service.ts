@@ -133,7 +133,7 @@ export class AgentService implements OnModuleDestroy {
     if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
     if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
 
-    const run = withTokens(toolset.run, turn);
+    const run = withTokens(toolset.run, turn, modelsOfRun(toolset.run, loaded.evaluator));
     if (turn.answer !== null) {
       const late = await cancelOf(toolset, this.runtime);
       if (late !== null) return this.endCancelled(message, run, late, context);

@@ -14,6 +14,7 @@ import type { HandlerContext } from '@sluice/bus';
 import {
   afterStep,
   AgentRunClaims,
+  agentRunOf,
   ApprovalClaims,
   begunCall,
   callIdOf,
@@ -90,9 +91,11 @@ export class Turn {
       : { kind: 'step', step: this.ended(next, end.result, end.begunAtMs, startedAt), counts: true };
   }
 
-  private async takeBack(next: NextCall, { end, agentRun, startedAt }: Returned): Promise<CallOutcome> {
+  private async takeBack(next: NextCall, { end, run, startedAt }: Returned): Promise<CallOutcome> {
     const result = await resumeCall(this.judged(next, startedAt), end, this.world(next));
-    const step = endedStep(next, this.granting.evaluator, result, this.until(startedAt), agentRun);
+    const { evaluator } = this.granting;
+    const agentRun = agentRunOf(end, run, this.record.run, evaluator);
+    const step = endedStep(next, evaluator, result, this.until(startedAt), agentRun);
     return { kind: 'step', step, counts: true };
   }
 

@@ -64,6 +64,7 @@ function log(count: number): Incoming[] {
         cachedInputTokens: 0,
         cacheWriteTokens: 0,
         definitionTokens: null,
+        otherModels: null,
         resultTokens: null,
         otherTokens: null,
         parkedMs: null,

@@ -169,7 +169,7 @@ export type { ToolPolicyDecision } from './rules/tool-policy.js';
 export { transition } from './rules/transition.js';
 export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
 export type { RunEnd } from './run/agent-run.js';
-export { costOf } from './run/cost.js';
+export { costOf, runCost, sumOfOthers } from './run/cost.js';
 export { briefAnswer } from './run/brief-answer.js';
 export { endsRun } from './run/completion.js';
 export { finishReasonOf, whyIncomplete } from './run/incomplete.js';
@@ -192,7 +192,7 @@ export {
 export type { RunConditions, RunLimits, RunState } from './run/run-state.js';
 export { runName, sessionName, userOf } from './run/scope.js';
 export type { Tenant } from './run/scope.js';
-export type { AgentRun, ParentCall, Step } from './run/step.js';
+export type { AgentRun, OtherModels, ParentCall, Step } from './run/step.js';
 export { confidenceRanges, defaultConfidence } from './settings/confidence.js';
 export {
   choosingStrategies,

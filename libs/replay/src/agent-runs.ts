@@ -31,7 +31,7 @@ export function agentEnds(
     const result: ToolExecResult = back.ok
       ? { toolCallId, ok: true, value: back.answer, ...hash }
       : { toolCallId, ok: false, errorCode: 'execution', reason: back.reason, safeMessage: back.message };
-    return [{ result, agentRun: agentRunOf(end, end.run) }];
+    return [{ result, agentRun: agentRunOf(end, end.run, record.run, granting) }];
   });
   if (ends.length > 0) return ends;
   throw new NotReplayable(`It was answered by the run ${agentRunId}, whose end is not among the records.`);

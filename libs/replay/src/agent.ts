@@ -1,5 +1,5 @@
 import { positionOf } from '@sluice/contracts';
-import { modelName } from '@sluice/core';
+import { modelName, sumOfOthers } from '@sluice/core';
 import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -10,6 +10,7 @@ import {
   modelRequestOf,
   modelsOfRun,
   nextMove,
+  othersOfTurn,
   outOfTime,
   outOfTimeQuarantined,
   promptTokensOf,
@@ -29,7 +30,7 @@ export function deriveTurn(
 ): readonly ToolCall[] {
   const { recordSignature } = record;
   return toolsetsOf(run, record.iteration).map((toolset) => {
-    const after = afterTurn(toolset, record.run);
+    const after = afterTurn(toolset, record.run, record.model, configurations);
     const move = moveOf(toolset, record.decision, configurations);
     // A planned call follows from the plan, whatever is recorded.
     if (move.kind === 'call') {
@@ -59,12 +60,15 @@ export function deriveAgentEnd(
       const decision = move.kind === 'react' ? null : move.decision;
       // How the provider ended the turn is the model’s word, like its text.
       const said = { answer: record.answer ?? '', incomplete: record.incomplete };
-      return answer(toolset, afterTurn(toolset, ended), { ...said, model, decision }, endedAt);
+      const after = afterTurn(toolset, ended, record.model, configurations);
+      return answer(toolset, after, { ...said, model, decision }, endedAt);
     });
   // That it was cancelled the ledger knew, and why the record says.
   const { error } = record;
   if (error?.code === 'cancelled')
-    return toolsets.map((toolset) => cancelledTurn(toolset, afterTurn(toolset, ended), error, endedAt));
+    return toolsets.map((toolset) =>
+      cancelledTurn(toolset, afterTurn(toolset, ended, null, configurations), error, endedAt),
+    );
   // What was quarantined the ledger knew, and the record says.
   const end = record.error?.code === 'record_quarantined' ? outOfTimeQuarantined : outOfTime;
   return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
@@ -138,8 +142,26 @@ function modelOf(
   );
 }
 
-/** The tokens that a turn used are the model’s word; all else of the run is the Toolset’s. */
-function afterTurn({ run }: Toolset, used: Run): Run {
+/**
+ * The tokens that a turn used are the model’s word; all else of the run is the Toolset’s. What another model’s cost
+ * follows from its name, which the end of a cancelled run does not have.
+ */
+function afterTurn(
+  { run, configVersion }: Toolset,
+  used: Run,
+  model: TurnModel | null,
+  configurations: RecordedConfigurations,
+): Run {
   const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = used;
-  return { ...run, inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, ...promptTokensOf(used) };
+  const tokens = { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
+  const after = { ...run, ...tokens, ...promptTokensOf(used) };
+  if (model === null) return { ...after, otherModels: used.otherModels };
+  const turn = {
+    inputTokens: inputTokens - run.inputTokens,
+    outputTokens: outputTokens - run.outputTokens,
+    cachedInputTokens: cachedInputTokens - run.cachedInputTokens,
+    cacheWriteTokens: cacheWriteTokens - run.cacheWriteTokens,
+  };
+  const others = othersOfTurn(turn, model.name, modelsOfRun(run, configurations.get(configVersion)));
+  return { ...after, otherModels: sumOfOthers(run.otherModels, others) };
 }

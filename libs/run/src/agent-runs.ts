@@ -9,6 +9,7 @@ import {
   runBudgetEnd,
   runBudgetLeft,
   runErrorOf,
+  sumOfOthers,
   utf8Length,
   whyIncomplete,
 } from '@sluice/core';
@@ -29,6 +30,7 @@ import { wantedBy } from './approvals/request.js';
 import type { LoggedTurn } from './approvals/request.js';
 import { callIdOf, callKeyOf } from './calls.js';
 import { agentPromptBytes } from './definition-bytes.js';
+import { othersOfAgent } from './other-models.js';
 import { promptTokensOf } from './prompt-tokens.js';
 import { withoutPartialNote } from './strategy/confidence/move.js';
 import { strategyRecord } from './strategy/choose.js';
@@ -94,9 +96,13 @@ export function mayAfford(
   { run }: Pick<ToolCall, 'run'>,
   judges: readonly Evaluator[],
 ): Verdict {
-  for (const { configuration } of judges) {
-    const { model, policy } = configuration;
-    const budget = { ...policy.budgets, maxOutputTokens: model.maxOutputTokens };
+  for (const judge of judges) {
+    const { configuration } = judge;
+    const [model] = modelsOfRun(run, judge);
+    const [asked] = modelsFor(configuration, judge.byId(toolId)?.agent);
+    const turnPrice = asked === model ? undefined : asked.price;
+    const { maxOutputTokens } = asked;
+    const budget = { ...configuration.policy.budgets, maxOutputTokens, ...(turnPrice && { turnPrice }) };
     const bytes = utf8Length(question) + agentPromptBytes(toolId, configuration);
     if (runBudgetEnd(run, model.price, bytes, budget) === null) continue;
     const message = `The tool ${toolId} is an agent, and a turn of it may use more than is left of this run’s tokens or money. Answer without it.`;
@@ -170,19 +176,23 @@ export function agentBeginning(
  */
 function leftFor(
   { tokens, microUsd }: Pick<AgentSettings, 'tokens' | 'microUsd'>,
-  run: Pick<RunState, 'inputTokens' | 'outputTokens'>,
+  run: RunState,
   done: readonly Step[],
   judges: readonly Evaluator[],
   among: number,
 ): Pick<AgentSettings, 'tokens' | 'microUsd'> {
   const used = done.reduce(
     (sum, { agentRun }) => ({
+      ...sum,
       inputTokens: sum.inputTokens + (agentRun?.inputTokens ?? 0),
       outputTokens: sum.outputTokens + (agentRun?.outputTokens ?? 0),
+      otherModels: sumOfOthers(sum.otherModels, agentRun?.otherModels ?? null),
     }),
-    { inputTokens: run.inputTokens, outputTokens: run.outputTokens },
+    run,
   );
-  const left = judges.map(({ configuration: { model, policy } }) => runBudgetLeft(used, model.price, policy.budgets));
+  const left = judges.map((judge) =>
+    runBudgetLeft(used, modelsOfRun(run, judge)[0].price, judge.configuration.policy.budgets),
+  );
   const least = (own: number | null, others: readonly (number | null)[]): number | null => {
     const shares = others.map((limit) => (limit === null ? null : Math.floor(limit / among)));
     const limits = [own, ...shares].filter((limit) => limit !== null);
@@ -256,9 +266,16 @@ export function handedBack(
   return { ok: false, reason, message: `The agent ended without an answer (${code}): ${message}` };
 }
 
-/** What is kept of the run beside the call’s step. */
-export function agentRunOf({ requestId }: Pick<AgentResponse, 'requestId'>, run: Run): AgentRun {
-  return { requestId, inputTokens: run.inputTokens, outputTokens: run.outputTokens, ...promptTokensOf(run) };
+/** What is kept of the run beside the step of the call that `calling` made. */
+export function agentRunOf(
+  { requestId }: Pick<AgentResponse, 'requestId'>,
+  run: Run,
+  calling: Pick<Run, 'parent'>,
+  granting: Pick<Evaluator, 'byId' | 'configuration'>,
+): AgentRun {
+  const { inputTokens, outputTokens } = run;
+  const otherModels = othersOfAgent(run, modelsOfRun(run, granting)[0], modelsOfRun(calling, granting)[0]);
+  return { requestId, inputTokens, outputTokens, ...promptTokensOf(run), otherModels };
 }
 
 /** The turn as it goes on behind its agents: their runs may have waited for people, and its own deadline with them. */

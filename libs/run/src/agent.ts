@@ -1,7 +1,8 @@
-import { tokenSum, wellFormed, wellFormedJson } from '@sluice/core';
-import type { ModelTurn, TurnTokens } from '@sluice/core';
+import { sumOfOthers, tokenSum, wellFormed, wellFormedJson } from '@sluice/core';
+import type { ModelSettings, ModelTurn, TurnTokens } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Cancelled } from './claims/cancel.js';
+import { othersOfTurn } from './other-models.js';
 import { withPromptTokens } from './prompt-tokens.js';
 import { answerResponse, errorResponse } from './ends/responses.js';
 
@@ -45,9 +46,14 @@ export function asWritten(turn: ModelTurn): ModelTurn {
   };
 }
 
-/** The run after a turn of the model. */
-export function withTokens(run: Run, turn: TurnTokens & { readonly model: TurnModel | null }): Run {
-  return { ...run, ...tokenSum(run, turn), ...withPromptTokens(run, turn.model) };
+/** The run after a turn of one of its models, which it asks in this order. */
+export function withTokens(
+  run: Run,
+  turn: TurnTokens & { readonly model: TurnModel | null },
+  models: readonly [ModelSettings, ...ModelSettings[]],
+): Run {
+  const otherModels = sumOfOthers(run.otherModels, othersOfTurn(turn, turn.model?.name ?? null, models));
+  return { ...run, ...tokenSum(run, turn), otherModels, ...withPromptTokens(run, turn.model) };
 }
 
 /** The run’s end with the model’s answer. */

@@ -11,6 +11,7 @@ export {
 } from './agent-runs.js';
 export type { Handing } from './agent-runs.js';
 export { answer, asWritten, cancelledTurn, outOfTime, outOfTimeQuarantined, toolCall, withTokens } from './agent.js';
+export { othersOfTurn } from './other-models.js';
 export { boundedTurn } from './bounded-turn.js';
 export { callIdOf, callKeyOf, cancelledBefore, longestName } from './calls.js';
 export {

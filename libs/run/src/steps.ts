@@ -6,6 +6,7 @@ import {
   historyBytes,
   largestProviderData,
   normaliseState,
+  sumOfOthers,
   transition,
   utf8Length,
 } from '@sluice/core';
@@ -191,6 +192,7 @@ function withAgentTokens(run: RunState, steps: readonly Step[]): RunState {
             ...sum,
             inputTokens: sum.inputTokens + agentRun.inputTokens,
             outputTokens: sum.outputTokens + agentRun.outputTokens,
+            otherModels: sumOfOthers(sum.otherModels, agentRun.otherModels),
             ...withPromptTokens(sum, agentRun),
           },
     run,

@@ -179,6 +179,10 @@ describe('a turn’s calls and the record of its steps', () => {
                 : {
                     ...{ requestId: 'agent-'.padEnd(38, 'f'), inputTokens: 1e9, outputTokens: 1e9 },
                     ...{ definitionTokens: 1e9, resultTokens: 1e9, otherTokens: 1e9 },
+                    otherModels: {
+                      ...{ inputTokens: 1e9, outputTokens: 1e9, cachedInputTokens: 0, cacheWriteTokens: 0 },
+                      microUsd: 1e9 / 3,
+                    },
                   };
             const step =
               why === null

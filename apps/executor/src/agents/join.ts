@@ -2,7 +2,7 @@ import { Fault, runErrorOf } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Run } from '@sluice/contracts';
 import { recordAt } from '@sluice/bus';
-import { agentRunIdOf, AgentRunClaims, agentRunOf, cancelRun, runOfRecord } from '@sluice/run';
+import { agentRunIdOf, AgentRunClaims, cancelRun, runOfRecord } from '@sluice/run';
 import type { JoinedFanOut } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
@@ -63,5 +63,5 @@ async function endAt(place: string, { bus }: Pick<Runtime, 'bus'>): Promise<Retu
   const { run = null } = found?.record ?? {};
   if (found === undefined || run?.parent == null)
     throw new Fault('invalid_request', `The end of an agent’s run at ${place} is no longer on the log.`, false);
-  return { end: found.record, run, agentRun: agentRunOf(found.record, run), startedAt: run.parent.startedAt };
+  return { end: found.record, run, startedAt: run.parent.startedAt };
 }

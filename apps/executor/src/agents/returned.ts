@@ -1,4 +1,3 @@
-import type { AgentRun } from '@sluice/core';
 import type { AgentResponse, Run } from '@sluice/contracts';
 
 /** The results of calls that ran as sub-agents, by their places in the turn: one, or those that ran side by side. */
@@ -6,10 +5,9 @@ export type AllReturned = ReadonlyMap<number, Returned>;
 
 /** The result of a call that ran as a sub-agent. */
 export interface Returned {
-  readonly end: Pick<AgentResponse, 'answer' | 'error' | 'incomplete'>;
+  readonly end: Pick<AgentResponse, 'requestId' | 'answer' | 'error' | 'incomplete'>;
   /** As it ended. */
-  readonly run: Pick<Run, 'parkedMs'>;
-  readonly agentRun: AgentRun;
+  readonly run: Run;
   /** When the call began, milliseconds since the epoch. */
   readonly startedAt: number;
 }

@@ -5,7 +5,6 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   afterAgents,
   AgentRunClaims,
-  agentRunOf,
   asDeadLettered,
   endedBy,
   endRun,
@@ -73,7 +72,7 @@ export class ReturnsService {
     // A dead letter that did not say whose run it was: what was done of the turn is not known here, so it cannot go on.
     if (end.run === null || parent === null)
       return this.giveUp(parked, endedBy(message, parked.record.run, redriven), context);
-    const own = { end, run: end.run, agentRun: agentRunOf(end, end.run), startedAt: parent.startedAt };
+    const own = { end, run: end.run, startedAt: parent.startedAt };
     const returned =
       parent.fanOut === null
         ? new Map([[parent.index, own]])

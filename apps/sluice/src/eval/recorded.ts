@@ -118,7 +118,9 @@ function judge(
   const all = [response.requestId, ...subAgentsOf(response)].flatMap((id) => differing.get(id) ?? []);
   const more = all.length - namedDifferences;
   const named = more > 0 ? [...all.slice(0, namedDifferences), `${more} more decisions are otherwise.`] : all;
-  const price = priceOf(of.model, configuration);
+  // Of a run that several models took, the rest is the first one’s.
+  const first = configuration?.model.price;
+  const price = response.run?.otherModels == null ? priceOf(of.model, configuration) : first;
   return resultOf(of, response, endOf(response, brought, planners), { expect, brought, price }, named);
 }
 

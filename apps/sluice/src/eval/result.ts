@@ -1,4 +1,4 @@
-import { costOf } from '@sluice/core';
+import { runCost } from '@sluice/core';
 import type { ModelPrice } from '@sluice/core';
 import type { AgentResponse } from '@sluice/contracts';
 import { check } from './check.js';
@@ -33,7 +33,8 @@ export function resultOf(
 ): CaseResult {
   const { run, history, requestId, iterations, endedAt } = response;
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0 } = run ?? {};
-  const tokens = { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens };
+  const otherModels = run?.otherModels ?? null;
+  const tokens = { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, otherModels };
   const { price } = about;
   return {
     ...of,
@@ -44,7 +45,7 @@ export function resultOf(
     iterations,
     inputTokens,
     outputTokens,
-    usd: price === undefined ? null : costOf(tokens, price) / 1_000_000,
+    usd: price === undefined ? null : runCost(tokens, price) / 1_000_000,
     milliseconds: run === null ? 0 : Math.max(0, endedAt - run.startedAt),
   };
 }

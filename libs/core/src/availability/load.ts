@@ -1,4 +1,4 @@
-import { costOf, type PricedTokens } from '../run/cost.js';
+import { runCost, type RunTokens } from '../run/cost.js';
 import type { ModelPrice } from '../settings/model-types.js';
 import type { Budgets } from '../settings/policy-types.js';
 import type { CallCounts } from '../rules/call-counts.js';
@@ -59,7 +59,7 @@ export function budgetLeft(budgets: Budgets, calls: CallCounts, spent: RuleFacts
 }
 
 /** Tokens and millionths of a US dollar; null for money without a price. */
-export function spentBy(run: PricedTokens, price: ModelPrice | undefined): RuleFacts['spent'] {
-  const microUsd = price === undefined ? null : costOf(run, price);
+export function spentBy(run: RunTokens, price: ModelPrice | undefined): RuleFacts['spent'] {
+  const microUsd = price === undefined ? null : runCost(run, price);
   return { tokens: run.inputTokens + run.outputTokens, microUsd };
 }

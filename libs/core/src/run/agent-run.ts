@@ -1,6 +1,6 @@
 import type { ModelPrice } from '../settings/model-types.js';
 import type { RunErrorCode } from '../errors.js';
-import { costOf, type PricedTokens } from './cost.js';
+import { costOf, runCost, type RunTokens } from './cost.js';
 import type { ParentCall } from './step.js';
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
@@ -24,7 +24,7 @@ export function agentBegunBy<P>(turn: {
  * a budget is counted, not taken back. Without a price the rest of the money is unknown, so nothing is.
  */
 export function budgetEnd(
-  run: PricedTokens & { readonly parent: ParentCall | null },
+  run: RunTokens & { readonly parent: ParentCall | null },
   price: ModelPrice | undefined,
 ): RunEnd | null {
   const { parent, inputTokens, outputTokens } = run;
@@ -38,7 +38,7 @@ export function budgetEnd(
   const usd = (maxMicroUsd / 1_000_000).toString();
   if (price === undefined)
     return { code, message: `The agent may cost ${usd} US dollars, and no price says what it cost so far.` };
-  const used = costOf(run, price);
+  const used = runCost(run, price);
   if (used < maxMicroUsd) return null;
   return { code, message: `The agent used up the ${usd} US dollars that it may cost and has no answer yet.` };
 }
@@ -48,6 +48,8 @@ export interface RunBudget {
   readonly tokensPerRun?: number;
   readonly microUsdPerRun?: number;
   readonly maxOutputTokens?: number;
+  /** What that turn costs, where another model takes it than the one that the run asks first. */
+  readonly turnPrice?: ModelPrice;
 }
 
 /**
@@ -55,13 +57,13 @@ export interface RunBudget {
  * left.
  */
 export function runBudgetLeft(
-  run: PricedTokens,
+  run: RunTokens,
   price: ModelPrice | undefined,
   { tokensPerRun, microUsdPerRun }: RunBudget,
 ): { readonly tokens: number | null; readonly microUsd: number | null } {
   const tokens = tokensPerRun === undefined ? null : Math.max(0, tokensPerRun - run.inputTokens - run.outputTokens);
   if (microUsdPerRun === undefined) return { tokens, microUsd: null };
-  const used = price === undefined ? microUsdPerRun : costOf(run, price);
+  const used = price === undefined ? microUsdPerRun : runCost(run, price);
   return { tokens, microUsd: Math.max(0, Math.floor(microUsdPerRun - used)) };
 }
 
@@ -74,15 +76,16 @@ export const bytesPerToken = 4;
  * is.
  */
 export function runBudgetEnd(
-  run: PricedTokens,
+  run: RunTokens,
   price: ModelPrice | undefined,
   bytes: number,
-  { tokensPerRun, microUsdPerRun, maxOutputTokens = 0 }: RunBudget,
+  { tokensPerRun, microUsdPerRun, maxOutputTokens = 0, turnPrice }: RunBudget,
 ): RunEnd | null {
   const code = 'budget_exceeded';
   const { inputTokens, outputTokens } = run;
-  const read = inputTokens + Math.ceil(bytes / bytesPerToken);
-  const written = outputTokens + maxOutputTokens;
+  const turn = { inputTokens: Math.ceil(bytes / bytesPerToken), outputTokens: maxOutputTokens };
+  const read = inputTokens + turn.inputTokens;
+  const written = outputTokens + turn.outputTokens;
   if (tokensPerRun !== undefined && read + written > tokensPerRun) {
     const used = inputTokens + outputTokens;
     const message = `The run used ${used} of its ${tokensPerRun} tokens, and what another turn may use is more than the rest.`;
@@ -92,7 +95,11 @@ export function runBudgetEnd(
   const usd = (microUsdPerRun / 1_000_000).toString();
   if (price === undefined)
     return { code, message: `The run may cost ${usd} US dollars, and no price says what it cost so far.` };
-  if (costOf({ ...run, inputTokens: read, outputTokens: written }, price) <= microUsdPerRun) return null;
+  const cost =
+    turnPrice === undefined
+      ? runCost({ ...run, inputTokens: read, outputTokens: written }, price)
+      : runCost(run, price) + costOf(turn, turnPrice);
+  if (cost <= microUsdPerRun) return null;
   return {
     code,
     message: `What another turn may cost is more than the rest of the ${usd} US dollars that the run may cost.`,

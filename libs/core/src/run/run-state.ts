@@ -47,6 +47,7 @@ export function beginRun(
     definitionTokens: null,
     resultTokens: null,
     otherTokens: null,
+    otherModels: null,
     toolCalls: noCalls,
     principal,
     redrive: null,

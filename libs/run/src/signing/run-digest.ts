@@ -18,14 +18,14 @@ const runs = new CanonicalForm({
     // What the agent adds to on a run’s way from the filter to the executor; everything else is covered by the grant.
     Run: [
       ...['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
-      ...['definitionTokens', 'resultTokens', 'otherTokens'],
+      ...['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
     ],
   },
 });
 
 /**
  * A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean
- * nothing in a history.
+ * nothing in a history; what its models cost is in the run.
  */
 const histories = new CanonicalForm({
   names: 'process',
@@ -33,7 +33,7 @@ const histories = new CanonicalForm({
   saysNothing: isAbsent,
   without: {
     AgentStep: ['resultHash', 'cachedAt', 'documentation'],
-    AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens'],
+    AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
   },
 });
 

@@ -45,7 +45,7 @@ function stepPlainly(step: AgentStep): string {
 
 const tokens = [
   ...['inputTokens', 'outputTokens', 'cachedInputTokens', 'cacheWriteTokens'],
-  ...['definitionTokens', 'resultTokens', 'otherTokens'],
+  ...['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
 ];
 
 function expected(request: AgentRequest, run: Run): string {

@@ -70,6 +70,17 @@ class AgentRunInBody(Body):
     definition_tokens: int | None = Field(default=None, description="The `definition_tokens` of the run at its end.")
     result_tokens: int | None = Field(default=None, description="Its `result_tokens`.")
     other_tokens: int | None = Field(default=None, description="Its `other_tokens`.")
+    other_models: OtherModelsInBody | None = Field(default=None, description="Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.")
+
+
+class OtherModelsInBody(Body):
+    """Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those."""
+
+    input_tokens: int | None = Field(default=None, description="Of the run's `input_tokens`, those that such models read.")
+    output_tokens: int | None = Field(default=None, description="Of its `output_tokens`, those that they wrote.")
+    cached_input_tokens: int | None = Field(default=None, description="Of its `cached_input_tokens`, theirs.")
+    cache_write_tokens: int | None = Field(default=None, description="Of its `cache_write_tokens`, theirs.")
+    micro_usd: float | None = Field(default=None, description="What they cost, in millionths of a US dollar.")
 
 
 class DirectCallInBody(Body):
@@ -152,6 +163,17 @@ class AgentRun(Answer):
     definition_tokens: int | None = Field(description="The `definition_tokens` of the run at its end.")
     result_tokens: int | None = Field(description="Its `result_tokens`.")
     other_tokens: int | None = Field(description="Its `other_tokens`.")
+    other_models: OtherModels | None = Field(description="Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.")
+
+
+class OtherModels(Answer):
+    """Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those."""
+
+    input_tokens: int = Field(description="Of the run's `input_tokens`, those that such models read.")
+    output_tokens: int = Field(description="Of its `output_tokens`, those that they wrote.")
+    cached_input_tokens: int = Field(description="Of its `cached_input_tokens`, theirs.")
+    cache_write_tokens: int = Field(description="Of its `cache_write_tokens`, theirs.")
+    micro_usd: float = Field(description="What they cost, in millionths of a US dollar.")
 
 
 class RunError(Answer):

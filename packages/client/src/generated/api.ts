@@ -86,6 +86,22 @@ export interface AgentRunInBody {
   readonly result_tokens?: number | null;
   /** Its `other_tokens`. */
   readonly other_tokens?: number | null;
+  /** Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none. */
+  readonly other_models?: OtherModelsInBody | null;
+}
+
+/** Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those. */
+export interface OtherModelsInBody {
+  /** Of the run's `input_tokens`, those that such models read. */
+  readonly input_tokens?: number;
+  /** Of its `output_tokens`, those that they wrote. */
+  readonly output_tokens?: number;
+  /** Of its `cached_input_tokens`, theirs. */
+  readonly cached_input_tokens?: number;
+  /** Of its `cache_write_tokens`, theirs. */
+  readonly cache_write_tokens?: number;
+  /** What they cost, in millionths of a US dollar. */
+  readonly micro_usd?: number;
 }
 
 /** A call that a request makes itself, as a model would write it. */
@@ -220,6 +236,22 @@ export interface AgentRun {
   readonly result_tokens: number | null;
   /** Its `other_tokens`. */
   readonly other_tokens: number | null;
+  /** Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none. */
+  readonly other_models: OtherModels | null;
+}
+
+/** Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those. */
+export interface OtherModels {
+  /** Of the run's `input_tokens`, those that such models read. */
+  readonly input_tokens: number;
+  /** Of its `output_tokens`, those that they wrote. */
+  readonly output_tokens: number;
+  /** Of its `cached_input_tokens`, theirs. */
+  readonly cached_input_tokens: number;
+  /** Of its `cache_write_tokens`, theirs. */
+  readonly cache_write_tokens: number;
+  /** What they cost, in millionths of a US dollar. */
+  readonly micro_usd: number;
 }
 
 /** Why a run ended without an answer. */
