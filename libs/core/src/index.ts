@@ -119,7 +119,7 @@ export type { Clock } from './ports/clock.js';
 export type { ConnectionAnswer, ConnectionBroker, ConnectionUse, Credential } from './ports/connections.js';
 export type { Documents, StoredDocument } from './ports/documents.js';
 export type { Authentication, Authenticator } from './ports/identity.js';
-export type { Claim, ClaimRequest, Ledger } from './ports/ledger.js';
+export type { Claim, ClaimRequest, Durability, Ledger } from './ports/ledger.js';
 export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';
 export type {
   EarlierRun,

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { openSqliteLedger } from '@sluice/ledger';
 import { openDatabase } from '../src/sqlite/database.js';
 import { ledgerOn } from '../src/sqlite/ledger.js';
@@ -64,6 +66,27 @@ describe('the ledger’s file', () => {
       await Promise.all(Array.from({ length: 50 }, (_, index) => ledger.claim(ask(`k-${index}`))));
       expect(version()).toBe(before + 1);
       other.close();
+      await ledger.close();
+    }));
+
+  it('answers for a claim when it is on the disk, and at once for one that need not outlive a loss of power', () =>
+    inFolder(async (file) => {
+      const ledger = await openSqliteLedger({ file });
+      const flushing = await heldFlushes(file);
+      const answered: string[] = [];
+      const claims = [
+        ledger.claim(ask('effect')).then(() => answered.push('effect')),
+        ledger.claim({ ...ask('turn'), durability: 'processLoss' }).then(() => answered.push('turn')),
+      ];
+      await claims[1];
+      await flushing.begun;
+      // Whoever looks sees both: what is not on the disk yet goes with the machine.
+      expect(await ledger.find('effect')).toMatchObject({ owner: 'a' });
+      await ledger.settle('turn', 'a', 'done', 'processLoss');
+      expect(answered).toEqual(['turn']);
+      flushing.end();
+      await Promise.all(claims);
+      expect(answered).toEqual(['turn', 'effect']);
       await ledger.close();
     }));
 
@@ -181,6 +204,24 @@ function fullLedger(file: string) {
   const ledger = ledgerOn(database, (level, message) => logged.push(`${level}: ${message}`));
   database.exec(`PRAGMA max_page_count = ${String(database.prepare('PRAGMA page_count').get()?.['page_count'])}`);
   return { database, ledger, logged };
+}
+
+/** Flushes of any file to the disk, which end when they are told to. */
+async function heldFlushes(file: string): Promise<{ readonly begun: Promise<void>; end(): void }> {
+  const any = await open(file);
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const flush = jest.spyOn(Object.getPrototypeOf(any) as FileHandle, 'datasync').mockImplementation(() => {
+    begun.resolve();
+    return ended.promise;
+  });
+  await any.close();
+  return {
+    begun: begun.promise,
+    end: () => {
+      flush.mockRestore();
+      ended.resolve();
+    },
+  };
 }
 
 async function untilRejected(work: () => Promise<void>): Promise<unknown> {

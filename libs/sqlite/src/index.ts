@@ -2,4 +2,5 @@ export { isBusy, isFull, isSqliteError, sqliteFault } from './errors.js';
 export type { Named } from './errors.js';
 export { makeOwn, openFile } from './file.js';
 export type { FileKind } from './file.js';
+export { Journal } from './journal.js';
 export { inTransaction, pastLocks } from './transaction.js';

@@ -269,7 +269,7 @@ class OpenBus implements SqliteBus {
     await this.published.idle();
     await this.emitted.idle();
     // The last connection to close takes the write-ahead log into the file.
-    this.store.database.close();
+    await this.store.close();
   }
 
   private assertOpen(): void {

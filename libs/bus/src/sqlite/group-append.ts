@@ -1,6 +1,7 @@
+import type { Durability } from '@sluice/core';
 import type { Encoded } from '../processing/outputs.js';
 import type { Append } from './append.js';
-import type { Durability, Store } from './store.js';
+import type { Store } from './store.js';
 
 const batchBytes = 512 * 1024;
 

@@ -1,32 +1,35 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction, pastLocks } from '@sluice/sqlite';
-import { storageFault } from './storage-error.js';
-
-/**
- * `powerLoss`: on the disk before it counts (synchronous=FULL). `processLoss`: survives the death of the process, and
- * after a power loss is gone together with everything that came of it (synchronous=NORMAL).
- */
-export type Durability = 'powerLoss' | 'processLoss';
+import type { Durability } from '@sluice/core';
+import { inTransaction, Journal, pastLocks } from '@sluice/sqlite';
+import { log, storageFault } from './storage-error.js';
 
 /** The one connection of a bus. Transactions are synchronous, so within the process they cannot meet. */
 export class Store {
-  private durability: Durability | undefined;
+  private readonly journal: Journal;
 
-  constructor(readonly database: DatabaseSync) {}
-
-  /** Throws what SQLite throws; nothing of the transaction is left then. */
-  transaction<T>(durability: Durability, work: () => T): T {
-    const { database } = this;
-    if (this.durability !== durability) {
-      database.exec(durability === 'powerLoss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
-      this.durability = durability;
-    }
-    return inTransaction(database, work);
+  constructor(readonly database: DatabaseSync) {
+    this.journal = new Journal(database, log);
   }
 
-  /** As `transaction`, waiting for another process's lock without stopping the event loop. Throws Fault('storage'). */
+  /** Throws what SQLite throws; nothing of the transaction is left then. */
+  transaction<T>(work: () => T): T {
+    return inTransaction(this.database, work);
+  }
+
+  /**
+   * As `transaction`, waiting for another process's lock, and with `powerLoss` for the disk, without stopping the event
+   * loop. What outlives only the process is, after a power loss, gone together with everything that came of it. Throws
+   * Fault('storage').
+   */
   async write<T>(durability: Durability, work: () => T): Promise<T> {
-    return patiently('The log could not be written', () => this.transaction(durability, work));
+    const result = await patiently('The log could not be written', () => this.transaction(work));
+    if (durability === 'powerLoss') await this.journal.flush();
+    return result;
+  }
+
+  async close(): Promise<void> {
+    await this.journal.close();
+    this.database.close();
   }
 }
 

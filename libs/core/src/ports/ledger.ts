@@ -9,12 +9,21 @@ export interface Claim {
   readonly expiresAt: number;
 }
 
+/**
+ * What a claim outlives once it is answered. `powerLoss`: it is on the disk. `processLoss`: where the ledger is a file
+ * beside the log, it goes with the log’s last records if the machine loses its power, and what it kept from being done
+ * twice is done again as those are.
+ */
+export type Durability = 'powerLoss' | 'processLoss';
+
 export interface ClaimRequest {
   readonly key: string;
   readonly owner: string;
   /** The asker's clock, milliseconds since the epoch. A claim whose `expiresAt` is not after it counts as gone. */
   readonly now: number;
   readonly ttlMs: number;
+  /** `powerLoss` by default. */
+  readonly durability?: Durability;
 }
 
 /** Claims: key, owner, value, expiry. All faults are thrown as Fault('ledger_unreachable', retryable). */
@@ -25,7 +34,7 @@ export interface Ledger {
    * Writes the outcome beside the owner's claim, once: returns the claim with the value now in force. Throws if the
    * claim is another's or gone.
    */
-  settle(key: string, owner: string, value: string): Promise<Claim>;
+  settle(key: string, owner: string, value: string, durability?: Durability): Promise<Claim>;
   /** Takes back the owner's claim if it has no outcome: for work that is known not to have begun. */
   release(key: string, owner: string): Promise<boolean>;
   find(key: string): Promise<Claim | undefined>;

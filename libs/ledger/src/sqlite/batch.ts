@@ -1,40 +1,47 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inTransaction, isFull } from '@sluice/sqlite';
+import type { Durability } from '@sluice/core';
+import { inTransaction, isFull, Journal } from '@sluice/sqlite';
 import type { LedgerLog } from '../ledger-log.js';
-import { patiently } from './storage-error.js';
+import { ledger, patiently } from './storage-error.js';
 
 /** How often a write is tried while there is no room for it, milliseconds. */
 const roomWaitMs = 200;
 
 interface Asked {
   readonly run: () => unknown;
+  readonly durability: Durability;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * What is asked in one turn of the event loop goes to the disk in one transaction, in the order in which it was
- * asked. While the disk is full it waits for room: a claim that is refused would end a run for something that passes.
+ * What is asked in one turn of the event loop goes into the file in one transaction, in the order in which it was
+ * asked; what must outlive a loss of power is answered when it is on the disk too, and others go on meanwhile. While
+ * the disk is full it waits for room: a claim that is refused would end a run for something that passes.
  */
 export class Batch {
   private asked: Asked[] = [];
   private running: Promise<void> | undefined;
+  private readonly journal: Journal;
+  private readonly flushing = new Set<Promise<void>>();
   private closing = false;
   private trouble: unknown;
 
   constructor(
     private readonly database: DatabaseSync,
     private readonly log: LedgerLog,
-  ) {}
+  ) {
+    this.journal = new Journal(database, ledger);
+  }
 
   /**
-   * Resolves when the result is on the disk. Rejects with Fault('ledger_unreachable'); nothing of the batch is there
-   * then.
+   * Resolves when the result is as durable as it should be. Rejects with Fault('ledger_unreachable'); nothing of the
+   * batch is there then, unless the disk itself failed.
    */
-  run<T>(work: () => T): Promise<T> {
+  run<T>(work: () => T, durability: Durability = 'powerLoss'): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.asked.push({ run: work, resolve: (result) => resolve(result as T), reject });
+      this.asked.push({ run: work, durability, resolve: (result) => resolve(result as T), reject });
       this.running ??= this.work();
     });
   }
@@ -48,6 +55,8 @@ export class Batch {
   async close(): Promise<void> {
     this.closing = true;
     while (this.running !== undefined) await this.running;
+    await Promise.all(this.flushing);
+    await this.journal.close();
   }
 
   private async work(): Promise<void> {
@@ -56,12 +65,29 @@ export class Batch {
       const batch = this.asked.splice(0);
       try {
         const results = await this.written(batch);
-        batch.forEach(({ resolve }, index) => resolve(results[index]));
+        this.answer(batch, results);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     this.running = undefined;
+  }
+
+  private answer(batch: readonly Asked[], results: readonly unknown[]): void {
+    const lasting = new Map<Asked, unknown>();
+    for (const [index, asked] of batch.entries()) {
+      if (asked.durability === 'powerLoss') lasting.set(asked, results[index]);
+      else asked.resolve(results[index]);
+    }
+    if (lasting.size === 0) return;
+    const flushed = this.journal
+      .flush()
+      .then(
+        () => lasting.forEach((result, { resolve }) => resolve(result)),
+        (error: unknown) => lasting.forEach((_, { reject }) => reject(error)),
+      )
+      .finally(() => this.flushing.delete(flushed));
+    this.flushing.add(flushed);
   }
 
   private async written(batch: readonly Asked[]): Promise<readonly unknown[]> {

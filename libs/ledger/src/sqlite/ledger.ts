@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest } from '@sluice/core';
+import type { Claim, ClaimRequest, Durability } from '@sluice/core';
 import type { StoredLedger } from '../documented.js';
 import type { LedgerLog } from '../ledger-log.js';
 import { Batch } from './batch.js';
@@ -54,27 +54,28 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
       expiresAt: row['expires_at'] as number,
     };
   };
-  const ask = <T>(work: () => T): Promise<T> => (closed ? Promise.reject(isClosed()) : batch.run(work));
+  const ask = <T>(work: () => T, durability?: Durability): Promise<T> =>
+    closed ? Promise.reject(isClosed()) : batch.run(work, durability);
   const look = async <T>(work: () => T): Promise<T> => {
     if (closed) throw isClosed();
     return patiently('The ledger could not be read', work);
   };
 
   return {
-    claim: ({ key, owner, now, ttlMs }: ClaimRequest) =>
+    claim: ({ key, owner, now, ttlMs, durability }: ClaimRequest) =>
       ask(() => {
         const first = inForce(key);
         if (first !== undefined && first.expiresAt > now) return first;
         put.run(storedKey(key), owner, now, now + ttlMs);
         return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
-      }),
-    settle: async (key, owner, value) => {
+      }, durability),
+    settle: async (key, owner, value, durability) => {
       const claim = await ask(() => {
         const mine = inForce(key);
         if (mine?.owner !== owner) return mine;
         settle.run(value, storedKey(key));
         return inForce(key);
-      });
+      }, durability);
       // Thrown here and not inside: who lost a claim must not undo what others asked in the same transaction.
       if (claim?.owner !== owner) throw notOwned(key, owner, claim);
       return claim;

@@ -15,9 +15,12 @@ interface EndOf extends NamedRun {
   readonly attempt: string | null;
 }
 
-/** Whether the record is the one whose handling ends the run; a later one ends nothing. */
+/**
+ * Whether the record is the one whose handling ends the run; a later one ends nothing. It goes by the record’s place
+ * on the log, and so need not be on the disk before that is.
+ */
 export async function claimEnd(end: EndOf, owner: string, runtime: Claiming): Promise<OnceClaim> {
-  return claimOnce(await endKey(end, runtime), owner, runtime);
+  return claimOnce(await endKey(end, runtime), owner, runtime, 'processLoss');
 }
 
 const onLog = 'published';
@@ -25,7 +28,7 @@ const onLog = 'published';
 /** Says that the end is on the log, once it is. If that is cut off, who asks looks on the log. */
 export async function keepPublished(end: EndOf, owner: string, runtime: Claiming): Promise<void> {
   try {
-    await runtime.ledger.settle(await endKey(end, runtime), owner, onLog);
+    await runtime.ledger.settle(await endKey(end, runtime), owner, onLog, 'processLoss');
   } catch {
     // The ledger is away, or closed.
   }

@@ -1,5 +1,5 @@
 import { claimMemoryMs } from '@sluice/core';
-import type { Claim } from '@sluice/core';
+import type { Claim, Durability } from '@sluice/core';
 import type { RunParts } from '../parts.js';
 
 /** A claim that only the first record gets, as a record finds it. */
@@ -14,8 +14,9 @@ export async function claimOnce(
   key: string,
   owner: string,
   { ledger, clock }: Pick<RunParts, 'ledger' | 'clock'>,
+  durability: Durability = 'powerLoss',
 ): Promise<OnceClaim> {
   const now = clock.now();
-  const claim = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs });
+  const claim = await ledger.claim({ key, owner, now, ttlMs: claimMemoryMs, durability });
   return { ...claim, isOwn: claim.owner === owner, isAgain: claim.claimedAt !== now };
 }

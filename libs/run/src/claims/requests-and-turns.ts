@@ -45,7 +45,8 @@ export async function claimTurn(
   owner: string = positionOf(message),
 ): Promise<ClaimedTurn> {
   const { topic, record } = message;
-  const claim = await claimOnce(await turnKey(topic, record, runtime), owner, runtime);
+  // It goes by the record’s place on the log, so it need not be on the disk before what is on the log is.
+  const claim = await claimOnce(await turnKey(topic, record, runtime), owner, runtime, 'processLoss');
   if (claim.isOwn) return { takenAt: claim.claimedAt, isAgain: claim.isAgain };
   throw new Fault('replayed', `Turn ${record.iteration} of this run was taken by ${claim.owner}.`, false);
 }
