@@ -96,6 +96,44 @@ describe('a tool of a file', () => {
     expect(await run(contract, {}, patience(), 3)).toEqual({ got: 3, who: context.actorId });
   });
 
+  it.each([
+    ['Object.prototype', `Object.prototype.left = 'left'`, 'Object.prototype.left'],
+    ['a method of lists', `Array.prototype.map = () => []`, 'Array.prototype.map'],
+    ['a method that it wraps', `const own = JSON.parse; JSON.parse = (text) => own(text)`, 'JSON.parse'],
+    ['a prototype’s prototype', `Object.setPrototypeOf(Map.prototype, { left: 1 })`, 'Map.prototype'],
+    ['an accessor', `Object.defineProperty(RegExp.prototype, 'flags', { get: () => 'g' })`, 'RegExp.prototype.flags'],
+    [
+      'the iteration of lists',
+      `Object.getPrototypeOf([][Symbol.iterator]()).next = 1`,
+      '%ArrayIteratorPrototype%.next',
+    ],
+    ['a global of its own', `globalThis.left = 'left'`, 'globalThis.left'],
+    ['fetch', `globalThis.fetch = () => 'left'`, 'globalThis.fetch'],
+    ['something after its end', `setTimeout(() => { Object.prototype.left = 'left' }, 0)`, null],
+  ])('changes %s for that call alone', async (_, change, named) => {
+    const { contract } = await tool(
+      `if (args.n === 2) { ${change}; return process.pid }
+       const fresh = [].map.name === 'map' && 'a'.match(/a/).length === 1 && [...new Map([[1, 2]])].length === 1;
+       return { left: ({}).left ?? globalThis.left, fresh, pid: process.pid };`,
+    );
+    const changed = await run(contract, {}, patience(), 2);
+    if (named === null) await sleep(20);
+    const after = await run(contract);
+    expect(after).toEqual({ fresh: true, pid: expect.any(Number) });
+    expect(after['pid']).not.toBe(changed);
+    if (named !== null) expect(output).toEqual([`changed ${named} in a call, so its process was ended`]);
+    expect(ends).toEqual([]);
+  });
+
+  it('keeps its process where it changes nothing that all code shares, and may use every global of Node', async () => {
+    const { contract } = await tool(
+      `for (const name of Reflect.ownKeys(globalThis)) { try { void globalThis[name]; } catch {} } return { pid: process.pid };`,
+    );
+    const first = await run(contract);
+    expect(await run(contract)).toEqual(first);
+    expect(output).toEqual([]);
+  });
+
   it('that does what it may not says to the operator what, and where', async () => {
     const { contract } = await tool(`(await import('node:fs')).writeFileSync('x', 'x');`);
     const error: unknown = await run(contract).catch((thrown: unknown) => thrown);

@@ -17,6 +17,7 @@ import { fetchByService } from './network/ask-fetch.js';
 import { closeNetwork } from './network/close.js';
 import { closedNames } from './closed-uses.js';
 import { networkModule, networkNames } from './network/uses.js';
+import { watchIntrinsics } from './intrinsics.js';
 import { seal } from './seal.js';
 
 // The service is gone when this is closed: what the tool still does is of no use.
@@ -32,6 +33,10 @@ if (!isOpen) {
   closeNetwork(service);
   fetchByService(() => call?.running);
 }
+/** How many tasks it was given; the first one is to load the file. */
+let tasks = 0;
+/** Names what a call changed of that which all code shares; what the file itself changes while it is loaded, stays. */
+let changedSince = (): string | null => null;
 /** Modules for a network that the tool’s file or a package of it has imported. */
 const imported = new Set<string>();
 
@@ -44,6 +49,7 @@ async function take(message: ToChild): Promise<void> {
     case 'load':
       return say(n, async () => {
         contract = await load(message.path, message.source).catch(whyNotLoaded);
+        changedSince = watchIntrinsics();
         const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = contract;
         const { requiresConnection } = contract;
         const { capabilities, reconcile } = contract;
@@ -100,13 +106,16 @@ async function take(message: ToChild): Promise<void> {
 
 /** Says what the work gives, or what it threw. */
 async function say(n: number, work: () => Promise<FromChild>): Promise<void> {
+  // What an earlier task left running may have changed something since.
+  if (tasks++ > 1 && changedSince() !== null) return channel.send({ say: 'stale', n });
   let said: FromChild;
   try {
     said = await work();
   } catch (error) {
     said = { say: 'threw', n, error: sentError(error) };
   }
-  channel.send(said);
+  const changed = changedSince();
+  channel.send(changed === null ? said : { ...said, changed });
 }
 
 async function during(

@@ -22,13 +22,22 @@ export interface SentCall {
   readonly key: string | null;
 }
 
-/** What a tool file’s process says. */
+/**
+ * What a tool file’s process says. `changed` names what the task changed of that which all code of the process shares:
+ * there is no other task for it then. `stale` is the answer to a task that was not begun for that reason.
+ */
 export type FromChild =
-  | { readonly say: 'loaded'; readonly n: number; readonly tool: ToolDescription }
-  | { readonly say: 'parsed'; readonly n: number; readonly args: string }
-  | { readonly say: 'refused'; readonly n: number; readonly problems: readonly SentProblem[] }
-  | { readonly say: 'ended'; readonly n: number; readonly output: SentOutput }
-  | { readonly say: 'threw'; readonly n: number; readonly error: SentError }
+  | { readonly say: 'loaded'; readonly n: number; readonly tool: ToolDescription; readonly changed?: string }
+  | { readonly say: 'parsed'; readonly n: number; readonly args: string; readonly changed?: string }
+  | {
+      readonly say: 'refused';
+      readonly n: number;
+      readonly problems: readonly SentProblem[];
+      readonly changed?: string;
+    }
+  | { readonly say: 'ended'; readonly n: number; readonly output: SentOutput; readonly changed?: string }
+  | { readonly say: 'threw'; readonly n: number; readonly error: SentError; readonly changed?: string }
+  | { readonly say: 'stale'; readonly n: number }
   | ({ readonly say: 'ask'; readonly n: number; readonly ask: number } & CapabilityCall)
   | { readonly say: 'stop'; readonly n: number; readonly ask: number }
   | { readonly say: 'progress'; readonly n: number; readonly text: string };

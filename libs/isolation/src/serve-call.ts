@@ -40,6 +40,7 @@ export class ServedCall {
       case 'refused':
       case 'ended':
       case 'threw':
+      case 'stale':
         // The end of the task, which is not a matter of this.
         return;
     }

@@ -12,7 +12,7 @@ export const processEnds = ['crash', 'memory', 'time', 'flood', 'closed'] as con
 export type ProcessEnd = (typeof processEnds)[number];
 
 /** What the process says at the end of a task. */
-export type TaskEnd = Extract<FromChild, { say: 'loaded' | 'parsed' | 'refused' | 'ended' | 'threw' }>;
+export type TaskEnd = Extract<FromChild, { say: 'loaded' | 'parsed' | 'refused' | 'ended' | 'threw' | 'stale' }>;
 
 export interface Task {
   readonly message: (n: number) => ToChild;
@@ -159,6 +159,7 @@ export class ToolProcess {
       case 'refused':
       case 'ended':
       case 'threw':
+      case 'stale':
         return task.end.resolve(message);
       case 'ask':
       case 'stop':

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
-import { ToolUnavailableError } from '@sluice/core';
+import { printable, ToolUnavailableError } from '@sluice/core';
 import type { ToolFile } from '@sluice/core';
 import type { ToolContract } from '@sluice/tools';
 import { contractOf } from './contract-of.js';
@@ -34,6 +34,8 @@ interface ToolProcessesOptions {
 export const processesPerFile = 8;
 /** How long a file may take to load, milliseconds. */
 const loadMs = 30_000;
+/** Characters of what a call changed that are named. */
+const namedCharacters = 100;
 /** How long a process without a call is kept, milliseconds. */
 const idleMs = 30_000;
 
@@ -104,9 +106,14 @@ export class FileProcesses {
   async run(task: Task): Promise<TaskEnd> {
     await this.enter(task.signal);
     try {
-      const process = this.free() ?? (await this.beginForCall());
-      const end = await process.run(task);
-      this.keep(process);
+      let process = this.free() ?? (await this.beginForCall());
+      let end = await process.run(task);
+      while (end.say === 'stale') {
+        process.kill('closed');
+        process = this.free() ?? (await this.beginForCall());
+        end = await process.run(task);
+      }
+      this.keepUnchanged(process, end);
       return end;
     } finally {
       this.leave();
@@ -179,6 +186,14 @@ export class FileProcesses {
       return last.process;
     }
     return undefined;
+  }
+
+  /** What a call changed of that which all code of a process shares does not outlive it: the process ends with it. */
+  private keepUnchanged(process: ToolProcess, end: TaskEnd): void {
+    if (!('changed' in end) || end.changed === undefined) return this.keep(process);
+    const what = printable(String(end.changed)).slice(0, namedCharacters);
+    this.options.onOutput?.(this.path, `changed ${what} in a call, so its process was ended`);
+    process.kill('closed');
   }
 
   private keep(process: ToolProcess): void {
