@@ -38,6 +38,8 @@ export function watchIntrinsics(): () => string | null {
     const properties = keys.map((key) => getOwnPropertyDescriptor(object, key) as PropertyDescriptor);
     kept[kept.length] = { name, object, prototype: getPrototypeOf(object), keys, properties };
   };
+  // To read some globals is to load them, which adds others: once for all, before they are noted.
+  for (const name of ownKeys(globalThis)) getOwnPropertyDescriptor(globalThis, name);
   keep('globalThis', globalThis);
   for (const [name, object] of unnamed) keep(name, object);
   for (const name of ownKeys(globalThis)) {
