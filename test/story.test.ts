@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Incoming } from '@sluice/bus';
+import { Elapsed } from '../apps/sluice/src/show/elapsed.js';
 import { shortenApart, Story } from '../apps/sluice/src/show/story.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 
@@ -10,6 +12,50 @@ describe('two values that differ', () => {
     expect(shortenApart(one, other, 40)).toEqual([`…${'0'.repeat(12)}a"`, `…${'0'.repeat(12)}b"`]);
     expect(shortenApart('sha 1', 'sha 2', 40)).toEqual(['sha 1', 'sha 2']);
     expect(shortenApart('x', `y${'z'.repeat(90)}`, 40)).toEqual(['x', `y${'z'.repeat(38)}…`]);
+  });
+});
+
+describe('a tool that takes long', () => {
+  const progress = (kind: string) =>
+    ({
+      topic: 'agent.progress',
+      record: { requestId: 'r', iteration: 1, kind, toolCallId: 'c', tool: 'core__slow' },
+    }) as Incoming;
+
+  const watched = (terminal: boolean) => {
+    let [shown, now] = ['', 0];
+    const say = (text: string): void => void (shown += text);
+    const elapsed = new Elapsed(
+      { terminal, write: say, print: say, paint: plain },
+      () => now,
+      () => 80,
+    );
+    const after = (ms: number): string => {
+      now = ms;
+      shown = '';
+      elapsed.show();
+      return shown;
+    };
+    return { elapsed, after, shown: () => shown };
+  };
+
+  it('has its name and its time on one line, which goes before anything else is written', () => {
+    const { elapsed, after, shown } = watched(true);
+    elapsed.take(progress('tool_call_start'));
+    expect(after(999)).toBe('');
+    expect(after(1_500)).toBe('\r\u001b[K   running  core__slow 1 s');
+    expect(after(61_000)).toBe('\r\u001b[K   running  core__slow 1 min 1 s');
+    elapsed.write('next\n');
+    expect(shown()).toBe('\r\u001b[K   running  core__slow 1 min 1 s\r\u001b[Knext\n');
+    elapsed.take(progress('tool_call_result'));
+    expect(after(62_000)).toBe('');
+  });
+
+  it('has no such line where there is no terminal', () => {
+    const { elapsed, after } = watched(false);
+    elapsed.take(progress('tool_call_start'));
+    expect(after(5_000)).toBe('');
+    elapsed.close();
   });
 });
 

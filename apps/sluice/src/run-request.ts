@@ -2,6 +2,7 @@ import { agentBegunBy } from '@sluice/core';
 import { make, storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
+import { agentRunIdOf } from '@sluice/run';
 import { ownHeaders } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 
@@ -19,14 +20,18 @@ export async function publishRequest(
 /** Where the records of a run are while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
+/** Is told a record, and of which agents' runs it is: the outer one first, none for one of the run itself. */
+type OnRecord = (message: Incoming, within: readonly string[]) => void;
+
 /**
- * Follows a run from the given time on until its end; each record of it is reported once, those from before as well.
+ * Follows a run from the given time on until its end; each record of it and of the agents that it calls is reported
+ * once, those from before as well.
  */
 export async function followRun(
   bus: LogReader,
   requestId: string,
   fromTime: number,
-  onRecord: (message: Incoming) => void,
+  onRecord: OnRecord,
   signal?: AbortSignal,
 ): Promise<AgentResponse | null> {
   // A record of another run that cannot be read is no reason to stop.
@@ -37,10 +42,12 @@ export async function followRun(
     onUndecodable,
     ...(signal === undefined ? {} : { signal }),
   };
+  const runs = new RunsWithin(requestId);
   for await (const message of bus.read(watchedTopics, options)) {
-    if (requestIdOf(message) !== requestId) continue;
-    onRecord(message);
-    if (message.topic === 'agent.responses') return message.record;
+    const within = runs.of(message);
+    if (within === null) continue;
+    onRecord(message, within);
+    if (message.topic === 'agent.responses' && within.length === 0) return message.record;
   }
   return null;
 }
@@ -52,22 +59,48 @@ export async function followRun(
 export async function pastRun(
   bus: LogReader,
   requestId: string,
-  onRecord: (message: Incoming) => void,
+  onRecord: OnRecord,
 ): Promise<AgentResponse | null> {
-  const records: Incoming[] = [];
+  const records: (readonly [Incoming, readonly string[]])[] = [];
+  const runs = new RunsWithin(requestId);
   let end: AgentResponse | null = null;
   for await (const message of bus.read(storyTopics, { from: 'start', onUndecodable: () => undefined })) {
-    if (requestIdOf(message) !== requestId) continue;
-    records.push(message);
-    if (message.topic === 'agent.responses') end = message.record;
+    const within = runs.of(message);
+    if (within === null) continue;
+    records.push([message, within]);
+    if (message.topic === 'agent.responses' && within.length === 0) end = message.record;
   }
-  if (end !== null) for (const message of records) onRecord(message);
+  if (end !== null) for (const [message, within] of records) onRecord(message, within);
   return end;
 }
 
 /** A request with nothing but a question, to be filled in. */
 export function newRequest(question: string, ids: { readonly requestId: string; readonly sessionId: string }) {
   return { ...make.agentRequest({ question }), ...ids };
+}
+
+/**
+ * A run and those of the agents that it calls. The id of such a run is made of its call, so it is known with the
+ * call's record, before anything of the run can be on the log.
+ */
+class RunsWithin {
+  private readonly within: Map<string, readonly string[]>;
+
+  constructor(requestId: string) {
+    this.within = new Map([[requestId, []]]);
+  }
+
+  /** The agents' runs that the record is of; null where it is of none of these runs. */
+  of(message: Incoming<(typeof watchedTopics)[number]>): readonly string[] | null {
+    const within = this.within.get(requestIdOf(message) ?? '');
+    if (within === undefined) return null;
+    if (message.topic === 'agent.tool-calls')
+      for (const [index, call] of message.record.calls.entries()) {
+        const id = agentRunIdOf(message.record, call, index);
+        this.within.set(id, [...within, id]);
+      }
+    return within;
+  }
 }
 
 /** The run that the record is reported under: the beginning of a sub-agent’s run is shown where it was called. */

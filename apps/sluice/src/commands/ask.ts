@@ -10,7 +10,8 @@ import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
 import { configurationNow } from '../approvals/approval-log.js';
-import { Story } from '../show/story.js';
+import { Elapsed } from '../show/elapsed.js';
+import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
@@ -128,11 +129,16 @@ async function publishAndFollow(
   const { write, print, paint, environment } = surroundings;
   const signatures = verifierIfAny(environment);
   const inForce = json ? undefined : await configurationNow({ bus, signatures });
-  const story = new Story(json ? () => undefined : write, paint, inForce ?? null);
-  const tell = (message: Incoming): void => story.tell(message);
+  const elapsed = new Elapsed({ ...surroundings, terminal: surroundings.terminal && !json });
+  const story = new RunStories(json ? () => undefined : (text) => elapsed.write(text), paint, inForce ?? null);
+  const tell = (message: Incoming, within: readonly string[]): void => {
+    elapsed.take(message);
+    story.tell(message, within);
+  };
   const log = new GenuineEnds(bus, signatures, surroundings.log);
   const before = named ? await pastRun(log, request.requestId, tell) : null;
-  const response = before ?? (await askNow(bus, log, request, named, tell, surroundings));
+  const asking = before ?? askNow(bus, log, request, named, tell, surroundings).finally(() => elapsed.close());
+  const response = await asking;
   const session = response?.sessionId ?? request.sessionId;
   if (!json) write(paint.dim(`\nSession ${printable(session)}   (npx sluice audit show ${printable(session)})\n`));
   if (before !== null && !json)
@@ -154,7 +160,7 @@ async function askNow(
   log: LogReader,
   request: Asked['request'],
   named: boolean,
-  tell: (message: Incoming) => void,
+  tell: (message: Incoming, within: readonly string[]) => void,
   { environment, stopped }: CommandContext,
 ): Promise<AgentResponse | null> {
   const stop = new AbortController();

@@ -10,7 +10,8 @@ import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, publishRequest } from '../run-request.js';
 import { configurationNow } from '../approvals/approval-log.js';
-import { Story } from '../show/story.js';
+import { Elapsed } from '../show/elapsed.js';
+import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json]
@@ -85,8 +86,9 @@ async function callAndFollow(
   toolId: string,
   wanted: Wanted,
   { bus, failed }: { readonly bus: Bus; readonly failed?: Promise<unknown> },
-  { environment, log, write, print, paint, stopped }: CommandContext,
+  surroundings: CommandContext,
 ): Promise<number> {
+  const { environment, log, write, print, paint, stopped } = surroundings;
   const requestId = `call-${randomUUID()}`;
   const { groups: group, state, connections, json, session } = wanted;
   const ids = { requestId, sessionId: session ?? requestId };
@@ -97,15 +99,19 @@ async function callAndFollow(
   void Promise.race(failed === undefined ? [stopped] : [stopped, failed]).then(() => stop.abort());
   const signatures = verifierIfAny(environment);
   const inForce = json ? undefined : await configurationNow({ bus, signatures });
-  const story = new Story(json ? () => undefined : write, paint, inForce ?? null);
+  const elapsed = new Elapsed({ ...surroundings, terminal: surroundings.terminal && !json });
+  const story = new RunStories(json ? () => undefined : (text) => elapsed.write(text), paint, inForce ?? null);
   let step: AgentStep | undefined;
-  const onRecord = (message: Incoming): void => {
-    story.tell(message);
-    if (message.topic === 'agent.steps') step ??= message.record.steps[0];
+  const onRecord = (message: Incoming, within: readonly string[]): void => {
+    elapsed.take(message);
+    story.tell(message, within);
+    if (message.topic === 'agent.steps' && within.length === 0) step ??= message.record.steps[0];
   };
   const since = Date.now() - clockSkewMs;
   await publishRequest(bus, request, environment);
-  const response = await followRun(new GenuineEnds(bus, signatures, log), requestId, since, onRecord, stop.signal);
+  const genuine = new GenuineEnds(bus, signatures, log);
+  const followed = followRun(genuine, requestId, since, onRecord, stop.signal);
+  const response = await followed.finally(() => elapsed.close());
   if (!json)
     write(paint.dim(`\nSession ${printable(ids.sessionId)}   (npx sluice audit show ${printable(ids.sessionId)})\n`));
   if (response === null) return 130;
