@@ -8,7 +8,8 @@ import { isAgentRunId } from '@sluice/run';
 import { Models } from '@sluice/model';
 import { AuditStory } from '../../apps/sluice/src/show/audit-story.js';
 import { followRun } from '../../apps/sluice/src/run-request.js';
-import { Story } from '../../apps/sluice/src/show/story.js';
+import { RunStories } from '../../apps/sluice/src/show/run-stories.js';
+import type { Story } from '../../apps/sluice/src/show/story.js';
 import { sessionEntries } from '../../apps/sluice/src/audit/session.js';
 import { caughtUp } from '../audit/auditing.js';
 import { calls, projectRoot } from '../harness/configurations.js';
@@ -34,11 +35,16 @@ describe('what is reported of an agent’s run (K-62)', () => {
 
   it('to the caller: that the call runs as an agent, and under which request_id', async () => {
     let shown = '';
-    const story = new Story((text) => (shown += text), plain);
-    await followRun(system.bus, 'run-1', 0, (message) => story.tell(message));
+    const story = new RunStories((text) => (shown += text), plain);
+    await followRun(system.bus, 'run-1', 0, (message, within) => story.tell(message, within));
     expect(shown).toMatch(new RegExp(`agent +core__research runs as an agent of its own: ${agentRunId}\\n`));
     expect(shown).toMatch(/call +research .*\n +observed +Ada made it\./);
-    expect(shown).not.toContain('text-completion ');
+    // What the agent does, each line with the beginning of its run's id.
+    const mark = `   ${agentRunId.slice(0, 14)} │ `;
+    const lines = shown.split('\n');
+    const ofAgent = lines.filter((line) => line.startsWith(mark)).join('\n');
+    expect(ofAgent).toMatch(/Iteration 1 .*[^]*call +text-completion .*\n.*observed +[^]*Answer +Ada made it\.$/);
+    expect(lines.filter((line) => !line.startsWith(mark)).join('\n')).not.toContain('text-completion ');
   });
 
   it('by the audit: its beginning in its own session, its name beside the call, and its caller at its end', async () => {
