@@ -163,7 +163,7 @@ describe('a tool file that declares no network', () => {
     const given = { signal: patience(), timeMs: null };
     const { readFileSync } = await import('node:fs');
     const source = readFileSync(path).toString('base64');
-    await alone.run({ ...given, message: (n) => ({ do: 'load', n, path, source }) });
+    await alone.run({ ...given, message: (n) => ({ do: 'load', n, path, source, all: false }) });
     const call = { args: '{}', context, now: 0, key: null };
     const end = await alone.run({
       ...given,

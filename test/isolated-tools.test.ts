@@ -109,15 +109,15 @@ describe('a tool of a file', () => {
     ],
     ['a global of its own', `globalThis.left = 'left'`, 'globalThis.left'],
     ['fetch', `globalThis.fetch = () => 'left'`, 'globalThis.fetch'],
-    ['something after its end', `setTimeout(() => { Object.prototype.left = 'left' }, 0)`, null],
+    ['what is loaded when it is looked at', `Response.prototype.text = () => 'left'`, null],
+    ['something after its end', `setImmediate(() => { Object.prototype.left = 'left' })`, 'Object.prototype.left'],
   ])('changes %s for that call alone', async (_, change, named) => {
     const { contract } = await tool(
       `if (args.n === 2) { ${change}; return process.pid }
-       const fresh = [].map.name === 'map' && 'a'.match(/a/).length === 1 && [...new Map([[1, 2]])].length === 1;
+       const fresh = [].map.name === 'map' && Response.prototype.text.name === 'text' && 'a'.match(/a/).length === 1 && [...new Map([[1, 2]])].length === 1;
        return { left: ({}).left ?? globalThis.left, fresh, pid: process.pid };`,
     );
     const changed = await run(contract, {}, patience(), 2);
-    if (named === null) await sleep(20);
     const after = await run(contract);
     expect(after).toEqual({ fresh: true, pid: expect.any(Number) });
     expect(after['pid']).not.toBe(changed);
@@ -125,13 +125,28 @@ describe('a tool of a file', () => {
     expect(ends).toEqual([]);
   });
 
-  it('keeps its process where it changes nothing that all code shares, and may use every global of Node', async () => {
+  it('keeps its process where it changes nothing that all code shares, which loads no more of Node', async () => {
     const { contract } = await tool(
-      `for (const name of Reflect.ownKeys(globalThis)) { try { void globalThis[name]; } catch {} } return { pid: process.pid };`,
+      `return { pid: process.pid, fetch: process.moduleLoadList.includes('NativeModule internal/deps/undici/undici') };`,
     );
     const first = await run(contract);
+    expect(first['fetch']).toBe(false);
     expect(await run(contract)).toEqual(first);
     expect(output).toEqual([]);
+  });
+
+  it('keeps its process from its second call on where it uses every global of Node', async () => {
+    const { contract } = await tool(
+      `for (const name of Reflect.ownKeys(globalThis)) { try { void globalThis[name]; } catch {} }
+       if (args.n === 2) Response.prototype.left = 'left';
+       return { pid: process.pid, left: Response.prototype.left };`,
+    );
+    await run(contract);
+    const second = await run(contract);
+    expect(await run(contract, {}, patience(), 2)).toEqual({ ...second, left: 'left' });
+    expect(output).toEqual([]);
+    expect(await run(contract)).toEqual({ pid: expect.any(Number) });
+    expect(output).toEqual(['changed Response.prototype.left in a call, so its process was ended']);
   });
 
   it('that does what it may not says to the operator what, and where', async () => {

@@ -18,6 +18,7 @@ import { closeNetwork } from './network/close.js';
 import { closedNames } from './closed-uses.js';
 import { networkModule, networkNames } from './network/uses.js';
 import { watchIntrinsics } from './intrinsics.js';
+import type { Watch } from './intrinsics.js';
 import { seal } from './seal.js';
 
 // The service is gone when this is closed: what the tool still does is of no use.
@@ -33,10 +34,9 @@ if (!isOpen) {
   closeNetwork(service);
   fetchByService(() => call?.running);
 }
-/** How many tasks it was given; the first one is to load the file. */
-let tasks = 0;
-/** Names what a call changed of that which all code shares; what the file itself changes while it is loaded, stays. */
-let changedSince = (): string | null => null;
+/** What all code shares, as it was before the first call: what the file itself changes till then stays. */
+let shared: Watch | undefined;
+let notesAll = false;
 /** Modules for a network that the tool’s file or a package of it has imported. */
 const imported = new Set<string>();
 
@@ -49,7 +49,7 @@ async function take(message: ToChild): Promise<void> {
     case 'load':
       return say(n, async () => {
         contract = await load(message.path, message.source).catch(whyNotLoaded);
-        changedSince = watchIntrinsics();
+        notesAll = message.all;
         const { type, description, shortDescription, category, inputSchema, effect, redaction, repeatable } = contract;
         const { requiresConnection } = contract;
         const { capabilities, reconcile } = contract;
@@ -106,16 +106,20 @@ async function take(message: ToChild): Promise<void> {
 
 /** Says what the work gives, or what it threw. */
 async function say(n: number, work: () => Promise<FromChild>): Promise<void> {
-  // What an earlier task left running may have changed something since.
-  if (tasks++ > 1 && changedSince() !== null) return channel.send({ say: 'stale', n });
+  // Looked at before a task rather than after one, as what a call leaves running may change something, too.
+  if (contract !== undefined) {
+    shared ??= watchIntrinsics(notesAll);
+    // What is loaded late changes other parts: its own changes are no one’s fault.
+    const changed = shared.missed ? null : shared.changed();
+    if (changed !== null || shared.missed) return channel.send({ say: 'stale', n, changed });
+  }
   let said: FromChild;
   try {
     said = await work();
   } catch (error) {
     said = { say: 'threw', n, error: sentError(error) };
   }
-  const changed = changedSince();
-  channel.send(changed === null ? said : { ...said, changed });
+  channel.send(said);
 }
 
 async function during(

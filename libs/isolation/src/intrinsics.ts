@@ -8,6 +8,8 @@ interface Kept {
   readonly object: object;
   readonly prototype: object | null;
   readonly keys: readonly PropertyKey[];
+  /** Those of the keys whose properties are noted. */
+  readonly looked: readonly PropertyKey[];
   readonly properties: readonly PropertyDescriptor[];
 }
 
@@ -24,25 +26,52 @@ const unnamed: readonly (readonly [string, object])[] = [
 /** Objects beside functions whose members code shares. */
 const shared = new Set(['Atomics', 'Intl', 'JSON', 'Math', 'Reflect', 'WebAssembly', 'console', 'globalThis']);
 
+/** Globals of a module of Node that takes longer to load than a process to start. To look at one of them loads it. */
+const lateNames = new Set<PropertyKey>([
+  'CloseEvent',
+  'EventSource',
+  'FormData',
+  'Headers',
+  'MessageEvent',
+  'Request',
+  'Response',
+  'WebSocket',
+]);
+const lateModule = 'NativeModule internal/deps/undici/undici';
+/** The modules that Node has loaded. It is nowhere promised: without it there is no way to leave anything out. */
+const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
+const isLateLoaded = (): boolean => moduleLoadList?.includes(lateModule) ?? true;
+
+export interface Watch {
+  /** Names a part that was changed since; null where none was. It takes some tenths of a millisecond. */
+  changed(): string | null;
+  /** Whether a part was loaded since that had not been noted: nobody knows whether it is as Node made it. */
+  readonly missed: boolean;
+}
+
 /**
- * Notes what all code of the process shares: globals, constructors, prototypes. The function that it gives names a
- * part that was changed since; null where none was. It takes some tenths of a millisecond.
+ * Notes what all code of the process shares: globals, constructors, prototypes. What is slow to load is noted if
+ * `all`, or if it is loaded already.
  */
-export function watchIntrinsics(): () => string | null {
+export function watchIntrinsics(all: boolean): Watch {
+  const isAll = all || isLateLoaded();
+  const isLeftOut = (name: PropertyKey): boolean => !isAll && lateNames.has(name);
   const kept: Kept[] = [];
   const seen = new WeakSet();
   const keep = (name: string, object: unknown): void => {
     if ((typeof object !== 'object' && typeof object !== 'function') || object === null || seen.has(object)) return;
     seen.add(object);
     const keys = ownKeys(object);
-    const properties = keys.map((key) => getOwnPropertyDescriptor(object, key) as PropertyDescriptor);
-    kept[kept.length] = { name, object, prototype: getPrototypeOf(object), keys, properties };
+    const looked = object === globalThis ? keys.filter((key) => !isLeftOut(key)) : keys;
+    const properties = looked.map((key) => getOwnPropertyDescriptor(object, key) as PropertyDescriptor);
+    kept[kept.length] = { name, object, prototype: getPrototypeOf(object), keys, looked, properties };
   };
-  // To read some globals is to load them, which adds others: once for all, before they are noted.
-  for (const name of ownKeys(globalThis)) getOwnPropertyDescriptor(globalThis, name);
+  const names = ownKeys(globalThis).filter((name) => !isLeftOut(name));
+  // To look at some globals loads them, which changes others: once for all, before they are noted.
+  for (const name of names) getOwnPropertyDescriptor(globalThis, name);
   keep('globalThis', globalThis);
   for (const [name, object] of unnamed) keep(name, object);
-  for (const name of ownKeys(globalThis)) {
+  for (const name of names) {
     // An accessor loads what it names when it is first read, which is left to the tool.
     const value: unknown = getOwnPropertyDescriptor(globalThis, name)?.value;
     const called = String(name);
@@ -50,21 +79,26 @@ export function watchIntrinsics(): () => string | null {
     keep(called, value);
     keep(`${called}.prototype`, (value as { readonly prototype?: unknown }).prototype);
   }
-  return () => {
-    for (let at = 0; at < kept.length; at++) {
-      const changed = changeIn(kept[at] as Kept);
-      if (changed !== null) return changed;
-    }
-    return null;
+  return {
+    changed: () => {
+      for (let at = 0; at < kept.length; at++) {
+        const changed = changeIn(kept[at] as Kept);
+        if (changed !== null) return changed;
+      }
+      return null;
+    },
+    get missed() {
+      return !isAll && isLateLoaded();
+    },
   };
 }
 
-function changeIn({ name, object, prototype, keys, properties }: Kept): string | null {
+function changeIn({ name, object, prototype, keys, looked, properties }: Kept): string | null {
   if (getPrototypeOf(object) !== prototype) return name;
   const now = ownKeys(object);
   if (now.length !== keys.length) return `${name}.${newIn(now, keys)}`;
-  for (let at = 0; at < keys.length; at++) {
-    const key = keys[at] as PropertyKey;
+  for (let at = 0; at < looked.length; at++) {
+    const key = looked[at] as PropertyKey;
     const found = getOwnPropertyDescriptor(object, key);
     if (found === undefined || !isSame(object, properties[at] as PropertyDescriptor, found))
       return `${name}.${text(key)}`;

@@ -5,7 +5,8 @@ import type { JsonObject, Redaction, ToolEffect, ToolInvocationContext, ToolNetw
  * is known.
  */
 export type ToChild =
-  | { readonly do: 'load'; readonly n: number; readonly path: string; readonly source: string }
+  /** `all`: to note what is slow to load as well, as calls of the file use it. */
+  | { readonly do: 'load'; readonly n: number; readonly path: string; readonly source: string; readonly all: boolean }
   | { readonly do: 'parse'; readonly n: number; readonly args: string }
   | ({ readonly do: 'execute'; readonly n: number } & SentCall)
   | ({ readonly do: 'reconcile'; readonly n: number } & SentCall)
@@ -22,22 +23,18 @@ export interface SentCall {
   readonly key: string | null;
 }
 
-/**
- * What a tool file’s process says. `changed` names what the task changed of that which all code of the process shares:
- * there is no other task for it then. `stale` is the answer to a task that was not begun for that reason.
- */
+/** What a tool file’s process says. */
 export type FromChild =
-  | { readonly say: 'loaded'; readonly n: number; readonly tool: ToolDescription; readonly changed?: string }
-  | { readonly say: 'parsed'; readonly n: number; readonly args: string; readonly changed?: string }
-  | {
-      readonly say: 'refused';
-      readonly n: number;
-      readonly problems: readonly SentProblem[];
-      readonly changed?: string;
-    }
-  | { readonly say: 'ended'; readonly n: number; readonly output: SentOutput; readonly changed?: string }
-  | { readonly say: 'threw'; readonly n: number; readonly error: SentError; readonly changed?: string }
-  | { readonly say: 'stale'; readonly n: number }
+  | { readonly say: 'loaded'; readonly n: number; readonly tool: ToolDescription }
+  | { readonly say: 'parsed'; readonly n: number; readonly args: string }
+  | { readonly say: 'refused'; readonly n: number; readonly problems: readonly SentProblem[] }
+  | { readonly say: 'ended'; readonly n: number; readonly output: SentOutput }
+  | { readonly say: 'threw'; readonly n: number; readonly error: SentError }
+  /**
+   * The task is not begun, and no other is: an earlier one changed what all code of the process shares. `changed` names
+   * it; null where that may be so, as the earlier one loaded what had not been noted.
+   */
+  | { readonly say: 'stale'; readonly n: number; readonly changed: string | null }
   | ({ readonly say: 'ask'; readonly n: number; readonly ask: number } & CapabilityCall)
   | { readonly say: 'stop'; readonly n: number; readonly ask: number }
   | { readonly say: 'progress'; readonly n: number; readonly text: string };

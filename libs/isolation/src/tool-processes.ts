@@ -88,6 +88,7 @@ export class FileProcesses {
   private type = '';
   private network: 'closed' | 'open' = 'closed';
   private description: Promise<ToolDescription> | undefined;
+  private notesAll = false;
   private isClosed = false;
 
   constructor(
@@ -108,12 +109,13 @@ export class FileProcesses {
     try {
       let process = this.free() ?? (await this.beginForCall());
       let end = await process.run(task);
+      // The first task of a process is never refused for that, so this comes to an end.
       while (end.say === 'stale') {
-        process.kill('closed');
+        this.endStale(process, end);
         process = this.free() ?? (await this.beginForCall());
         end = await process.run(task);
       }
-      this.keepUnchanged(process, end);
+      this.keep(process);
       return end;
     } finally {
       this.leave();
@@ -167,7 +169,7 @@ export class FileProcesses {
     const source = this.source.toString('base64');
     const path = this.realPath;
     const end = await process.run({
-      message: (n) => ({ do: 'load', n, path, source }),
+      message: (n) => ({ do: 'load', n, path, source, all: this.notesAll }),
       signal: null,
       timeMs: this.options.loadMs ?? loadMs,
     });
@@ -188,11 +190,13 @@ export class FileProcesses {
     return undefined;
   }
 
-  /** What a call changed of that which all code of a process shares does not outlive it: the process ends with it. */
-  private keepUnchanged(process: ToolProcess, end: TaskEnd): void {
-    if (!('changed' in end) || end.changed === undefined) return this.keep(process);
-    const what = printable(String(end.changed)).slice(0, namedCharacters);
-    this.options.onOutput?.(this.path, `changed ${what} in a call, so its process was ended`);
+  /** What a call changed of that which all code of a process shares does not outlive it. */
+  private endStale(process: ToolProcess, { changed }: Extract<TaskEnd, { say: 'stale' }>): void {
+    if (changed === null) this.notesAll = true;
+    else {
+      const what = printable(String(changed)).slice(0, namedCharacters);
+      this.options.onOutput?.(this.path, `changed ${what} in a call, so its process was ended`);
+    }
     process.kill('closed');
   }
 
