@@ -20,7 +20,7 @@ export async function publishRequest(
 /** Where the records of a run are while it goes on. */
 const watchedTopics = [...storyTopics, topics.progress] as const;
 
-/** Is told a record, and of which agents' runs it is: the outer one first, none for one of the run itself. */
+/** Takes a record, and the agents’ runs that it is of: the outer one first, none for one of the run itself. */
 type OnRecord = (message: Incoming, within: readonly string[]) => void;
 
 /**
@@ -56,11 +56,7 @@ export async function followRun(
  * How the run of an earlier request ended, the last time if it was re-driven, with its records reported; null if it
  * has not.
  */
-export async function pastRun(
-  bus: LogReader,
-  requestId: string,
-  onRecord: OnRecord,
-): Promise<AgentResponse | null> {
+export async function pastRun(bus: LogReader, requestId: string, onRecord: OnRecord): Promise<AgentResponse | null> {
   const records: (readonly [Incoming, readonly string[]])[] = [];
   const runs = new RunsWithin(requestId);
   let end: AgentResponse | null = null;

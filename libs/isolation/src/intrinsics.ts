@@ -45,7 +45,7 @@ const isLateLoaded = (): boolean => moduleLoadList?.includes(lateModule) ?? true
 export interface Watch {
   /** Names a part that was changed since; null where none was. It takes some tenths of a millisecond. */
   changed(): string | null;
-  /** Whether a part was loaded since that had not been noted: nobody knows whether it is as Node made it. */
+  /** Whether a call loaded a part that had not been noted, and so may have changed it. */
   readonly missed: boolean;
 }
 
