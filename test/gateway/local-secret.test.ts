@@ -51,13 +51,13 @@ describe('without an identity', () => {
 
   it.each(operations.map((operation) => [operation.id, operation] as const))(
     '%s is answered to a program without the secret only where it says so',
-    async (_, { method, path, without, isOpen, query = {} }) => {
+    async (_, { method, path, who, query = {} }) => {
       const filled = path.replaceAll(/\{\w+\}/g, 'admin');
       const needed = 'since' in query ? '?since=0' : 'question' in query ? '?question=Q' : '';
       const sent = (headers: Readonly<Record<string, string>>) =>
         sendTo(`${filled}${needed}`, method.toUpperCase(), headers);
       const status = async (headers: Readonly<Record<string, string>>) => (await sent(headers)).status;
-      const isFree = isOpen === true || without === 'nothing';
+      const isFree = who === 'anyone' || who === 'asker';
       if (isFree) expect(await status(stranger)).toBeLessThan(300);
       for (const wrong of isFree
         ? []
@@ -78,9 +78,9 @@ describe('without an identity', () => {
       paths: Record<string, Record<string, { security?: unknown; operationId: string }>>;
     };
     const described = Object.values(paths).flatMap((methods) => Object.values(methods));
-    for (const { id, without, isOpen } of operations) {
-      const needs = { nothing: [{ bearer: [] }, {}], link: [{ bearer: [] }, { link: [] }] };
-      const expected = isOpen === true ? [] : without === undefined ? undefined : needs[without];
+    const needs = { anyone: [], asker: [{ bearer: [] }, {}], link: [{ bearer: [] }, { link: [] }] };
+    for (const { id, who } of operations) {
+      const expected = who === 'caller' || who === 'operator' ? undefined : needs[who];
       expect([id, described.find((one) => one.operationId === id)?.security]).toEqual([id, expected]);
     }
   });

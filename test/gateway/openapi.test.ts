@@ -202,7 +202,6 @@ describe('the gateway’s description of itself', () => {
     const byConfiguration = /^tryToolset: (?:tool_choice|strategy|deadline) = /;
     const malformed: string[] = [];
     let sent = 0;
-    // All of them first: while they are made nothing is read, and the gateway may close a connection that seems idle.
     const requests = methodsOf().map(
       ([path, method, described]) =>
         [path, method, described, [...atBounds(described, document as unknown as Described3, isValid)]] as const,
@@ -213,12 +212,15 @@ describe('the gateway’s description of itself', () => {
         const search = new URLSearchParams(
           Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
         );
-        const response = await see(`${gateway.url}${filled}?${search.toString()}`, {
-          method: method.toUpperCase(),
-          ...(body === undefined
-            ? {}
-            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        });
+        const send = (): Promise<Response> =>
+          see(`${gateway.url}${filled}?${search.toString()}`, {
+            method: method.toUpperCase(),
+            ...(body === undefined
+              ? {}
+              : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+          });
+        // On a busy machine the gateway may have closed the connection as idle at the moment it is used again.
+        const response = await send().catch(send);
         const answered = await response.text();
         const isMalformed = [400, 413, 422].includes(response.status);
         const { detail = '' } = (isMalformed ? JSON.parse(answered) : {}) as { readonly detail?: string };

@@ -23,6 +23,7 @@ import type { Waiting } from './stream/approval-stream.js';
 import { encoded } from './stream/run-stream.js';
 import { strictBody } from './strict-body.js';
 import { Route } from './openapi/route.js';
+import { ByPrincipal } from './rights.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
@@ -48,11 +49,11 @@ export class ApprovalsController {
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
   @Route('listApprovals')
   async list(
+    @ByPrincipal() caller: Principal,
     @Req() request: Request,
     @Query() query: Readonly<Record<string, unknown>>,
     @Res() response: Response,
   ): Promise<void> {
-    const caller = await this.callers.of(request);
     const { limit, after } = approvalQuery(query);
     if (prefers(request).kind === 'stream') return this.stream(request, caller, response);
     const found = await this.waiting(caller, this.reading(caller, after, limit + 1));
@@ -119,8 +120,11 @@ export class ApprovalsController {
 
   /** One of them, with what it is about and, once it is decided, its outcome. */
   @Route('readApproval')
-  async show(@Req() request: Request, @Param('approval_id') id: string, @Res() response: Response): Promise<void> {
-    const caller = await this.callers.of(request);
+  async show(
+    @ByPrincipal() caller: Principal,
+    @Param('approval_id') id: string,
+    @Res() response: Response,
+  ): Promise<void> {
     const leaving = new AbortController();
     whenGone(response, () => leaving.abort());
     const found = await this.details.of(id, caller, leaving.signal);
@@ -128,9 +132,8 @@ export class ApprovalsController {
   }
 
   @Route('decide')
-  async decide(@Req() request: Request, @Res() response: Response): Promise<void> {
+  async decide(@ByPrincipal() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
-    const caller = await this.callers.of(request);
     const body = strictBody(request, decisionRecords);
     const times = { decided_by: '', decided_at: clock.now() };
     const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...times, ...body } : body;

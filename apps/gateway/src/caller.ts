@@ -35,10 +35,10 @@ export class Callers {
    * identity the local secret, and Refusal(429) beyond the caller’s limit. Where there is no identity, Refusal(403)
    * for another machine and for a page in a browser.
    */
-  async of(request: Came): Promise<Principal> {
+  async of(request: Came): Promise<Caller> {
     this.requireNear(request);
     requireSecret(request, this.runtime);
-    return (await this.verify(request)).principal;
+    return this.verify(request);
   }
 
   /** As `of`, for what begins a run or says what one may ask for: that needs no local secret. */
@@ -48,10 +48,10 @@ export class Callers {
   }
 
   /** As `of`, for what is about one run: the token of its link is enough. */
-  async ofRun(request: Came, run: RunLocation, token: unknown): Promise<Principal> {
+  async ofRun(request: Came, run: RunLocation, token: unknown): Promise<Caller> {
     this.requireNear(request);
     requireLink(request, run, token, this.runtime);
-    return (await this.verify(request)).principal;
+    return this.verify(request);
   }
 
   /** Where there is no identity, throws Refusal(403) for another machine and for a page in a browser. */

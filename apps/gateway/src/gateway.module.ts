@@ -23,6 +23,7 @@ import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
 import { Operators } from './operators.js';
 import { Permission } from './permission.js';
+import { Rights } from './rights.js';
 import { RefusalFilter } from './refusal-filter.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
@@ -57,6 +58,7 @@ export class GatewayModule {
         Decisions,
         Operators,
         Permission,
+        Rights,
         RunsService,
       ],
     };

@@ -7,8 +7,9 @@ import type { Habits } from '@sluice/discovery';
 import { beginningFacts, channelHeader, originOf } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Callers } from './caller.js';
+import type { Caller } from './caller.js';
 import { Refusal } from './refusal.js';
+import { ByCaller, ByPrincipal } from './rights.js';
 import { Route } from './openapi/route.js';
 
 /** Which groups and states there are for a caller: within what it may ask for, and of the configuration in force. */
@@ -16,20 +17,18 @@ import { Route } from './openapi/route.js';
 export class GroupsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
     @Inject(LoadWatch) private readonly loads: LoadWatch,
   ) {}
 
   @Route('listGroups')
-  async groups(@Req() http: Request): Promise<object> {
-    const { evaluator, permitted, known } = await this.asked(http);
+  async groups(@ByCaller() caller: Caller): Promise<object> {
+    const { evaluator, permitted, known } = await this.asked(caller);
     return { config_version: evaluator.configuration.version, groups: listGroups(evaluator, permitted, known) };
   }
 
   /** Which of these groups suit a question. Stands before the route of a group, so that it is not one. */
   @Route('recommendGroups')
-  async recommended(@Req() http: Request, @Query('question') question: unknown): Promise<object> {
-    const { principal: caller } = await this.callers.asking(http);
+  async recommended(@ByPrincipal() caller: Principal, @Query('question') question: unknown): Promise<object> {
     if (typeof question !== 'string' || question.trim() === '')
       throw new Refusal(400, 'invalid_request', 'Write the question once: /v1/groups/recommended?question=…');
     const { evaluator } = this.runtime.configurations.current();
@@ -42,8 +41,8 @@ export class GroupsController {
 
   /** A group that the caller may not ask for is as unknown as one that there is not. */
   @Route('readGroup')
-  async group(@Req() http: Request, @Param('name') path: readonly string[]): Promise<object> {
-    const { evaluator, permitted, known } = await this.asked(http);
+  async group(@ByCaller() caller: Caller, @Param('name') path: readonly string[]): Promise<object> {
+    const { evaluator, permitted, known } = await this.asked(caller);
     const name = path.join('/');
     const listed = listGroups(evaluator, permitted, known);
     const found = listed.find((group) => group.name === name);
@@ -60,8 +59,8 @@ export class GroupsController {
 
   /** With `accept: text/vnd.mermaid`, the states as a Mermaid diagram. */
   @Route('listStates')
-  async states(@Req() http: Request, @Res() response: Response): Promise<void> {
-    const { evaluator, permitted, known } = await this.asked(http);
+  async states(@ByCaller() caller: Caller, @Req() http: Request, @Res() response: Response): Promise<void> {
+    const { evaluator, permitted, known } = await this.asked(caller);
     const states = listStates(evaluator, permitted, known);
     if (http.accepts(['application/json', 'text/vnd.mermaid']) === 'text/vnd.mermaid')
       response.type('text/vnd.mermaid').send(stateDiagram(states));
@@ -81,9 +80,8 @@ export class GroupsController {
     }
   }
 
-  private async asked(http: Request): Promise<Asked> {
+  private async asked({ principal, claims }: Caller): Promise<Asked> {
     const { configurations, clock } = this.runtime;
-    const { principal, claims } = await this.callers.asking(http);
     const loaded = configurations.current();
     const { evaluator } = loaded;
     const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);

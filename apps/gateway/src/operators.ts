@@ -1,34 +1,25 @@
 import { make } from '@sluice/contracts';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { isOperator } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Callers } from './caller.js';
 import { Denials } from './denials.js';
 import { Refusal } from './refusal.js';
-
-/** The routes that are for operators alone. */
-type OperatorRoute = 'GET /v1/dead-letters' | 'GET /v1/dead-letters/{id}' | 'POST /v1/dead-letters/{id}/redrive';
 
 /** Who may see and redrive what is of every tenant: those whom the configuration names. */
 @Injectable()
 export class Operators {
   private readonly denials: Denials;
 
-  constructor(
-    @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
-  ) {
+  constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {
     this.denials = new Denials(runtime);
   }
 
-  /** The caller. Throws Refusal(403) where it is no operator, once that is written down for the audit. */
-  async require(http: Request, route: OperatorRoute): Promise<Principal> {
-    const caller = await this.callers.of(http);
+  /** Throws Refusal(403) where the caller is no operator, once that is written down for the audit. */
+  async require(caller: Principal, route: string): Promise<void> {
     const { configuration } = this.runtime.configurations.current();
-    if (isOperator(caller, configuration.identity)) return caller;
+    if (isOperator(caller, configuration.identity)) return;
     const { tenantId, actorId, subjectId, groups } = caller;
     const code = 'authz_denied';
     this.runtime.log.warn({ route, actor: actorId, tenant: tenantId }, notOperator);

@@ -4,8 +4,8 @@ import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { longestCancelReason } from '@sluice/run';
-import { Callers } from './caller.js';
 import { Route } from './openapi/route.js';
+import { ByPrincipal } from './rights.js';
 import { prefers } from './prefers.js';
 import { idOfKey } from './repeated-request.js';
 import { requestOf } from './requests.js';
@@ -21,13 +21,11 @@ import { Refusal } from './refusal.js';
 export class RunsController {
   constructor(
     @Inject(RunsService) private readonly runs: RunsService,
-    @Inject(Callers) private readonly callers: Callers,
     @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
   ) {}
 
   @Route('startRun')
-  async begin(@Req() http: Request, @Res() response: Response): Promise<void> {
-    const { principal: caller } = await this.callers.asking(http);
+  async begin(@ByPrincipal() caller: Principal, @Req() http: Request, @Res() response: Response): Promise<void> {
     const { limits } = this.runtime.configurations.current().configuration;
     const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller), limits);
     await this.runs.begin({ caller, request, isNamed, headers: http }, prefers(http), answerOver(response));
@@ -35,39 +33,33 @@ export class RunsController {
 
   @Route('readRun')
   async see(
+    @ByPrincipal() caller: Principal,
     @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const { run, caller } = await this.named({ requestId, query }, http);
+    const run = await this.located({ requestId, query }, caller);
     await this.runs.see(run, caller, prefers(http), answerOver(response));
   }
 
   @Route('cancelRun')
   async cancel(
+    @ByPrincipal() caller: Principal,
     @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
     // Who started a run may end it; the link says that for this run alone.
-    const { run, caller } = await this.named({ requestId, query }, http);
+    const run = await this.located({ requestId, query }, caller);
     const asked = { run, caller, reason: cancelReason(http), headers: http };
     await this.runs.cancel(asked, prefers(http), answerOver(response));
   }
-  /**
-   * Where the run is and who asks: by its link, or by its request_id alone, which the ledger knows once a filter has
-   * taken the request.
-   */
-  private async named(
-    asked: RunQuery,
-    http: Request,
-  ): Promise<{ readonly run: RunLocation; readonly caller: Principal }> {
-    const run = locationOfLink(asked, this.runtime.clock.now());
-    if (run !== null) return { run, caller: await this.callers.ofRun(http, run, asked.query['token']) };
-    const caller = await this.callers.of(http);
-    return { run: await this.runs.locate(asked.requestId, caller), caller };
+
+  /** Where the run is: by its link, or by its request_id alone, which the ledger knows once a filter has taken it. */
+  private async located(asked: RunQuery, caller: Principal): Promise<RunLocation> {
+    return locationOfLink(asked, this.runtime.clock.now()) ?? this.runs.locate(asked.requestId, caller);
   }
 }
 

@@ -7,7 +7,6 @@ import type { OfferedTool, Toolset } from '@sluice/contracts';
 import { beginning, channelHeader, decideIteration, originOf, withConditions } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Callers } from './caller.js';
 import type { Caller } from './caller.js';
 import { sendTagged } from './etag.js';
 import { Permission } from './permission.js';
@@ -19,6 +18,7 @@ import { strictBody } from './strict-body.js';
 import { toolParameters } from './tool-parameters.js';
 import { withWarnings } from './with-warnings.js';
 import { Route } from './openapi/route.js';
+import { ByCaller } from './rights.js';
 
 /** Everything of a run’s beginning is known in a listing but what it will be asked. */
 const unknown = ['question'] as const satisfies Unknown;
@@ -28,7 +28,6 @@ const unknown = ['question'] as const satisfies Unknown;
 export class ToolsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
     @Inject(LoadWatch) private readonly loads: LoadWatch,
     @Inject(Permission) private readonly permission: Permission,
   ) {}
@@ -39,11 +38,10 @@ export class ToolsController {
    */
   @Route('listTools')
   async list(
-    @Req() http: Request,
+    @ByCaller() caller: Caller,
     @Query() query: Readonly<Record<string, unknown>>,
     @Res() response: Response,
   ): Promise<void> {
-    const caller = await this.callers.asking(http);
     for (const name of Object.keys(toolParameters))
       if (Array.isArray(query[name])) {
         const list = name === 'state' ? '' : ', with commas between its names';
@@ -72,8 +70,7 @@ export class ToolsController {
    * The first decision about this request, as the filter would make it now. Nothing is published, and no run begins.
    */
   @Route('tryToolset')
-  async toolset(@Req() http: Request): Promise<object> {
-    const caller = await this.callers.asking(http);
+  async toolset(@ByCaller() caller: Caller, @Req() http: Request): Promise<object> {
     const { request } = requestOf(strictBody(http, ['AgentRequest']));
     requireSize(topics.requests, request);
     const { decided, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);

@@ -5,29 +5,28 @@ import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { ListedEntry } from '@sluice/projection';
-import { Callers } from '../caller.js';
 import { cursorFor } from '../lists/list-query.js';
 import { Lists } from '../lists/lists.js';
 import { auditQuery } from './audit-query.js';
 import { csvOf } from './csv.js';
 import { Route } from '../openapi/route.js';
+import { ByPrincipal } from '../rights.js';
 
 /** What the audit has of the caller’s tenant (docs/http.md). Whether anybody changed it, `sluice audit verify` says. */
 @Controller()
 export class AuditController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
     @Inject(Lists) private readonly lists: Lists,
   ) {}
 
   @Route('listAudit')
   async list(
+    @ByPrincipal() caller: Principal,
     @Req() http: Request,
     @Query() query: Readonly<Record<string, unknown>>,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object | string> {
-    const caller = await this.callers.of(http);
     const { filter, limit, after, format } = auditQuery(query, this.runtime.clock.now());
     const { identity } = this.runtime.configurations.current().configuration;
     const seesAll = isOperator(caller, identity);

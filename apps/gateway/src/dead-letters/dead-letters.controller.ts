@@ -9,7 +9,7 @@ import type { Runtime } from '@sluice/host';
 import type { ListedLetter } from '@sluice/projection';
 import { cursorFor } from '../lists/list-query.js';
 import { Lists } from '../lists/lists.js';
-import { Operators } from '../operators.js';
+import { ByPrincipal } from '../rights.js';
 import { Refusal } from '../refusal.js';
 import { requireNoBody } from '../strict-body.js';
 import { letterQuery } from './letter-query.js';
@@ -22,13 +22,11 @@ type Query_ = Readonly<Record<string, unknown>>;
 export class DeadLettersController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Operators) private readonly operators: Operators,
     @Inject(Lists) private readonly lists: Lists,
   ) {}
 
   @Route('listDeadLetters')
-  async list(@Req() http: Request, @Query() query: Query_): Promise<object> {
-    await this.operators.require(http, 'GET /v1/dead-letters');
+  async list(@Query() query: Query_): Promise<object> {
     const { filter, limit, after } = letterQuery(query, this.runtime.clock.now());
     const found = await this.lists.projection.letters(filter, after, limit + 1);
     const page = found.slice(0, limit);
@@ -41,8 +39,7 @@ export class DeadLettersController {
 
   /** One, with what it holds and what a redrive would do. */
   @Route('readDeadLetter')
-  async show(@Req() http: Request, @Param('id') id: string): Promise<object> {
-    await this.operators.require(http, 'GET /v1/dead-letters/{id}');
+  async show(@Param('id') id: string): Promise<object> {
     const letter = await this.letter(id);
     const redriven = await redriveOf(letter.id, this.runtime.ledger);
     const {
@@ -65,8 +62,7 @@ export class DeadLettersController {
 
   /** Puts the record on the log again, once. Throws Refusal(409) with why not. */
   @Route('redrive')
-  async redrive(@Req() http: Request, @Param('id') id: string): Promise<object> {
-    const operator = await this.operators.require(http, 'POST /v1/dead-letters/{id}/redrive');
+  async redrive(@Req() http: Request, @Param('id') id: string, @ByPrincipal() operator: Principal): Promise<object> {
     requireNoBody(http);
     const letter = await this.letter(id);
     const plan = await this.plan(letter);

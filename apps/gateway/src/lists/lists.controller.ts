@@ -1,12 +1,10 @@
-import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Inject, Param, Query } from '@nestjs/common';
 import type { Principal } from '@sluice/core';
 import type { ListedRun } from '@sluice/projection';
 import { waitingOf } from '@sluice/run';
 import type { Waiting } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Callers } from '../caller.js';
 import { linkToken } from '../local-access.js';
 import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
@@ -25,6 +23,7 @@ import {
 } from './list-query.js';
 import { Lists } from './lists.js';
 import { Route } from '../openapi/route.js';
+import { ByPrincipal } from '../rights.js';
 
 type Queried = Readonly<Record<string, unknown>>;
 
@@ -33,14 +32,12 @@ type Queried = Readonly<Record<string, unknown>>;
 export class ListsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
     @Inject(Lists) private readonly lists: Lists,
   ) {}
 
   /** The runs of the caller’s tenant; what others asked is not shown. */
   @Route('listRuns')
-  async runs(@Req() http: Request, @Query() query: Queried): Promise<object> {
-    const caller = await this.callers.of(http);
+  async runs(@ByPrincipal() caller: Principal, @Query() query: Queried): Promise<object> {
     const { filter, limit, after } = runQuery(query, this.runtime.clock.now());
     const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
     const page = found.slice(0, limit);
@@ -61,8 +58,7 @@ export class ListsController {
 
   /** The caller’s own sessions. */
   @Route('listSessions')
-  async sessions(@Req() http: Request, @Query() query: Queried): Promise<object> {
-    const caller = await this.callers.of(http);
+  async sessions(@ByPrincipal() caller: Principal, @Query() query: Queried): Promise<object> {
     const { limit, before } = parametersOf(query, sessionParameters);
     if (before !== undefined && !beforeForm.test(before))
       throw new Refusal(400, 'invalid_request', 'before must be next_before of the page before.');
@@ -79,8 +75,11 @@ export class ListsController {
 
   /** The steps of the caller’s own runs in a session, without their results. */
   @Route('listSteps')
-  async steps(@Req() http: Request, @Param('session_id') sessionId: string, @Query() query: Queried): Promise<object> {
-    const caller = await this.callers.of(http);
+  async steps(
+    @ByPrincipal() caller: Principal,
+    @Param('session_id') sessionId: string,
+    @Query() query: Queried,
+  ): Promise<object> {
     const { limit } = parametersOf(query, stepParameters);
     const steps = await this.lists.projection.steps(caller, sessionId, limitOf(limit));
     const shown = shownArguments(this.runtime.configurations.current().configuration.tools);

@@ -3,7 +3,7 @@ import { answerSchemas } from './answers.js';
 import { bodySchemas } from './bodies.js';
 import { formOfHeader, formOfListed, formOfParameter, formOfPathPart } from './limits.js';
 import { listedParameters, operations, requiredParameters } from './operations.js';
-import type { Answer, Operation } from './operations.js';
+import type { Answer, Operation, Who } from './operations.js';
 import { ref } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -58,8 +58,7 @@ export function openApi(): JsonSchema {
 }
 
 function described(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, body, answers, example, isBodyOptional, isOpen, isTagged, without } =
-    operation;
+  const { id, tag, summary, description, body, answers, example, isBodyOptional, isTagged, who } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -67,8 +66,7 @@ function described(operation: Operation): JsonSchema {
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(isOpen === true ? { security: [] } : {}),
-    ...(without === undefined ? {} : { security: [{ bearer: [] }, without === 'link' ? { link: [] } : {}] }),
+    ...securityOf(who),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -91,6 +89,21 @@ function described(operation: Operation): JsonSchema {
   };
 }
 
+/** What a caller sends where no identity is configured; nothing where that is the document's own default. */
+function securityOf(who: Who): JsonSchema {
+  switch (who) {
+    case 'anyone':
+      return { security: [] };
+    case 'asker':
+      return { security: [{ bearer: [] }, {}] };
+    case 'link':
+      return { security: [{ bearer: [] }, { link: [] }] };
+    case 'caller':
+    case 'operator':
+      return {};
+  }
+}
+
 /** The method that clients have of it, where nothing but the description is needed to make that. */
 function clientOf({ client, isWritten, isRepeatable }: Operation): JsonSchema {
   if (client === null || isWritten === true) return {};
@@ -98,8 +111,8 @@ function clientOf({ client, isWritten, isRepeatable }: Operation): JsonSchema {
 }
 
 /** Those of the operation, and that of a limit where there is a caller to count. */
-export function refusalsOf({ refusals, isOpen }: Operation): readonly number[] {
-  return isOpen === true ? refusals : [...refusals, 429].sort((one, other) => one - other);
+export function refusalsOf({ refusals, who }: Operation): readonly number[] {
+  return who === 'anyone' ? refusals : [...refusals, 429].sort((one, other) => one - other);
 }
 
 function parametersOf({

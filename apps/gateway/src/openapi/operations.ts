@@ -6,6 +6,13 @@ import * as examples from './examples.js';
 import type { Example } from './examples.js';
 import { toolParameters } from '../tool-parameters.js';
 
+/**
+ * Whom an operation admits: `anyone`, without a credential; a `caller`, who needs the local secret where no identity is
+ * configured; an `asker`, a caller who needs no secret then; by the `link` of a run, a caller for whom the link's token
+ * is enough then; an `operator`, whom `identity.operators` names.
+ */
+export type Who = 'anyone' | 'asker' | 'caller' | 'link' | 'operator';
+
 /** A route of the gateway, as its description has it. */
 export interface Operation {
   readonly id: string;
@@ -41,13 +48,8 @@ export interface Operation {
   readonly refusals: readonly number[];
   /** Whether its answers have a tag, by which a caller that has one already is answered without a body. */
   readonly isTagged?: true;
-  /** Whether it is answered without a credential. */
-  readonly isOpen?: true;
-  /**
-   * Where no identity is configured: what is answered to every program of the machine, or also by the token of the
-   * run’s link. All else needs the local secret.
-   */
-  readonly without?: 'nothing' | 'link';
+  /** Whom it admits; a guard before its handler holds that (`rights.ts`). */
+  readonly who: Who;
 }
 
 export interface Answer {
@@ -84,7 +86,7 @@ export const operations: readonly Operation[] = [
       id: 'startRun',
       client: 'runs.create',
       isWritten: true,
-      without: 'nothing',
+      who: 'asker',
       method: 'post',
       path: '/v1/runs',
       tag: 'Runs',
@@ -107,6 +109,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listRuns',
       client: 'runs.list',
+      who: 'caller',
       isWritten: true,
       method: 'get',
       path: '/v1/runs',
@@ -123,7 +126,7 @@ export const operations: readonly Operation[] = [
       id: 'readRun',
       client: 'runs.get',
       isWritten: true,
-      without: 'link',
+      who: 'link',
       method: 'get',
       path: '/v1/runs/{request_id}',
       tag: 'Runs',
@@ -143,7 +146,7 @@ export const operations: readonly Operation[] = [
       id: 'cancelRun',
       client: 'runs.cancel',
       isWritten: true,
-      without: 'link',
+      who: 'link',
       method: 'post',
       path: '/v1/runs/{request_id}/cancel',
       tag: 'Runs',
@@ -164,6 +167,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listSessions',
       client: 'sessions.list',
+      who: 'caller',
       method: 'get',
       path: '/v1/sessions',
       tag: 'Sessions',
@@ -178,6 +182,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listSteps',
       client: 'sessions.steps',
+      who: 'caller',
       method: 'get',
       path: '/v1/sessions/{session_id}/steps',
       tag: 'Sessions',
@@ -193,7 +198,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listTools',
       client: 'tools.list',
-      without: 'nothing',
+      who: 'asker',
       method: 'get',
       path: '/v1/tools',
       tag: 'Tools',
@@ -210,7 +215,7 @@ export const operations: readonly Operation[] = [
       id: 'tryToolset',
       client: 'tools.tryToolset',
       isRepeatable: true,
-      without: 'nothing',
+      who: 'asker',
       method: 'post',
       path: '/v1/toolsets',
       tag: 'Tools',
@@ -227,7 +232,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listGroups',
       client: 'groups.list',
-      without: 'nothing',
+      who: 'asker',
       method: 'get',
       path: '/v1/groups',
       tag: 'Tools',
@@ -241,7 +246,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'recommendGroups',
       client: 'groups.recommend',
-      without: 'nothing',
+      who: 'asker',
       method: 'get',
       path: '/v1/groups/recommended',
       tag: 'Tools',
@@ -259,7 +264,7 @@ export const operations: readonly Operation[] = [
       id: 'readGroup',
       client: 'groups.get',
       isWritten: true,
-      without: 'nothing',
+      who: 'asker',
       method: 'get',
       path: '/v1/groups/{name}',
       deepPlace: 'name',
@@ -272,7 +277,7 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 404, 500, 503],
   },
   {
-    ...{ id: 'listStates', client: 'states.list', without: 'nothing', method: 'get', path: '/v1/states', tag: 'Tools' },
+    ...{ id: 'listStates', client: 'states.list', who: 'asker', method: 'get', path: '/v1/states', tag: 'Tools' },
     summary: 'List the states, and which tools lead where',
     answers: {
       200: { meaning: 'The states.', json: 'StateList', others: { 'text/vnd.mermaid': 'The states as a diagram.' } },
@@ -281,7 +286,14 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 500, 503],
   },
   {
-    ...{ id: 'listApprovals', client: 'approvals.list', method: 'get', path: '/v1/approvals', tag: 'Approvals' },
+    ...{
+      id: 'listApprovals',
+      client: 'approvals.list',
+      who: 'caller',
+      method: 'get',
+      path: '/v1/approvals',
+      tag: 'Approvals',
+    },
     summary: 'List the calls that wait for the caller’s decision',
     description: 'Those of the caller’s tenant, the oldest first; none for a caller that policy names no approver.',
     query: approvalParameters,
@@ -302,6 +314,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'readApproval',
       client: 'approvals.get',
+      who: 'caller',
       method: 'get',
       path: '/v1/approvals/{approval_id}',
       tag: 'Approvals',
@@ -318,6 +331,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'decide',
       client: 'approvals.decide',
+      who: 'caller',
       isWritten: true,
       method: 'post',
       path: '/v1/approvals',
@@ -339,6 +353,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listAudit',
       client: 'audit.list',
+      who: 'caller',
       method: 'get',
       path: '/v1/audit',
       tag: 'Audit',
@@ -362,6 +377,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'listDeadLetters',
       client: 'deadLetters.list',
+      who: 'operator',
       method: 'get',
       path: '/v1/dead-letters',
       tag: 'Dead letters',
@@ -377,6 +393,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'readDeadLetter',
       client: 'deadLetters.get',
+      who: 'operator',
       method: 'get',
       path: '/v1/dead-letters/{id}',
       tag: 'Dead letters',
@@ -392,6 +409,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'redrive',
       client: 'deadLetters.redrive',
+      who: 'operator',
       method: 'post',
       path: '/v1/dead-letters/{id}/redrive',
       tag: 'Dead letters',
@@ -411,7 +429,7 @@ export const operations: readonly Operation[] = [
       method: 'get',
       path: '/openapi.json',
       tag: 'Description',
-      isOpen: true,
+      who: 'anyone',
       isTagged: true,
     },
     summary: 'Read this description',
@@ -420,7 +438,15 @@ export const operations: readonly Operation[] = [
     refusals: [],
   },
   {
-    ...{ id: 'readPage', client: null, method: 'get', path: '/docs', tag: 'Description', isOpen: true, isTagged: true },
+    ...{
+      id: 'readPage',
+      client: null,
+      method: 'get',
+      path: '/docs',
+      tag: 'Description',
+      who: 'anyone',
+      isTagged: true,
+    },
     summary: 'Read this description as a page',
     answers: { 200: { meaning: 'The page.', others: { 'text/html': 'The page.' } } },
     example: examples.readPageExample,
