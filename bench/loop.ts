@@ -9,7 +9,7 @@ import type { OpenRuntime } from '@sluice/host';
 import { newRequest } from '../apps/sluice/src/run-request.js';
 import { median, quantile, report } from './measure.js';
 
-const configuration = `
+export const configuration = `
 tool:
   now: { type: get_current_time, description: Tells the time, group: [read-only] }
 policy: { allowed_tools: [now] }
@@ -17,7 +17,7 @@ limits: { max_iterations: 1000, run_seconds: 3600 }
 `;
 
 /** A model that answers at once: a call in every turn, and an answer after so many. */
-function promptModel(turns: number): Model {
+export function promptModel(turns: number): Model {
   return {
     name: 'bench',
     turn: ({ history }) => {

@@ -5,6 +5,9 @@ import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
 import { benchFairness, benchFairnessOnKafka } from './fairness.js';
 import { benchGateway } from './gateway/main.js';
+import { benchHistory } from './history/compare.js';
+import { seedCommand } from './history/main.js';
+import { benchParked } from './history/parked.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
@@ -38,6 +41,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   lines: benchLines,
   replay: benchReplay,
   process: benchProcess,
+  history: benchHistory,
+  parked: benchParked,
   throughput: () => asAService('throughput', benchThroughput),
   kafka: benchKafka,
   gateway: benchGateway,
@@ -47,6 +52,13 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 const wanted = process.argv.slice(2);
+if (wanted[0] === 'seed') {
+  await seedCommand(wanted.slice(1)).catch((error: unknown) => {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  });
+  process.exit();
+}
 const unknown = wanted.filter((name) => parts[name] === undefined);
 if (unknown.length > 0) {
   console.error(`There is no measurement ${unknown.join(', ')}. There are: ${Object.keys(parts).join(', ')}.`);

@@ -41,6 +41,7 @@ const processes = {
 };
 const bench = {
   bench: 'bench/main.ts',
+  'history-lists': 'bench/history/lists-thread.ts',
   served: 'bench/discovery/served.ts',
   'echo-server': 'bench/tools/echo-server.ts',
 };

@@ -8,6 +8,7 @@ export const parts = {
     'every case by both halves of the Python client, its types and form, llm-comply on the proxy, a page that runs',
   conformance: 'every scenario of the MCP conformance suite, in both revisions, of the server and of the hub',
   histories: 'the bus contract on Kafka with many histories of work, faults and commands',
+  history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
   kills: 'ends a process with kill -9 at each record of a run by a plan, and of agents side by side',
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
   sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',

@@ -39,9 +39,14 @@ export interface OpenRuntime {
 
 /**
  * Opens what every process needs: log, ledger, configurations, health and metrics. Rejects with a sentence naming
- * what cannot be had.
+ * what cannot be had. Under another clock than the system's, what has outlived its use goes by that one.
  */
-export async function openRuntime(environment: Environment, log: Log, signal?: AbortSignal): Promise<OpenRuntime> {
+export async function openRuntime(
+  environment: Environment,
+  log: Log,
+  signal?: AbortSignal,
+  clock = systemClock,
+): Promise<OpenRuntime> {
   const closing: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     stopping();
@@ -115,7 +120,7 @@ export async function openRuntime(environment: Environment, log: Log, signal?: A
     health.add({ name: 'configuration', check: async () => void followed.current() });
     const runtime: Runtime = {
       environment,
-      clock: systemClock,
+      clock,
       log,
       metrics,
       traces,
