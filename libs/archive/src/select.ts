@@ -20,7 +20,9 @@ export async function* selectRecords(
   const wanted = (selection.topics ?? allTopics).filter((topic) => topic !== topics.config);
   if (wanted.length === 0) return;
   const ofTenant = selection.tenant === null ? null : await findTenant(reader, selection, selection.tenant, signal);
-  for await (const message of reader.read(wanted, { from: start(selection), onUndecodable, signal })) {
+  const options = { from: start(selection), onUndecodable, signal };
+  const until = selection.to === null ? {} : { before: selection.to };
+  for await (const message of reader.read(wanted, { ...options, ...until })) {
     if (isSelected(message, selection) && (ofTenant === null || isOf(message, ofTenant))) yield message;
   }
 }

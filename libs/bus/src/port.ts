@@ -223,6 +223,8 @@ export interface ReadOptions {
    * all.
    */
   readonly ofKey?: (key: string) => boolean;
+  /** What the log took at this time or later, milliseconds since the epoch, is skipped and never decoded. */
+  readonly before?: number;
   /** Called for a record that cannot be decoded, which is then skipped. Default: throws Fault('undecodable'). */
   readonly onUndecodable?: (position: { topic: Topic; partition: number; offset: number }, reason: string) => void;
 }

@@ -5,6 +5,7 @@ import type { Topic } from '@sluice/contracts';
 import type { StoredLedger, TimeThere } from '@sluice/ledger';
 import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
+import { keptWarnings } from './kept-warnings.js';
 import { partLog } from './log.js';
 import type { Log } from './log.js';
 import { systemClock } from './runtime.js';
@@ -51,7 +52,7 @@ export async function openBus(
   return {
     bus,
     trim,
-    warnings: async () => [],
+    warnings: () => Promise.resolve(keptWarnings(environment)),
     findings: () => [],
     topicsThere: () => new Map(),
     applyRetention: async () => trim().then(() => []),

@@ -9,6 +9,8 @@ export interface StoredPosition {
   readonly topic: Topic;
   readonly offset: number;
   readonly seq: number;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
 }
 
 export interface Fetch {
@@ -35,7 +37,7 @@ export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetc
     'SELECT offset FROM records WHERE topic = ? AND timestamp >= ? ORDER BY offset LIMIT 1',
   );
   const places = database.prepare(
-    'SELECT seq, offset FROM records WHERE topic = ? AND offset >= ? AND seq < ? ORDER BY offset LIMIT ?',
+    'SELECT seq, offset, timestamp FROM records WHERE topic = ? AND offset >= ? AND seq < ? ORDER BY offset LIMIT ?',
   );
   const record = database.prepare('SELECT timestamp, key, headers, value FROM records WHERE seq = ?');
   const idOf = (topic: Topic): number => ids.get(topic) as number;
@@ -54,7 +56,8 @@ export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetc
         if (cursor >= (offsets.get(idOf(topic)) as number)) continue;
         // Commits may come between the topics' queries; what is below `before` was there for all of them.
         for (const row of places.all(idOf(topic), cursor, before, limit)) {
-          found.push({ topic, offset: row['offset'] as number, seq: row['seq'] as number });
+          const [offset, seq, timestamp] = [row['offset'], row['seq'], row['timestamp']] as [number, number, number];
+          found.push({ topic, offset, seq, timestamp });
         }
       }
       if (cursors.size > 1) found.sort((a, b) => a.seq - b.seq);

@@ -35,7 +35,7 @@ export function readLog<T extends Topic>(
 async function* iterate(
   cursors: Map<Topic, number>,
   end: number,
-  { follow = false, signal, ofKey, onUndecodable }: ReadOptions,
+  { follow = false, signal, ofKey, before = Infinity, onUndecodable }: ReadOptions,
   { fetch, codec, wakeups, closed }: LogReader,
 ): AsyncGenerator<Incoming, void, undefined> {
   const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
@@ -53,6 +53,8 @@ async function* iterate(
       for (const place of places) {
         if (ending.aborted) return;
         cursors.set(place.topic, place.offset + 1);
+        // The index has the time, so the record itself is not read.
+        if (place.timestamp >= before) continue;
         const stored = atOnce(() => fetch.record(place)) ?? (await patiently(doing, () => fetch.record(place)));
         if (stored === undefined || ofKey?.(stored.key) === false) continue;
         // Waiting for what is here already costs more than reading it.

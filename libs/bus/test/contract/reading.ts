@@ -128,6 +128,23 @@ export function reading(harness: BusHarness): void {
   );
 
   it(
+    'leaves out what the log took too late, and decodes none of it',
+    () =>
+      onLog(harness, async ({ bus, appendRaw }) => {
+        await bus.publish([request('g-6', 'a')]);
+        let before = Infinity;
+        for await (const { timestamp } of bus.read(['agent.requests'], { from: 'start' })) before = timestamp + 1;
+        await eventually('a later time', () => Date.now() > before);
+        await appendRaw('agent.requests', 'g-8', Buffer.from('{broken'), {});
+        const found: string[] = [];
+        for await (const message of bus.read(['agent.requests'], { from: 'start', before }))
+          found.push(questionOf(message));
+        expect(found).toEqual(['a']);
+      }),
+    testMs,
+  );
+
+  it(
     'tells only of the keys that are wanted, which may change while it follows, and decodes no other',
     () =>
       onLog(harness, async ({ bus, appendRaw }) => {

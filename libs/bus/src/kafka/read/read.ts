@@ -116,6 +116,7 @@ class Reading {
 
   private async *open(stored: Stored): AsyncGenerator<Incoming, void, undefined> {
     if (this.ending.aborted || this.wanted.ofKey?.(stored.key) === false) return;
+    if (stored.timestamp >= (this.wanted.before ?? Infinity)) return;
     const opened = await this.patiently(async () => openStored(this.options.codec, stored));
     if (opened === undefined) return;
     const { message, fault } = opened;
