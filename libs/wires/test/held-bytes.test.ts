@@ -14,6 +14,17 @@ describe('bytes of a stream that are held', () => {
     }
   });
 
+  it.each(['anthropic', 'bedrock'] as const)(
+    'are given when the stream of %s ends amid an event, and only then',
+    (wire) => {
+      const half = Buffer.from([0, 0, 1, 0, 7]);
+      const splitter = createSplitter(wire);
+      expect(splitter.end()).toEqual([]);
+      expect(splitter.push(half)).toEqual([]);
+      expect(splitter.end().map(({ raw }) => Buffer.from(raw))).toEqual([half]);
+    },
+  );
+
   it('are copied once, not once for each piece that comes', () => {
     const splitter = createSplitter('anthropic');
     const piece = Buffer.alloc(256, 'a');
