@@ -2,7 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Consumer } from '@sluice/bus';
-import { all, deferred, entry, eventually, grace, onLog, questionOf, request, testMs } from './harness.js';
+import {
+  all,
+  deferred,
+  entry,
+  eventually,
+  grace,
+  onLog,
+  publishPatiently,
+  questionOf,
+  request,
+  testMs,
+} from './harness.js';
 import type { BusHarness, Deferred, TestLog } from './harness.js';
 
 const group = 'commanded';
@@ -123,7 +134,10 @@ const publish = (records: readonly Pick<Published, 'session' | 'held'>[]): Comma
   run: async (model, { log }) => {
     const fresh = records.map((one, index) => ({ ...one, question: String(model.published.length + index) }));
     model.published.push(...fresh);
-    await log.bus.publish(fresh.map(({ session, question }) => request(session, question)));
+    await publishPatiently(
+      log.bus,
+      fresh.map(({ session, question }) => request(session, question)),
+    );
   },
   toString: () => `publish ${records.map(({ session, held }) => session + (held ? ' (held)' : '')).join(', ')}`,
 });

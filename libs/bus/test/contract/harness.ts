@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Fault } from '@sluice/core';
 import type { Bus, Incoming, Outgoing } from '@sluice/bus';
 import { make } from '@sluice/contracts';
 import type { AgentRequest, Topic } from '@sluice/contracts';
@@ -52,6 +53,8 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 /** Time in which what must not happen would have happened. */
 export const grace = (): Promise<void> => delay(300);
 
+type RequestToSend = Extract<Outgoing, { readonly topic: 'agent.requests' }>;
+
 export interface Deferred {
   readonly promise: Promise<void>;
   readonly resolve: () => void;
@@ -73,8 +76,30 @@ export function requestRecord(session: string | null, question: string): AgentRe
   return make.agentRequest({ question, sessionId: session });
 }
 
-export function request(session: string, question: string, headers: Readonly<Record<string, string>> = {}): Outgoing {
+export function request(
+  session: string,
+  question: string,
+  headers: Readonly<Record<string, string>> = {},
+): RequestToSend {
   return { topic: 'agent.requests', key: session, record: requestRecord(session, question), headers };
+}
+
+/**
+ * Publishes requests as a caller does: what may pass is tried again. A broker that has just made a topic may be its
+ * leader only in a moment. What had arrived all the same is found by its question, and not published twice.
+ */
+export async function publishPatiently(bus: Bus, requests: readonly RequestToSend[]): Promise<void> {
+  const end = performance.now() + patienceMs;
+  for (let left = requests; left.length > 0;) {
+    try {
+      return await bus.publish(left);
+    } catch (error) {
+      if (!(error instanceof Fault && error.retryable) || performance.now() > end) throw error;
+      await delay(100);
+      const there = new Set((await all(bus, 'agent.requests')).map(questionOf));
+      left = requests.filter(({ record }) => !there.has(record.question));
+    }
+  }
 }
 
 /** The output the tests’ handlers give for a record: it names what it came from. */

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Fault } from '@sluice/core';
 import type { Bus } from '@sluice/bus';
-import { all, entries, entry, eventually, onLog, questionOf, request, testMs } from './harness.js';
+import { all, entries, entry, eventually, onLog, publishPatiently, questionOf, request, testMs } from './harness.js';
 import type { BusHarness } from './harness.js';
 
 interface Work {
@@ -65,7 +65,7 @@ export function property(harness: BusHarness): void {
                   },
                 });
               const requests = records.map(({ session }, index) => request(session, String(index)));
-              await log.bus.publish(requests.slice(0, drawn.length));
+              await publishPatiently(log.bus, requests.slice(0, drawn.length));
               await consume(log.bus);
               let bus = log.bus;
               for (const after of dying) {
@@ -76,7 +76,7 @@ export function property(harness: BusHarness): void {
                 await consume(bus);
               }
               await eventually('the end of all work', () => isThrough(bus, drawn));
-              await bus.publish(requests.slice(drawn.length));
+              await publishPatiently(bus, requests.slice(drawn.length));
               await eventually('what comes after all work', () => isThrough(bus, records));
               for (const session of sessions) expect(await entries(bus, session)).toEqual(outputsOf(session, records));
               const letters = await all(bus, 'agent.dead-letters');
