@@ -47,6 +47,7 @@ describe('the MCP server', () => {
     const before = (await system.all('agent.requests')).length;
     const { resources } = await client.listResources();
     expect(names(resources)).toEqual(['knowledge-query', 'text-completion']);
+    expect(resources.map(({ title }) => title)).toEqual(['Knowledge Graph Query', 'Text Completion']);
     const { contents } = await client.readResource({ uri: 'sluice://tools/knowledge-query' });
     expect(contents).toEqual([
       {
