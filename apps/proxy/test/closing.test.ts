@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Listener } from '../src/listener.js';
 
-describe('a proxy that is told to end', () => {
+describe('the end of a proxy', () => {
   let listener: Listener;
   let port: number;
   let asked: Promise<unknown>;

@@ -20,7 +20,7 @@ const signatures = {
   unknownKey: () => 'k-1',
 } as unknown as Verifier;
 
-describe('a configuration that nobody signed', () => {
+describe('an unsigned configuration', () => {
   it('has force if it is from before there were keys', async () => {
     const records = new ConfigurationRecords(signatures);
     expect(await records.take(recorded(9))).toBeNull();
