@@ -16,9 +16,18 @@ import { calls, projectRoot } from '../harness/configurations.js';
 import { startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { ids, research, startAgents } from '../harness/with-agents.js';
+import { Sluice } from '../../packages/client/src/client.js';
+import type { RunEvent } from '../../packages/client/src/events.js';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { chunksOf, messageOf, post, streamed } from '../gateway/over-http.js';
 import { changed, replayed } from '../replay/replaying.js';
 
 const plain = new Proxy({}, { get: () => (text: string) => text }) as ConstructorParameters<typeof Story>[1];
+
+/** What only those see who follow meanwhile. */
+const isEarly = (event: RunEvent): boolean =>
+  event.type === 'tool_started' || (event.type === 'tool_result' && event.is_preliminary);
 
 describe('what is reported of an agent’s run (K-62)', () => {
   let system: TestSystem;
@@ -112,6 +121,63 @@ describe('what is reported of an agent’s run (K-62)', () => {
       );
       expect(gone).toEqual(['steps of run-1: not_replayable']);
     });
+  });
+
+  it('to who reads the stream of the run, meanwhile and later: each event with the call that the agent is', async () => {
+    const gateway: Gateway = await startGateway(system.embedded.runtime);
+    try {
+      const client = new Sluice({ url: gateway.url });
+      const asked = client.runs.stream({ question: 'Go', group: ['*'], state: 'analysis' });
+      const meanwhile: RunEvent[] = [];
+      for await (const event of asked) meanwhile.push(event);
+      const later: RunEvent[] = [];
+      const [begun] = meanwhile;
+      if (begun?.type !== 'run') throw new Error('The stream does not begin with its run.');
+      for await (const event of client.runs.follow(begun)) later.push(event);
+      for (const events of [meanwhile, later]) {
+        const ofAgent = events.flatMap((event) => (event.type === 'agent' ? [event] : []));
+        const [agent] = ofAgent.map((event) => event.agent);
+        const called = events.findIndex((event) => event.type === 'tool_call' && event.tool === research[0]);
+        expect(events[called]).toMatchObject({ tool_call_id: agent?.call_id });
+        expect(agent).toMatchObject({ name: research[0], caller_run_id: begun.request_id });
+        expect(new Set(ofAgent.map((event) => event.agent.run_id))).toEqual(new Set([agent?.run_id]));
+        const kept = ofAgent.map(({ event }) => event).filter((event) => !isEarly(event));
+        expect(kept).toMatchObject([
+          { type: 'iteration', iteration: 1, tools: expect.arrayContaining([ids.text]) },
+          { type: 'tool_call', iteration: 1, tool: ids.text },
+          { type: 'tool_result', is_error: false, step: { outcome: 'ok' } },
+          { type: 'iteration_end', iteration: 1 },
+          { type: 'iteration', iteration: 2 },
+          { type: 'text', text: 'Ada made it.' },
+          { type: 'iteration_end', iteration: 2 },
+          { type: 'end', answer: 'Ada made it.', error: null },
+        ]);
+        // Where the agent works: behind its call, before that has its result.
+        const at = events.flatMap(({ type }, index) => (type === 'agent' ? [index] : []));
+        const result = events.findIndex(
+          (event) => event.type === 'tool_result' && event.tool_call_id === agent?.call_id && !event.is_preliminary,
+        );
+        expect([called < Number(at[0]), Number(at.at(-1)) < result]).toEqual([true, true]);
+      }
+    } finally {
+      await gateway.close();
+    }
+  });
+
+  it('in no part of the message that a reader sees who knows no agents', async () => {
+    const gateway: Gateway = await startGateway(system.embedded.runtime);
+    try {
+      const body = { question: 'Go', group: ['*'], state: 'analysis' };
+      const chunks = await chunksOf(await post(`${gateway.url}/v1/runs`, body, streamed));
+      const { parts } = await messageOf(chunks);
+      expect(JSON.stringify(chunks)).toContain('agent-');
+      const named = parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []));
+      expect(named).toEqual([calls.analysis[0], research[0]]);
+      expect(parts.filter((part) => part.type === 'text')).toHaveLength(1);
+      expect(parts.filter((part) => part.type === 'data' && part.name === 'agent')).toEqual([]);
+    } finally {
+      await gateway.close();
+    }
   });
 });
 

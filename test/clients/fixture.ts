@@ -21,10 +21,19 @@ class Model extends ScriptedModel {
   }
 }
 
-const firstCalls: Readonly<Record<string, (typeof calls)[keyof typeof calls]>> = {
+const firstCalls: Readonly<Record<string, readonly [string, string]>> = {
   Look: calls.query,
   Reset: calls.reset,
+  Research: ['core__research', '{"question":"Look"}'],
 };
+
+/** With an agent that is asked by `Research`. */
+function withAgent(configuration: string): string {
+  const research = 'type: agent, description: Finds things out, group: [agents], agent: { group: [read-only] }';
+  return configuration
+    .replace(/^policy:$/m, `  research: { ${research} }\npolicy:\n  allowed_agents: [research]`)
+    .replace(/allowed_tools: \[/, 'allowed_tools: [research, ');
+}
 
 export interface Fixture {
   readonly proxy: BreakingProxy;
@@ -49,7 +58,7 @@ export async function startFixture(): Promise<Fixture> {
     if (call === undefined) return { answer: 'done' };
     return history.length === 0 ? { calls: [call] } : { answer: 'Found.' };
   });
-  const system = await startSystem(configured("{ approvers: ['user:boss'] }", { limits }), model);
+  const system = await startSystem(withAgent(configured("{ approvers: ['user:boss'] }", { limits })), model);
   const { runtime } = system.embedded;
   const gateway = await startGateway(runtime);
   const limited = await startGateway({ ...runtime, environment: { ...runtime.environment, httpRequestsPerMinute: 2 } });

@@ -3,7 +3,7 @@ import { make, topics } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
-import { channelHeader, hasEnded, requestOwner, claimingRequest, waitingOf } from '@sluice/run';
+import { channelHeader, hasEnded, requestOwner, claimingRequest, RunsWithin, waitingOf } from '@sluice/run';
 import {
   anothersRun,
   endIfElsewhere,
@@ -30,6 +30,7 @@ import type { RunAnswer } from './run-answer.js';
 import { endOf, running } from './run-json.js';
 import { beginOf, locationOfRequest, whereIs } from './run-location.js';
 import type { RunLocation } from './run-location.js';
+import { AgentParts } from './stream/agent-parts.js';
 import { runChunks } from './stream/run-stream.js';
 import { shownArguments } from '@sluice/core';
 import { withWarnings } from './with-warnings.js';
@@ -57,6 +58,8 @@ interface RunView {
   readonly whose: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
+  /** The agents’ runs, which a stream shows as well. */
+  readonly within: RunsWithin;
   /** About its request, where that came just now. */
   readonly warnings: readonly RequestWarning[];
 }
@@ -89,7 +92,8 @@ export class RunsService {
       return this.see(await this.repeated(request, caller), caller, preference, answer);
 
     // Before it is published, so that nothing of it is missed.
-    const followed = this.watch.follow(run, tenant);
+    const within = new RunsWithin(run.requestId);
+    const followed = this.watch.follow(run, tenant, preference.kind === 'stream' ? within : undefined);
     try {
       const takeBack = await this.open.admit({ ...run, tenant });
       try {
@@ -103,7 +107,11 @@ export class RunsService {
       }
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
-      await this.tell({ run, whose: this.access(caller, run), past: [], followed, warnings }, preference, answer);
+      await this.tell(
+        { run, whose: this.access(caller, run), past: [], followed, within, warnings },
+        preference,
+        answer,
+      );
     } finally {
       followed.end();
     }
@@ -161,8 +169,10 @@ export class RunsService {
     const gone = new AbortController();
     answer.whenGone(() => gone.abort());
     const { tenantId: tenant } = caller;
-    const followed = this.watch.follow(run, tenant);
-    const past = this.past.of(run, whose, gone.signal);
+    const within = new RunsWithin(run.requestId);
+    const wanted = preference.kind === 'stream' ? within : undefined;
+    const followed = this.watch.follow(run, tenant, wanted);
+    const past = this.past.of(run, whose, gone.signal, wanted);
     try {
       const first = await upToOwner(past, whose);
       if (!whose.isTheirs) {
@@ -170,7 +180,7 @@ export class RunsService {
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await act?.();
-      await this.tell({ run, whose, past: behind(first, past), followed, warnings: [] }, preference, answer);
+      await this.tell({ run, whose, past: behind(first, past), followed, within, warnings: [] }, preference, answer);
     } finally {
       followed.end();
       await past.return();
@@ -185,8 +195,17 @@ export class RunsService {
     });
   }
 
+  /** No request begins an agent’s run. */
+  private accessToAgents(caller: Principal, runId: string): RunAccess {
+    const { tenantId: tenant } = caller;
+    return new RunAccess(caller, {
+      isSender: () => Promise.resolve(false),
+      isTaken: async () => (await requestOwner({ requestId: runId, tenant }, this.runtime)) !== null,
+    });
+  }
+
   private async tell(view: RunView, preference: Preference, answer: RunAnswer): Promise<void> {
-    const { run, whose, past, followed, warnings } = view;
+    const { run, whose, past, followed, within, warnings } = view;
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
@@ -197,7 +216,8 @@ export class RunsService {
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, shown));
+      const agents = new AgentParts(within, (runId) => this.accessToAgents(whose.caller, runId), shown);
+      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, shown, agents));
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, shown);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);

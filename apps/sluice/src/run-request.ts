@@ -2,7 +2,8 @@ import { agentBegunBy } from '@sluice/core';
 import { make, storyTopics, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
-import { agentRunIdOf } from '@sluice/run';
+import { RunsWithin } from '@sluice/run';
+import type { AgentCall } from '@sluice/run';
 import { ownHeaders } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 
@@ -44,7 +45,7 @@ export async function followRun(
   };
   const runs = new RunsWithin(requestId);
   for await (const message of bus.read(watchedTopics, options)) {
-    const within = runs.of(message);
+    const within = idsOf(runs.of(requestIdOf(message), message));
     if (within === null) continue;
     onRecord(message, within);
     if (message.topic === 'agent.responses' && within.length === 0) return message.record;
@@ -61,7 +62,7 @@ export async function pastRun(bus: LogReader, requestId: string, onRecord: OnRec
   const runs = new RunsWithin(requestId);
   let end: AgentResponse | null = null;
   for await (const message of bus.read(storyTopics, { from: 'start', onUndecodable: () => undefined })) {
-    const within = runs.of(message);
+    const within = idsOf(runs.of(requestIdOf(message), message));
     if (within === null) continue;
     records.push([message, within]);
     if (message.topic === 'agent.responses' && within.length === 0) end = message.record;
@@ -75,35 +76,15 @@ export function newRequest(question: string, ids: { readonly requestId: string; 
   return { ...make.agentRequest({ question }), ...ids };
 }
 
-/**
- * A run and those of the agents that it calls. The id of such a run is made of its call, so it is known with the
- * call's record, before anything of the run can be on the log.
- */
-class RunsWithin {
-  private readonly within: Map<string, readonly string[]>;
-
-  constructor(requestId: string) {
-    this.within = new Map([[requestId, []]]);
-  }
-
-  /** The agents' runs that the record is of; null where it is of none of these runs. */
-  of(message: Incoming<(typeof watchedTopics)[number]>): readonly string[] | null {
-    const within = this.within.get(requestIdOf(message) ?? '');
-    if (within === undefined) return null;
-    if (message.topic === 'agent.tool-calls')
-      for (const [index, call] of message.record.calls.entries()) {
-        const id = agentRunIdOf(message.record, call, index);
-        this.within.set(id, [...within, id]);
-      }
-    return within;
-  }
-}
-
 /** The run that the record is reported under: the beginning of a sub-agent’s run is shown where it was called. */
-function requestIdOf(message: Incoming<(typeof watchedTopics)[number]>): string | undefined {
+function requestIdOf(message: Incoming<(typeof watchedTopics)[number]>): string | null {
   const begunBy = message.topic === 'agent.steps' ? agentBegunBy(message.record) : null;
   if (begunBy !== null) return begunBy.requestId;
   if (message.topic !== 'agent.approvals') return message.record.requestId;
   const { requested, decided, outcome } = message.record;
-  return (requested ?? decided ?? outcome)?.requestId;
+  return (requested ?? decided ?? outcome)?.requestId ?? null;
+}
+
+function idsOf(within: readonly AgentCall[] | null): readonly string[] | null {
+  return within && within.map(({ runId }) => runId);
 }

@@ -35,7 +35,7 @@ export class Journal {
     return this.next;
   }
 
-  /** Waits for what is under way. The connection is still open then, and nobody asks any more. */
+  /** Waits for what is under way. The connection is still open then, and gets no further work. */
   async close(): Promise<void> {
     while (this.running !== undefined) await this.running.catch(() => undefined);
     const handle = await this.handle?.catch(() => undefined);

@@ -25,6 +25,17 @@ export interface ApprovalOutcome {
   readonly not_taken: string | null;
 }
 
+/** An agent’s run, and the call that it is. */
+export interface AgentCall {
+  readonly run_id: string;
+  /** The tool as the model named it. */
+  readonly name: string;
+  /** The `tool_call_id` of the call. */
+  readonly call_id: string;
+  /** The run whose call it is: this one, or another agent’s. */
+  readonly caller_run_id: string;
+}
+
 /** What happens in a run, each thing once, however often the connection was cut. */
 export type RunEvent =
   /** First: where the run is. */
@@ -82,6 +93,8 @@ export type RunEvent =
   | { readonly type: 'approval_requested'; readonly approval: AskedApproval }
   | { readonly type: 'approval_outcome'; readonly outcome: ApprovalOutcome }
   | { readonly type: 'iteration_end'; readonly iteration: number; readonly usage: Usage }
+  /** What happens in the run of an agent that this run calls; its `end` is the end of the agent’s run. */
+  | { readonly type: 'agent'; readonly agent: AgentCall; readonly event: RunEvent }
   /** Data of a name that this version of the client does not know. */
   | { readonly type: 'data'; readonly name: string; readonly data: unknown }
   /** Last: the answer, or why there is none. */

@@ -25,6 +25,8 @@ export class RunReader {
   private iteration = 0;
   private error: { readonly code: string; readonly message: string } | null = null;
   private incomplete: IncompleteAnswer | null = null;
+  /** Of the agents’ runs, by their ids. */
+  private readonly agents = new Map<string, RunReader>();
   /** The parts of this connection, in order. */
   private open: Open[] = [];
 
@@ -36,6 +38,7 @@ export class RunReader {
     this.incomplete = null;
     this.wasCut = false;
     for (const text of this.texts.values()) text.connected();
+    for (const agent of this.agents.values()) agent.connected();
   }
 
   take(chunk: Chunk): readonly RunEvent[] {
@@ -62,9 +65,23 @@ export class RunReader {
         return [];
       case 'message-finish':
         return this.end(chunk);
+      case 'data':
+        return (chunk.data ?? []).flatMap((each) => this.agentEvents(each));
       default:
         return [];
     }
+  }
+
+  /** Chunks of an agent’s run come within those of the run that calls it. */
+  private agentEvents({ type, agent, chunk }: NonNullable<Chunk['data']>[number]): readonly RunEvent[] {
+    if (type !== 'agent' || agent === undefined || chunk === undefined) return [];
+    const reader = this.agents.get(agent.run_id) ?? new RunReader();
+    this.agents.set(agent.run_id, reader);
+    const had = reader.ended;
+    return reader
+      .take(chunk)
+      .filter((event) => event.type !== 'end' || !had)
+      .map((event) => ({ type: 'agent', agent, event }));
   }
 
   private begin(part: NonNullable<Chunk['part']>): readonly RunEvent[] {

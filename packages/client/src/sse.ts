@@ -1,3 +1,5 @@
+import type { AgentCall } from './events.js';
+
 /** A chunk of the assistant transport format (docs/http.md), as far as this client reads it. */
 export interface Chunk {
   readonly type: string;
@@ -17,6 +19,8 @@ export interface Chunk {
   readonly messageId?: string;
   readonly error?: string;
   readonly code?: string;
+  /** Of type `data`. */
+  readonly data?: readonly { readonly type: string; readonly agent?: AgentCall; readonly chunk?: Chunk }[];
   readonly usage?: { readonly inputTokens: number; readonly outputTokens: number };
 }
 

@@ -71,7 +71,10 @@ export const requiredParameters: Readonly<Record<string, readonly string[]>> = {
 const preferences = {
   prefer: '`wait=<seconds>`: waits so long for the run’s end, 55 at most.',
 };
-const stream = { 'text/event-stream': 'The run as it happens, in the assistant transport format (docs/http.md).' };
+const stream = {
+  'text/event-stream':
+    'The run as it happens, with what its agents do, in the assistant transport format (docs/http.md).',
+};
 const location = { location: 'Where the run is to be read.' };
 const runAnswers: Readonly<Record<number, Answer>> = {
   200: { meaning: 'The run’s end, or with `accept: text/event-stream` its stream.', json: 'EndedRun', others: stream, headers: location }, // prettier-ignore

@@ -59,6 +59,13 @@ export class RunParts {
     this.callParts = new CallParts(() => this.parts++, shown);
   }
 
+  /** Of an agent’s run, which begins without steps. */
+  static ofAgent(shown: ShownArguments): RunParts {
+    const parts = new RunParts(shown);
+    parts.brought = 0;
+    return parts;
+  }
+
   /** The first of the stream: what it takes to find the run again. */
   begin(run: {
     readonly request_id: string;

@@ -6,6 +6,7 @@ import type { RunLocation } from '../run-location.js';
 import { claimedElsewhere } from '@sluice/host';
 import { anothersRun } from '@sluice/host';
 import type { Followed, RunAccess } from '@sluice/host';
+import type { AgentParts } from './agent-parts.js';
 import { RunParts } from './parts.js';
 
 /**
@@ -26,16 +27,24 @@ export async function* runChunks(
   followed: Followed,
   onFailure: (error: unknown) => void,
   shown: ShownArguments,
+  agents: AgentParts,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   const parts = new RunParts(shown);
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since, ...(token === null ? {} : { token }) });
-    for await (const message of past) if (followed.isNews(message) && (yield* told(message, whose, parts))) return;
+    for await (const message of past) {
+      if (!followed.isNews(message)) continue;
+      const ofAgent = await agents.of(message);
+      if (ofAgent !== null) yield* ofAgent;
+      else if (yield* told(message, whose, parts)) return;
+    }
     for (;;) {
       const message = await followed.next(keepAliveMs);
       if (message === undefined) break;
+      const ofAgent = message && (await agents.of(message));
       if (message === null) yield { type: 'data', path: [], data: [] };
+      else if (ofAgent !== null) yield* ofAgent;
       else if (!(await whose.concerns(message))) continue;
       else if (yield* told(message, whose, parts)) return;
     }

@@ -1,5 +1,6 @@
 import type { Incoming } from '@sluice/bus';
 import { positionOf } from '@sluice/contracts';
+import type { RunsWithin } from '@sluice/run';
 
 /** Records that wait for a slow reader, at most; a reader that is further behind reads the run again. */
 const mostWaiting = 1_000;
@@ -24,7 +25,14 @@ export class Followed {
     /** Milliseconds since the epoch. */
     readonly since: number,
     private readonly forget: () => void,
+    /** To have the records of the agents’ runs as well. */
+    private readonly within?: RunsWithin,
   ) {}
+
+  /** Whether a record of this run is wanted. */
+  concerns(requestId: string | null, message: Incoming): boolean {
+    return this.within === undefined ? requestId === this.requestId : this.within.of(requestId, message) !== null;
+  }
 
   /** Why nothing more comes; null while it goes on, or if the reader ended it. */
   get cutShort(): CutShort | null {

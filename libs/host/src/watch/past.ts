@@ -1,4 +1,5 @@
-import { GenuineEnds, mayBeOfDead, requestIdOf } from '@sluice/run';
+import { GenuineEnds, mayBeOfDead, requestIdOf, tenantOf } from '@sluice/run';
+import type { RunsWithin } from '@sluice/run';
 import { runTopics, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '../runtime.js';
@@ -21,21 +22,28 @@ export class Past {
   /**
    * The records of a run from `since` on, in milliseconds since the epoch, as far as they concern the caller: the
    * request first, the run’s end last. An end that a redrive went on behind (docs/dead-letters.md) is none. Throws
-   * Busy where too many read already. The reader of the first record must go on to the end or return.
+   * Busy where too many read already. The reader of the first record must go on to the end or return. With `within`
+   * the records of the agents’ runs come too, as far as they are of the caller’s tenant.
    */
   async *of(
     run: { readonly requestId: string; readonly sessionId: string; readonly since: number },
     whose: RunAccess,
     signal: AbortSignal,
+    within?: RunsWithin,
   ): AsyncGenerator<Incoming, void, undefined> {
     if (this.readings >= mostReadings) throw new Busy('This process looks for other runs. Try again in a moment.');
     this.readings++;
     try {
-      const ofKey = (key: string): boolean => key === run.sessionId;
+      const keys = new Set([run.sessionId]);
+      within?.onRun((runId) => keys.add(runId));
+      const ofKey = (key: string): boolean => keys.has(key);
       const options = { from: { time: run.since }, signal, ofKey, onUndecodable: () => undefined };
       let end: Incoming<'agent.responses'> | null = null;
       for await (const message of this.log.read(runTopics, options)) {
-        if (requestIdOf(message) !== run.requestId || !(await whose.concerns(message))) continue;
+        const requestId = requestIdOf(message);
+        const isAgents = (within?.of(requestId, message)?.length ?? 0) > 0;
+        if (isAgents && [null, whose.tenantId].includes(tenantOf(message))) yield message;
+        if (isAgents || requestId !== run.requestId || !(await whose.concerns(message))) continue;
         if (message.topic === topics.responses) {
           end = message;
           if (!mayBeOfDead(message.record)) break;

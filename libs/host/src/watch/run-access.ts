@@ -19,7 +19,7 @@ export class RunAccess {
   private readonly asked = new Set<string>();
 
   constructor(
-    private readonly caller: Principal,
+    readonly caller: Principal,
     private readonly facts: {
       /** Whether the caller sent the request, by its credential. */
       readonly isSender: (request: Incoming<'agent.requests'>) => Promise<boolean>;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clockSkewMs } from '@sluice/core';
 import { GenuineEnds, requestIdOf, tenantOf } from '@sluice/run';
+import type { RunsWithin } from '@sluice/run';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { Runtime } from '../runtime.js';
 import { Busy } from './busy.js';
@@ -40,23 +41,32 @@ export class RunWatch {
     this.reading = this.read(this.runtime.clock.now() - clockSkewMs);
   }
 
-  /** What the tenant’s run brings from now on, until `end`. Throws Busy where too many runs are followed. */
+  /**
+   * What the tenant’s run brings from now on, until `end`; with `within` what the agents’ runs bring, too. Throws Busy
+   * where too many runs are followed.
+   */
   follow(
     { requestId, sessionId }: { readonly requestId: string; readonly sessionId: string },
     tenant: string,
+    within?: RunsWithin,
   ): Followed {
     if (this.count >= this.mostFollowed)
       throw new Busy(
         `This process follows ${this.mostFollowed} runs already. Try again in a moment, or at another instance.`,
       );
-    const session = this.bySession.get(sessionId) ?? new Set();
-    this.bySession.set(sessionId, session);
-    const followed = new Followed(requestId, tenant, this.runtime.clock.now(), () => {
-      session.delete(followed);
-      if (session.size === 0) this.bySession.delete(sessionId);
+    const sessions = new Set<string>();
+    const forget = (): void => {
+      for (const session of sessions) this.unlist(session, followed);
       this.counted(-1);
-    });
-    session.add(followed);
+    };
+    const followed = new Followed(requestId, tenant, this.runtime.clock.now(), forget, within);
+    const list = (session: string): void => {
+      if (followed.over.aborted) return;
+      sessions.add(session);
+      this.bySession.set(session, (this.bySession.get(session) ?? new Set()).add(followed));
+    };
+    list(sessionId);
+    within?.onRun(list);
     this.counted(1);
     if (this.stopping.signal.aborted) followed.end('stopping');
     return followed;
@@ -84,6 +94,12 @@ export class RunWatch {
     await this.reading;
   }
 
+  private unlist(session: string, followed: Followed): void {
+    const all = this.bySession.get(session);
+    all?.delete(followed);
+    if (all?.size === 0) this.bySession.delete(session);
+  }
+
   private counted(more: number): void {
     this.count += more;
     this.runtime.metrics.followedRuns.inc(more);
@@ -103,7 +119,7 @@ export class RunWatch {
           const requestId = requestIdOf(message);
           const tenant = tenantOf(message);
           for (const followed of this.bySession.get(message.key) ?? [])
-            if (followed.requestId === requestId && (tenant === null || followed.tenant === tenant))
+            if ((tenant === null || followed.tenant === tenant) && followed.concerns(requestId, message))
               followed.take(message);
           for (const expected of [...(this.expected.get(message.key) ?? [])])
             if (expected.requestId === requestId && (tenant === null || expected.tenant === tenant))

@@ -106,6 +106,8 @@ class RunReader:
         self._iteration = 0
         self._error: events.EndError | None = None
         self._incomplete: models.IncompleteAnswer | None = None
+        #: Of the agents' runs, by their ids.
+        self._agents: dict[str, RunReader] = {}
         #: The parts of this connection, in order.
         self._open: list[_Open] = []
 
@@ -117,6 +119,8 @@ class RunReader:
         self._incomplete = None
         for text in self._texts.values():
             text.connected()
+        for agent in self._agents.values():
+            agent.connected()
 
     def take(self, chunk: Chunk) -> list[RunEvent]:
         path = chunk.get("path") or []
@@ -139,7 +143,19 @@ class RunReader:
                 self._error = events.EndError(code=chunk.get("code") or "error", message=chunk.get("error") or "")
             case "message-finish":
                 return self._end(chunk)
+            case "data":
+                return [event for each in chunk.get("data") or [] for event in self._of_agent(each)]
         return []
+
+    def _of_agent(self, data: Any) -> list[RunEvent]:
+        """Chunks of an agent's run come within those of the run that calls it."""
+        if not isinstance(data, dict) or data.get("type") != "agent":
+            return []
+        agent = events.AgentCall.model_validate(data["agent"])
+        reader = self._agents.setdefault(agent.run_id, RunReader())
+        had = reader.ended
+        told = reader.take(data["chunk"])
+        return [events.AgentEvent(agent=agent, event=event) for event in told if event.type != "end" or not had]
 
     def _begin(self, part: dict[str, Any]) -> list[RunEvent]:
         kind = part.get("type") or "other"

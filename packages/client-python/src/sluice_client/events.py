@@ -163,6 +163,23 @@ class End(Event):
     usage: Usage
 
 
+class AgentCall(Event):
+    """An agent’s run, and the call that it is: `name` is the tool, `caller_run_id` the run whose call it is."""
+
+    run_id: str
+    name: str
+    call_id: str
+    caller_run_id: str
+
+
+class AgentEvent(Event):
+    """What happens in the run of an agent that this run calls; its `End` is the end of the agent’s run."""
+
+    type: Literal["agent"] = "agent"
+    agent: AgentCall
+    event: RunEvent
+
+
 RunEvent = (
     RunBegun
     | IterationBegun
@@ -177,6 +194,8 @@ RunEvent = (
     | ApprovalRequested
     | ApprovalDecided
     | IterationEnded
+    | AgentEvent
     | UnknownData
     | End
 )
+AgentEvent.model_rebuild()
