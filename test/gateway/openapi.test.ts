@@ -46,7 +46,7 @@ describe('the gateway’s description of itself', () => {
     const response = await fetch(`${gateway.url}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     document = (await response.json()) as Document;
-    const formats = { int32: true, int64: true, double: true };
+    const formats = { int32: true, int64: true, double: true } as const;
     ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, formats });
     ajv.addVocabulary(['components']);
     ajv.addSchema({ $id: 'described', components: closed(document.components) as object });
