@@ -207,6 +207,9 @@ describe('a list in pages', () => {
     expect(pageOf(list, 'another', nextCursor, 10)).toBeNull();
     for (const wrong of ['', 'x', Buffer.from('["list",-1]').toString('base64url')])
       expect(pageOf(list, 'list', wrong, 10)).toBeNull();
+    // An empty list has a page, and so has one that ends now where the next page began.
+    expect(pageOf([], 'list', undefined, 10)).toEqual({ page: [] });
+    expect(pageOf(list.slice(0, 10), 'list', nextCursor, 10)).toEqual({ page: [] });
   });
 });
 

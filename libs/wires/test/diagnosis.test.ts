@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  errorSentence,
   decodeRequest,
   decodeStream,
   decodeTurn,
@@ -326,4 +327,10 @@ describe('Amazon’s event stream', () => {
       expect([fault.kind, fault.isRetryable]).toEqual(['damaged', true]);
     }
   });
+});
+
+it('an error’s sentence is what the provider says, in whatever form', () => {
+  expect(errorSentence('Too many requests.')).toBe('Too many requests.');
+  expect(errorSentence({ message: ' ', detail: 'No such model.' })).toBe('No such model.');
+  expect([errorSentence(null), errorSentence(7), errorSentence({ message: { text: 'x' } })]).toEqual(['', '', '']);
 });
