@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { planRedrive } from '../../src/redrive/plan.js';
 
 it.each([
-  ['of a caller’s own run is gone on with by nobody', 'r', 'unexpected', 'refused'],
+  ['of a caller’s own run is not taken again', 'r', 'unexpected', 'refused'],
   [
     'of an agent’s run is taken again by the turn that waits for it',
     `agent-${'0'.repeat(32)}`,
