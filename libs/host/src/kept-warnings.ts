@@ -10,7 +10,7 @@ const worthSaying = 5 * gigabyte;
 
 /**
  * What an operator should know of a data folder that grows for ever: how much it holds, and what to set. Nothing is
- * removed unless somebody says so, since a new version must not take away what a folder holds.
+ * removed unless an operator says so, since a new version must not take away what a folder holds.
  */
 export function keptWarnings({
   dataFolder,

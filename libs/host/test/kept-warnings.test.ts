@@ -16,7 +16,7 @@ describe('what is said of a log that keeps everything', () => {
     truncateSync(join(folder, file), gigabytes * 1024 ** 3);
   };
 
-  it('is nothing while it is small, or where somebody said how long to keep it', () => {
+  it('is nothing while it is small, or where it is said how long to keep it', () => {
     expect(warnings()).toEqual([]);
     grow('log.sqlite', 4);
     expect(warnings()).toEqual([]);
