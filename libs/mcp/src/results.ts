@@ -108,6 +108,9 @@ const unknownEnds: ReadonlySet<string> = new Set(['outcome_unknown', 'service_lo
 function errorText({ outcome, reason, observation, stateBefore }: AgentStep, name: string): string {
   if (reason === 'not_eligible_state')
     return `Access denied: ${name} is not available in the state ${stateBefore}. Call tools/list for the tools that are available now.`;
+  // The executor's own sentence has ids of the log, where this client has names of its own.
+  if (reason === 'not_bound')
+    return `${name} is not available now. Please try again, or call tools/list for the tools that are available now.`;
   if (reason !== null && asItIs.has(reason)) return observation;
   if (reason !== null && unknownEnds.has(reason))
     return `${observation} Do not repeat the call before you know whether it took effect.`;

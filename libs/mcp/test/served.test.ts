@@ -133,7 +133,14 @@ describe('what MCP clients read of a call', () => {
       'system',
       'The tool failed. Try other arguments or another tool.',
     ],
-    ['unavailable', 'not_bound', 'The server is away.', 'system', 'The server is away. Please try again.'],
+    [
+      'unavailable',
+      'not_bound',
+      'The tool core__t is not available now. Offered were: core__a.',
+      'system',
+      't is not available now. Please try again, or call tools/list for the tools that are available now.',
+    ],
+    ['unavailable', null, 'The server is away.', 'system', 'The server is away. Please try again.'],
     ['redaction_failed', null, 'The result is withheld.', 'system', 'The result is withheld. Go on without it.'],
   ])('says once what to do about %s, %s (M-33, M-34)', (outcome, reason, observation, category, text) => {
     const failed = { ...step(observation), outcome, reason } as AgentStep;

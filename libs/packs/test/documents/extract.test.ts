@@ -175,7 +175,7 @@ describe('a document that is not to be read', () => {
     writeFileSync(join(folder, 'broken.docx'), Buffer.from('PK\u0003\u0004 and nothing'));
     await refused('broken.docx', /cannot be read as DOCX/);
     writeFileSync(join(folder, 'broken.pdf'), '%PDF-1.4\n%%EOF');
-    await refused('broken.pdf', /cannot be read as PDF/);
+    await refused('broken.pdf', /cannot be read as PDF: .*[^.]\. Give a sound file/);
     for (const [name, content, sentence] of [
       ['a.rtf', '{\\rtf1\\ansi {\\b Bold}}', /“a\.rtf” is an RTF document, which is not read\. Save it as/],
       ['b.txt', '{\\rtf1\\ansi x}', /RTF/],
