@@ -120,7 +120,9 @@ function documentOf(said: string, format: DocumentFormat): ParsedDocument {
     throw new ToolUserError(`The document cannot be read: ${tooMuchMemory}. Take a smaller one.`);
   const why = /password/i.test(parsed.message)
     ? 'it is protected by a password'
-    : printable(parsed.message).slice(0, 200).replace(/[.\s]+$/, '');
+    : printable(parsed.message)
+        .slice(0, 200)
+        .replace(/[.\s]+$/, '');
   throw new ToolUserError(
     `The document cannot be read as ${format.toUpperCase()}: ${why}. Give a sound file of that kind.`,
   );
