@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
+import { benchBytes } from './bytes.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
 import { benchFairness, benchFairnessOnKafka } from './fairness.js';
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   discovery: benchDiscovery,
   descriptions: benchDescriptions,
   audit: benchAudit,
+  bytes: benchBytes,
   loop: benchLoop,
   fairness: benchFairness,
   'fairness-kafka': benchFairnessOnKafka,

@@ -225,6 +225,7 @@ function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
     availableTools: decision.eligible,
     filteredByGroup: decision.filteredByGroup,
     filteredByState: decision.filteredByState,
+    firstTools: null,
     inputTokens: 0,
     outputTokens: 0,
     cachedInputTokens: 0,

@@ -90,6 +90,7 @@ describe('what today’s services sign', () => {
       availableTools: ['a'],
       filteredByGroup: [],
       filteredByState: [],
+      firstTools: null,
     },
     ...{
       inputTokens: 1,
@@ -126,11 +127,12 @@ describe('what today’s services sign', () => {
       inForceVersion: '',
       signature: 'x',
       recordSignature: null,
+      list: null,
     };
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
-      ...{ toolChoice: null, recordSignature: null, fallbackGroups: [] },
+      ...{ toolChoice: null, recordSignature: null, fallbackGroups: [], list: null, hiddenPlaces: [] },
     };
     const there = <T>(record: string, value: T): readonly [sent: T, back: T] => {
       const [old, now] = [typeIn(release, record), today(record)];

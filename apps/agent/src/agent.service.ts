@@ -34,6 +34,7 @@ import {
   wasHandled,
   withReminder,
   withTokens,
+  withTools,
 } from '@sluice/run';
 import type { CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
 import {
@@ -108,21 +109,22 @@ export class AgentService implements OnModuleDestroy {
 
   async takeTurn(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations } = this.runtime;
-    const { record: toolset } = message;
+    const { record } = message;
     // A turn that had ended its run goes back to the filter, so what comes here is taken as any other, but only once.
     const redriven = await redrivenFrom(message, context, this.runtime);
     // An expired grant is the executor’s affair, since an answer needs none.
-    await verifyGrant(toolset, this.runtime);
+    await verifyGrant(record, this.runtime);
     await verifyRecord(asDeadLettered(message, redriven), this.runtime);
     // Before the model is asked: a copy of the record costs nothing, and ends no run a second time.
     const { isAgain } = await claimTurn(message, this.runtime);
     if (isAgain && context.attempt === 1 && (await this.wasHandled(message, context))) return [];
-    const cancelled = await cancelOf(toolset, this.runtime);
-    if (cancelled !== null) return this.endCancelled(message, toolset.run, cancelled, context);
-    if (clock.now() >= toolset.run.deadline) return this.outOfTime(message, context);
+    const cancelled = await cancelOf(record, this.runtime);
+    if (cancelled !== null) return this.endCancelled(message, record.run, cancelled, context);
+    if (clock.now() >= record.run.deadline) return this.outOfTime(message, context);
 
-    const notice = new RetryNotice(toolset, context, this.runtime);
-    const loaded = await configurations.version(toolset.configVersion);
+    const notice = new RetryNotice(record, context, this.runtime);
+    const loaded = await configurations.version(record.configVersion);
+    const toolset = withTools(record, loaded.evaluator);
     const direct = directTurn(toolset, loaded.evaluator);
     const move = nextMove(toolset, loaded.evaluator);
     const decision = move.kind === 'react' ? null : move.decision;

@@ -24,6 +24,7 @@ import {
   hasRoom,
   hideSecrets,
   noRoomForResult,
+  offeredIds,
   otherLabel,
   refusedCall,
   runCall,
@@ -67,7 +68,7 @@ export class Turn {
     private readonly runtime: Runtime,
   ) {
     this.progress = new TurnProgress(record, context, granting, runtime);
-    this.offered = new Set(record.offered);
+    this.offered = new Set(offeredIds(record, granting.evaluator));
     this.runTools = new RunTools(record, granting.evaluator);
   }
 

@@ -19,6 +19,7 @@ import {
   keepSender,
   ledByRequest,
   ledBySteps,
+  namingTools,
   originOf,
   recall,
   redrivenFrom,
@@ -37,7 +38,7 @@ import {
   withConditions,
   senderName,
 } from '@sluice/run';
-import type { EndedBy, Loaded, Origin, Redriven, RunIds } from '@sluice/run';
+import type { EndedBy, Loaded, OfferedBefore, Origin, Redriven, RunIds } from '@sluice/run';
 import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
@@ -147,7 +148,7 @@ export class FilterService {
     });
     const { requestId, sessionId, next } = record;
     const run = resumedRun({ run: record.run, asked: next }, redriven, loaded);
-    const about = { request: next, run, by: endedBy(message, run) };
+    const about = { request: next, run, by: endedBy(message, run), before: record };
     const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
     const [outputs, { isAgain }] = await Promise.all([decided, claimTurn(message, this.runtime, redriven?.owner)]);
@@ -193,7 +194,7 @@ export class FilterService {
 
   private async decide(
     ids: RunIds,
-    { request, run, by }: About & { readonly run: RunState },
+    { request, run, by, before = null }: About & { readonly run: RunState; readonly before?: OfferedBefore | null },
     loaded: Loaded,
     context: HandlerContext,
     origin?: Origin,
@@ -211,7 +212,9 @@ export class FilterService {
     if (decided.kind === 'end') return endRun(decided.response, request, by, context, this.runtime);
 
     const { decision } = decided;
-    const record = await signGrant(decided.record, this.runtime);
+    const isWhole = this.runtime.environment.toolsets === 'whole';
+    const granted = isWhole ? decided.record : namingTools(decided.record, decision, evaluator, before);
+    const record = await signGrant(granted, this.runtime);
     context.afterCommit(this.counting(decision.eligible.length, record));
     return [{ topic: topics.toolsets, key: ids.sessionId, record }];
   }

@@ -71,6 +71,7 @@ function log(count: number): Incoming[] {
         toolCalls: { a: n },
         principal: principal(n % 2 === 0 ? 'even' : 'odd'),
       },
+      firstTools: null,
       redrive: null,
       answer: null,
       parent: null,

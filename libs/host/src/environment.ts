@@ -97,6 +97,11 @@ export interface Environment {
   readonly traces?: TracesSettings | null;
   /** How long a stop lets running work end, in milliseconds. SLUICE_DRAIN_SECONDS, default 10. */
   readonly drainMs: number;
+  /**
+   * Whether Toolsets name their tools, or have their texts as well, as services of former versions need it in an
+   * upgrade. SLUICE_TOOLSETS, default named.
+   */
+  readonly toolsets?: 'named' | 'whole';
   /** Names this process and no other, also not itself after a restart. */
   readonly instance: string;
   /**
@@ -149,6 +154,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     logLevel: variables.oneOf('SLUICE_LOG_LEVEL', logLevels, 'info'),
     traces: readTraces(variables),
     drainMs: variables.integer('SLUICE_DRAIN_SECONDS', 10, 0, 3_600) * 1_000,
+    toolsets: variables.oneOf('SLUICE_TOOLSETS', ['named', 'whole'], 'named'),
     instance: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
     secret: (variable) => variables.secret(variable),
     forChild: (names) => {

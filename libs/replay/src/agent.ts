@@ -16,6 +16,7 @@ import {
   promptTokensOf,
   toolCall,
   turnModel,
+  withTools,
 } from '@sluice/run';
 import type { Move } from '@sluice/run';
 import type { Run } from '@sluice/contracts';
@@ -109,7 +110,8 @@ function toolsetsOf({ toolsets }: RunRecords, iteration: number): readonly Tools
 /** What the run’s strategy makes of the turn. A run that works by none needs no configuration for that. */
 function moveOf(toolset: Toolset, recorded: StrategyDecision | null, configurations: RecordedConfigurations): Move {
   if (toolset.run.strategy === null && recorded === null) return { kind: 'react' };
-  return nextMove(toolset, configurations.get(toolset.configVersion));
+  const evaluator = configurations.get(toolset.configVersion);
+  return nextMove(withTools(toolset, evaluator), evaluator);
 }
 
 /**
@@ -133,7 +135,7 @@ function modelOf(
   const { shown, nativeSearch, askedAgain } = recorded;
   // Tokens were counted by a tokenizer that may be another one now.
   return turnModel(
-    modelRequestOf(toolset, evaluator, shown, undefined, nativeSearch !== null),
+    modelRequestOf(withTools(toolset, evaluator), evaluator, shown, undefined, nativeSearch !== null),
     names[place] ?? recorded.name,
     passedOver,
     shown,

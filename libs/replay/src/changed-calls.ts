@@ -2,7 +2,7 @@ import { transition } from '@sluice/core';
 import type { Evaluator, Step } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterStep, decideTools, notMade, notRecorded, turnAfter } from '@sluice/run';
+import { afterStep, decideTools, notMade, notRecorded, offeredIds, turnAfter } from '@sluice/run';
 import type { CallInTurn } from '@sluice/run';
 import { admit } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
@@ -28,7 +28,7 @@ export async function changedCalls(
   if (record === undefined) throw new NotReplayable('Its ToolCall is not among the records.');
   const granting = configurations.get(record.configVersion);
   const stretches = stretchesOf(message, run);
-  const recorded = new Set(record.offered);
+  const recorded = new Set(offeredIds(record, granting));
   const unknown = notRecorded(record.run, candidate);
   if (unknown !== null) throw new NotReplayable(unknown);
   const offered = offeredBy(candidate, record, decidedAtOf(record, run));

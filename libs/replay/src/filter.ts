@@ -1,9 +1,17 @@
-import type { Principal, RunState } from '@sluice/core';
+import type { Evaluator, Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { beginning, decideIteration, denial, recordedConditions, acceptedRequest, withConditions } from '@sluice/run';
-import type { Cancelled, Iteration } from '@sluice/run';
+import {
+  acceptedRequest,
+  beginning,
+  decideIteration,
+  denial,
+  namingTools,
+  recordedConditions,
+  withConditions,
+} from '@sluice/run';
+import type { Cancelled, Iteration, OfferedBefore } from '@sluice/run';
 import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -19,6 +27,8 @@ interface Decided {
   readonly after: RunState;
   /** That its caller cancelled it, as its end says; absent where it goes on. */
   readonly cancelled?: Cancelled | null;
+  /** Whether the record names its tools; former versions wrote them out. */
+  readonly isNaming: boolean;
 }
 
 /** The tools of an iteration, from each record that it can have followed: a request, or the turn before. */
@@ -30,11 +40,12 @@ export function deriveToolset(
   const { iteration, configVersion, decidedAt: now, grant, recordSignature } = record;
   const { principal, startedAt } = record.run;
   if (principal === null) throw new NotReplayable('It does not say who asked.');
-  const decided = { configVersion, principal, startedAt, now, after: record.run };
+  const isNaming = record.list !== null;
+  const decided = { configVersion, principal, startedAt, now, after: record.run, isNaming };
   const iterations =
     iteration === 1 && record.run.parent === null
       ? fromRequests(run, decided, configurations)
-      : fromSteps(run, iteration - 1, { configVersion, now, after: record.run }, configurations);
+      : fromSteps(run, iteration - 1, { configVersion, now, after: record.run, isNaming }, configurations);
   return iterations.map((derived) =>
     derived.kind === 'end' ? derived.response : { ...derived.record, grant, recordSignature },
   );
@@ -56,7 +67,7 @@ export function deriveFilterEnd(
   if (principal === null) throw new NotReplayable('It does not say who asked.');
   // The ledger knew whether the run was cancelled, and the record says.
   const cancelled = record.error?.code === 'cancelled' ? record.error : null;
-  const after = { configVersion, now, after: record.run, cancelled };
+  const after = { configVersion, now, after: record.run, cancelled, isNaming: false };
   const asked = iteration === 0 && record.run.parent === null;
   const begun = asked ? fromRequests(run, { ...after, principal, startedAt }, configurations) : [];
   // A first turn that came back to be decided again ends before its first iteration as well.
@@ -66,7 +77,7 @@ export function deriveFilterEnd(
 
 function fromRequests(
   { requests }: RunRecords,
-  { configVersion, principal, startedAt, now, after, cancelled }: Decided,
+  { configVersion, principal, startedAt, now, after, cancelled, isNaming }: Decided,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   return requests.map((message): Iteration => {
@@ -78,7 +89,10 @@ function fromRequests(
     const run = { ...begun, redrive: after.redrive, memory: after.memory };
     const { measured, origin } = recordedConditions(after);
     const conditioned = withConditions(run, evaluator, measured, origin);
-    if (permission.ok) return decideIteration(ids, request, conditioned, evaluator, now, cancelled);
+    if (permission.ok) {
+      const iteration = decideIteration(ids, request, conditioned, evaluator, now, cancelled);
+      return isNaming ? naming(iteration, evaluator, null) : iteration;
+    }
     return { kind: 'end', response: denial(ids, permission.message, { request, run }, configVersion, now) };
   });
 }
@@ -86,7 +100,7 @@ function fromRequests(
 function fromSteps(
   { steps }: RunRecords,
   iteration: number,
-  { configVersion, now, after, cancelled }: Omit<Decided, 'principal' | 'startedAt'>,
+  { configVersion, now, after, cancelled, isNaming }: Omit<Decided, 'principal' | 'startedAt'>,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   // A turn that was granted and not taken can come back to be decided again, in its own iteration.
@@ -97,6 +111,12 @@ function fromSteps(
     const evaluator = configurations.get(configVersion);
     const own = goingOn({ ...run, iteration }, message, next, after, () => evaluator.configuration.limits);
     const going = withConditions(own, evaluator, recordedConditions(after).measured);
-    return decideIteration({ requestId, sessionId }, next, going, evaluator, now, cancelled);
+    const decided = decideIteration({ requestId, sessionId }, next, going, evaluator, now, cancelled);
+    return isNaming ? naming(decided, evaluator, message.record) : decided;
   });
+}
+
+function naming(iteration: Iteration, evaluator: Evaluator, before: OfferedBefore | null): Iteration {
+  if (iteration.kind === 'end') return iteration;
+  return { ...iteration, record: namingTools(iteration.record, iteration.decision, evaluator, before) };
 }

@@ -2,7 +2,7 @@ import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf } from '@slu
 import type { Decision, Evaluator, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
-import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd } from '@sluice/run';
+import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd, withTools } from '@sluice/run';
 import { approvalRequestOf } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
@@ -105,7 +105,7 @@ async function changesOf(
 ): Promise<readonly Change[] | null> {
   switch (message.topic) {
     case 'agent.toolsets':
-      return changedTools(message.record, candidate);
+      return changedTools(recordedTools(message.record, configurations), candidate);
     case 'agent.steps':
       // The call that became an agent’s run is considered with its turn.
       if (isAgentBeginning(message)) return null;
@@ -152,6 +152,11 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
     return spec === undefined || spec === null || same ? [] : [key];
   });
   return gained.length + lost.length + altered.length === 0 ? [] : [{ kind: 'tools', gained, lost, altered }];
+}
+
+/** With what each tool was then. */
+function recordedTools(record: Toolset, configurations: RecordedConfigurations): Toolset {
+  return record.list === null ? record : withTools(record, configurations.get(record.configVersion));
 }
 
 /** Whether both came of the same decision. */

@@ -166,6 +166,7 @@ export function agentBeginning(
     configVersion: record.configVersion,
     signature: null,
     recordSignature: null,
+    list: null,
     inForceVersion: inForce.configuration.version,
   };
 }

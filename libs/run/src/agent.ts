@@ -80,7 +80,7 @@ export function toolCall(
   run: Run,
   turn: Pick<ToolCall, 'thought' | 'calls' | 'omittedCalls' | 'model' | 'decision'>,
 ): ToolCall {
-  const { requestId, sessionId, iteration, request, groups, configVersion, tools, grant, toolChoice } = toolset;
+  const { requestId, sessionId, iteration, request, groups, configVersion, tools, list, grant, toolChoice } = toolset;
   return {
     requestId,
     sessionId,
@@ -90,7 +90,8 @@ export function toolCall(
     request,
     run,
     groups,
-    offered: tools.map((tool) => tool.id),
+    offered: list === null ? tools.map((tool) => tool.id) : [],
+    list,
     configVersion,
     grant,
     toolChoice,

@@ -153,6 +153,7 @@ export function returnedTurn(toolset: Toolset): AgentStepResult {
     run,
     configVersion,
     inForceVersion: '',
+    list: null,
     signature: grant,
     recordSignature: null,
   };

@@ -14,6 +14,7 @@ import {
 } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, ModelTool } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
+import { offeredIds } from './tool-list.js';
 
 /** Tools of a group that an answer names: with the longest names it stays under 32 KB. */
 export const mostNamed = 60;
@@ -89,6 +90,6 @@ export class RunTools {
   }
 
   private offered(): readonly ConfiguredTool[] {
-    return this.record.offered.flatMap((id) => this.evaluator.byId(id) ?? []);
+    return offeredIds(this.record, this.evaluator).flatMap((id) => this.evaluator.byId(id) ?? []);
   }
 }

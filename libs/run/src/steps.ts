@@ -152,7 +152,7 @@ export function stepResult(
   { state, calls, answer, did }: Pick<TurnSoFar, 'state' | 'calls' | 'answer' | 'did'>,
   inForceVersion: string,
 ): AgentStepResult {
-  const { requestId, sessionId, iteration, request, run, configVersion } = record;
+  const { requestId, sessionId, iteration, request, run, configVersion, list } = record;
   return {
     requestId,
     sessionId,
@@ -173,6 +173,7 @@ export function stepResult(
     signature: null,
     recordSignature: null,
     inForceVersion,
+    list,
   };
 }
 

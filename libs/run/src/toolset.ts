@@ -4,7 +4,10 @@ import type { AgentRequest, HiddenTool, OfferedTool, Toolset } from '@sluice/con
 /** Reasons beyond this many bytes give way to counts. */
 const hiddenBytes = 64 * 1024;
 
-/** The filter's decision as its record. */
+/**
+ * The filter’s decision with all texts, as those who decide about a turn take it, and as former versions wrote it: the
+ * log has what namingTools makes of it.
+ */
 export function toolset(
   ids: { readonly requestId: string; readonly sessionId: string },
   request: AgentRequest,
@@ -32,16 +35,18 @@ export function toolset(
     toolChoice,
     recordSignature: null,
     fallbackGroups: [],
+    list: null,
+    hiddenPlaces: [],
   };
 }
 
 /** Decisions share their lists (compileEvaluator), and so their records do. */
-const offeredForms = remembered((offered: readonly ConfiguredTool[]) => offered.map((tool) => wireForm(tool)));
+export const offeredForms = remembered((offered: readonly ConfiguredTool[]) => offered.map((tool) => wireForm(tool)));
 const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
   hidden: withinBudget(hidden),
   hiddenCounts: Object.freeze(countByReason(hidden)),
 }));
-const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
+export const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
   const { description, inputSchema, effect, schemaHash } = tool.spec;
   return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };

@@ -40,6 +40,7 @@ export function beginRun(
     availableTools: [],
     filteredByGroup: [],
     filteredByState: [],
+    firstTools: null,
     inputTokens: 0,
     outputTokens: 0,
     cachedInputTokens: 0,

@@ -1,7 +1,7 @@
 import { isDecidedReason } from '@sluice/core';
 import type { CallTimes, ConfiguredTool, Evaluator, Step, ToolExecResult } from '@sluice/core';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
-import { callIdOf, endedStep, noRoomForResult, refusedCall } from '@sluice/run';
+import { callIdOf, endedStep, noRoomForResult, offeredIds, refusedCall } from '@sluice/run';
 import type { CallInTurn, NextCall, NotMade, TurnSoFar } from '@sluice/run';
 import { nameIn } from '../approvals.js';
 import { recordedResult } from '../calls.js';
@@ -20,7 +20,7 @@ export function callIn(
 ): CallInTurn {
   const call = record.calls[index] as RequestedCall;
   const name = nameIn(run, record, call, index);
-  return { record, name, call, index, offered: new Set(record.offered), turn, steps, judges, at };
+  return { record, name, call, index, offered: new Set(offeredIds(record, judges.granting)), turn, steps, judges, at };
 }
 
 export function notMadeStep(

@@ -1,6 +1,7 @@
 import { equalJson, wellFormed } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import type { AgentRequest, Run } from '@sluice/contracts';
+import { sha256 } from '@sluice/contracts';
+import type { AgentRequest, Run, ToolList } from '@sluice/contracts';
 import { digestOfRun } from './run-digest.js';
 
 /** One turn, as a Toolset or a ToolCall describes it. */
@@ -13,8 +14,10 @@ export interface GrantedTurn {
   /** Groups and state decided on, after the default. */
   readonly groups: readonly string[];
   readonly state: string;
-  /** Ids of the tools that were offered. */
+  /** Ids of the tools that were offered; of no account where there is a list. */
   readonly tools: readonly string[];
+  /** The tools that were offered; null where an earlier version wrote the record. */
+  readonly list: ToolList | null;
   /** What the model may or must do with them, as the records have it (toolChoiceOf). */
   readonly toolChoice: string | null;
   readonly configVersion: string;
@@ -74,11 +77,17 @@ function named(turn: GrantedTurn): JsonObject {
     connections: principal?.connections,
     groups: turn.groups,
     state: turn.state,
-    tools: turn.tools,
+    // A list stands for its tools: grants do not grow with them.
+    ...(turn.list === null ? { tools: turn.tools } : { list: digestOfList(turn.list) }),
     choice: turn.toolChoice,
     config: turn.configVersion,
     digest: digestOfRun(turn.request, turn.run),
   });
+}
+
+/** Which tools, and what they take; where they are named is of no account. */
+function digestOfList({ hash, places }: ToolList): string {
+  return sha256(JSON.stringify([hash, places]));
 }
 
 /** Claims as they are signed and read back: texts are well-formed, and what is absent is not named. */

@@ -36,6 +36,7 @@ const turn: GrantedTurn = {
   groups: ['read-only'],
   state: 'undefined',
   tools: ['core__a'],
+  list: null,
   toolChoice: null,
   configVersion: 'c-1',
 };
