@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withTools } from '@sluice/run';
 import type { Model, ModelRequest, ModelTurn } from '@sluice/core';
 import { startSystem } from './harness/system.js';
 import type { TestSystem } from './harness/system.js';
@@ -66,9 +67,14 @@ describe('the descriptions that the agent’s model is sent', () => {
 
   it('leave the Toolset as it was: the truth of what may run', async () => {
     const [toolset] = await system.all('agent.toolsets');
-    const file = toolset?.record.tools.find(({ id }) => id === 'core__delete_file');
+    if (toolset === undefined) throw new Error('There is no Toolset.');
+    const { record } = toolset;
+    const { evaluator } = await system.embedded.runtime.configurations.version(record.configVersion);
+    const { tools } = withTools(record, evaluator);
+    const file = tools.find(({ id }) => id === 'core__delete_file');
     expect(JSON.parse(file?.inputSchema ?? '{}')).toHaveProperty('properties.path');
-    expect(toolset?.record.tools).toHaveLength(6);
+    expect(tools).toHaveLength(6);
+    expect(record.tools.map(({ id }) => id)).toEqual(tools.map(({ id }) => id));
   });
 
   it('are short, or held back: a deferred description is sent, a deferred tool is not (XB-21)', async () => {

@@ -71,7 +71,8 @@ rules:
     const closed = await opened.ask({ group: ['write'], state: 'analysis' });
     expect(short(closed.history)[0]).toEqual(['graph-update', 'policy_denied', 'closed_by_time']);
     const toolsets = await opened.all('agent.toolsets');
-    expect(toolsets.at(-1)?.record.hidden).toContainEqual({ key: 'graph-update', reasons: ['time'] });
+    const naming = toolsets.findLast(({ record }) => record.list?.since === record.iteration);
+    expect(naming?.record.hidden).toContainEqual({ key: 'graph-update', reasons: ['time'] });
 
     await expectEqualReplay(opened);
     expect(await underRules(opened, (own) => own)).toEqual([]);

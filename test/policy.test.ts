@@ -67,7 +67,10 @@ describe('budgets of a run (T-19b, C-08)', () => {
       false,
     ]);
     const toolsets = await opened.all('agent.toolsets');
-    expect(toolsets.at(-1)?.record.hidden).toContainEqual({ key: 'graph-update', reasons: ['budget'] });
+    // The last turn has the list of the one before, which names it.
+    const naming = toolsets.at(-1)?.record.list?.since;
+    expect(naming).toBe(toolsets.length - 1);
+    expect(toolsets[toolsets.length - 2]?.record.hidden).toContainEqual({ key: 'graph-update', reasons: ['budget'] });
     expect(toolsets.at(-1)?.record.run.toolCalls).toEqual({ [ids.update]: 2 });
     // Another run has calls of its own.
     expect(await play({ calls: [update] })).toMatchObject([{ outcome: 'ok' }]);

@@ -79,6 +79,8 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.states.diagram()
         case "list_tools":
             return sluice.tools.list(**args["query"])
+        case "get_specification":
+            return sluice.tools.specification(args["hash"])
         case "try_toolset":
             return sluice.tools.try_toolset(args["request"])
         case "audit_csv":

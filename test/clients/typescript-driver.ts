@@ -27,6 +27,7 @@ interface Args {
   readonly name: string;
   readonly question: string;
   readonly id: string;
+  readonly hash: string;
 }
 
 type Operation = (sluice: Sluice, args: Args) => Promise<unknown>;
@@ -69,6 +70,7 @@ const operations: Readonly<Record<string, Operation>> = {
   list_groups: (sluice) => sluice.groups.list(),
   get_group: (sluice, { name }) => sluice.groups.get(name),
   recommend_groups: (sluice, { question }) => sluice.groups.recommend(question),
+  get_specification: (sluice, { hash }) => sluice.tools.specification(hash),
   list_states: (sluice) => sluice.states.list(),
   state_diagram: (sluice) => sluice.states.diagram(),
   list_tools: (sluice, { query }) => sluice.tools.list(query as ListToolsQuery),

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Incoming } from '@sluice/bus';
 import { RunAccess } from '@sluice/host';
 import { agentRunIdOf, RunsWithin } from '@sluice/run';
+import { ofRecords } from '../../apps/gateway/src/record-view.js';
 import { AgentParts } from '../../apps/gateway/src/stream/agent-parts.js';
 
 const caller = { tenantId: 't', actorId: 'ada', subjectId: 'ada', groups: [], connections: [] };
@@ -30,7 +31,7 @@ function agentParts(): AgentParts {
   return new AgentParts(
     new RunsWithin('r'),
     () => new RunAccess(caller, facts),
-    (_, args) => args,
+    ofRecords,
   );
 }
 

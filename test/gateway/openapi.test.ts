@@ -134,6 +134,7 @@ describe('the gateway’s description of itself', () => {
       ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],
       ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`)],
       ['listGroups', 200, await fetch(`${gateway.url}/v1/groups`)],
+      ['readSpecification', 404, await fetch(`${gateway.url}/v1/specifications/none`)],
       ['readGroup', 200, await fetch(`${gateway.url}/v1/groups/admin`)],
       ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=Admin&state=anlysis`)],
       ['recommendGroups', 200, await fetch(`${gateway.url}/v1/groups/recommended?question=graph+entities`)],

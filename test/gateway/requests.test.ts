@@ -5,7 +5,8 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { signEnd } from '@sluice/run';
+import type { Toolset } from '@sluice/contracts';
+import { signEnd, withTools } from '@sluice/run';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
@@ -346,6 +347,11 @@ describe('requests over HTTP', () => {
   });
 
   it('list the tools that a run of the same caller is offered (K-53)', async () => {
+    const whole = async (record: Toolset | undefined): Promise<Toolset['tools']> => {
+      if (record === undefined) throw new Error('The run has no Toolset.');
+      const { evaluator } = await system.embedded.runtime.configurations.version(record.configVersion);
+      return withTools(record, evaluator).tools;
+    };
     const listed = async (who: Readonly<Record<string, string>>, query: string) => {
       const response = await fetch(`${gateway.url}/v1/tools${query}`, { headers: who });
       return { status: response.status, body: await json(response) };
@@ -365,7 +371,7 @@ describe('requests over HTTP', () => {
         state,
         group,
         fallback_groups: [],
-        tools: toolset?.record.tools.map((tool) => ({
+        tools: (await whole(toolset?.record)).map((tool) => ({
           id: tool.id,
           key: tool.key,
           description: tool.description,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withTools } from '@sluice/run';
 import { runTopics } from '@sluice/contracts';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
@@ -68,7 +69,9 @@ rules:
     expect((await post(`${gateway.url}/v1/runs`, request, { ...root, prefer: 'wait=20' })).status).toBe(200);
     const [toolset] = await system.all('agent.toolsets');
     if (toolset === undefined) throw new Error('The run has no Toolset.');
-    const { tools, hiddenCounts, configVersion, state, groups } = toolset.record;
+    const { hiddenCounts, configVersion, state, groups } = toolset.record;
+    const { evaluator } = await system.embedded.runtime.configurations.version(configVersion);
+    const { tools } = withTools(toolset.record, evaluator);
     expect(foretold).toMatchObject({
       ...{ config_version: configVersion, state, group: groups, tool_choice: null, fallback_groups: [] },
       hidden_counts: hiddenCounts,
@@ -81,6 +84,29 @@ rules:
     const listing = await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`, { headers: root });
     const { tools: listed } = (await listing.json()) as Tried;
     expect(listed.map(({ depends_on: _, ...tool }) => tool)).toEqual(foretold.tools);
+  });
+
+  it('says what a tool takes by the hash that its record names, to those who may ask for it', async () => {
+    const [toolset] = await system.all('agent.toolsets');
+    const { tools = [], configVersion } = toolset?.record ?? {};
+    const [named] = tools;
+    expect(named).toMatchObject({ description: '', inputSchema: '', schemaHash: expect.stringMatching(/.{20}/) });
+    const read = async (hash: string, who: Headers, query = ''): Promise<readonly [number, unknown]> => {
+      const response = await fetch(`${gateway.url}/v1/specifications/${hash}${query}`, { headers: who });
+      return [response.status, await response.json()];
+    };
+    const hash = named?.schemaHash ?? '';
+    const spec = system.embedded.runtime.configurations.current().evaluator.byId(named?.id ?? '')?.spec;
+    const found = {
+      ...{ config_version: configVersion, schema_hash: hash, input_schema: spec?.inputSchema },
+      tools: expect.arrayContaining([expect.objectContaining({ id: named?.id, description: spec?.description })]),
+    };
+    expect(await read(hash, root)).toMatchObject([200, found]);
+    expect(await read(hash, root, `?config_version=${configVersion}`)).toMatchObject([200, found]);
+    expect((await read(hash, root, '?config_version=c-none'))[0]).toBe(404);
+    expect((await read('none', root))[0]).toBe(404);
+    const hidden = spec === undefined ? [] : tools.filter(({ key }) => key === 'graph-update');
+    for (const { schemaHash } of hidden) expect((await read(schemaHash, bob))[0]).toBe(404);
   });
 
   it('knows the question, the choice and the history that the request brings', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withTools } from '@sluice/run';
 import type { ModelOptions, ModelRequest, ModelTurn } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { calls, ids, workflowConfiguration } from '../harness/configurations.js';
@@ -112,8 +113,9 @@ describe('a run’s loops over model and tools (spec/tool-use.md §4, §7)', () 
     const { of } = await play({ calls: [calls.query] }, { calls: [calls.analysis] });
     const catalogs = (await of(topics.toolsets)).map(({ record }) => record).filter((record) => 'tools' in record);
     expect(catalogs.map(({ tools }) => tools.length)).toEqual([2, 4, 2]);
-    for (const [at, { tools, hidden, configVersion }] of catalogs.entries()) {
-      const { evaluator } = await system.embedded.runtime.configurations.version(configVersion);
+    for (const [at, catalog] of catalogs.entries()) {
+      const { evaluator } = await system.embedded.runtime.configurations.version(catalog.configVersion);
+      const { tools, hidden } = withTools(catalog, evaluator);
       for (const { id, description, inputSchema } of tools) {
         const spec = evaluator.byId(id)?.spec;
         expect({ id, description, inputSchema: JSON.parse(inputSchema) as unknown }).toEqual({

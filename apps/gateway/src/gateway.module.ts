@@ -28,6 +28,7 @@ import { RefusalFilter } from './refusal-filter.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
+import { SpecificationsController } from './specifications.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
 
@@ -43,6 +44,7 @@ export class GatewayModule {
         AuditController,
         DeadLettersController,
         ToolsController,
+        SpecificationsController,
         GroupsController,
         DescriptionController,
       ],

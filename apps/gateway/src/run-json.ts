@@ -8,6 +8,7 @@ import type { Waiting } from '@sluice/run';
 import { RunProgress } from './run-progress.js';
 import type { Followed, RunAccess } from '@sluice/host';
 import type { ShownArguments } from '@sluice/core';
+import type { RecordView } from './record-view.js';
 import type { RunLocation } from './run-location.js';
 
 /** A run that has not ended, with its calls and tokens so far, and what it waits for. */
@@ -36,11 +37,11 @@ export async function endOf(
   followed: Followed,
   milliseconds: number,
   signatures: Verifier,
-  shown: ShownArguments,
+  view: RecordView,
 ): Promise<{ readonly end: object } | { readonly running: RunProgress } | 'not_theirs'> {
-  const progress = new RunProgress(shown);
+  const progress = new RunProgress(view);
   for await (const message of past) {
-    const end = await endIn(message, whose, progress, signatures, shown);
+    const end = await endIn(message, whose, progress, signatures, view.shown);
     if (end !== null) return end;
   }
   for (const until = performance.now() + milliseconds; ;) {
@@ -48,7 +49,7 @@ export async function endOf(
     const message = left <= 0 ? null : await followed.next(left);
     if (message === null || message === undefined) return { running: progress };
     if (!(await whose.concerns(message))) continue;
-    const end = await endIn(message, whose, progress, signatures, shown);
+    const end = await endIn(message, whose, progress, signatures, view.shown);
     if (end !== null) return end;
   }
 }

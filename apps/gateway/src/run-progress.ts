@@ -1,8 +1,9 @@
 import type { AgentStep, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
-import { asWritten } from '@sluice/core';
 import type { ShownArguments } from '@sluice/core';
+import { ofRecords } from './record-view.js';
+import type { RecordView } from './record-view.js';
 
 /** A call of a run as callers read it; `ok` is null while it has no result on record. */
 interface CallJson {
@@ -19,7 +20,7 @@ interface CallJson {
 
 /** What a run has called and used by the records so far: each of them has the run whole, so the latest one counts. */
 export class RunProgress {
-  constructor(private readonly shown: ShownArguments = asWritten) {}
+  constructor(private readonly view: RecordView = ofRecords) {}
 
   /** Steps that the request brought along are none of this run; null while their number is unknown. */
   private brought: number | null = null;
@@ -39,7 +40,7 @@ export class RunProgress {
         break;
       case 'agent.toolsets': {
         const { iteration, request, run } = message.record;
-        for (const { id, key } of message.record.tools) this.keys.set(id, key);
+        for (const { id, key } of this.view.offered(message.record)) this.keys.set(id, key);
         if (iteration === 1) this.brought = request.history.length;
         this.modelTurn = Math.max(this.modelTurn, iteration);
         this.see(request.history, run);
@@ -71,13 +72,16 @@ export class RunProgress {
     const pending = this.pending;
     const isDone = pending !== null && done.some(({ iteration }) => iteration >= pending.iteration);
     const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.open(pending, call, index));
-    return { tool_calls: [...done.map((step) => stepJson(step, this.shown)), ...open], tokens: tokensOf(this.run) };
+    return {
+      tool_calls: [...done.map((step) => stepJson(step, this.view.shown)), ...open],
+      tokens: tokensOf(this.run),
+    };
   }
 
   private open(record: ToolCall, call: RequestedCall, index: number): CallJson {
     const open = { ok: null, error: null, reason: null, state: null, started_at: null, duration_ms: null };
     const tool = this.keys.get(call.tool) ?? call.tool;
-    return { id: callIdOf(record, call, index), tool, arguments: this.shown(call.tool, call.arguments), ...open };
+    return { id: callIdOf(record, call, index), tool, arguments: this.view.shown(call.tool, call.arguments), ...open };
   }
 
   private see(history: readonly AgentStep[], run: Run | null): void {

@@ -32,7 +32,7 @@ import { beginOf, locationOfRequest, whereIs } from './run-location.js';
 import type { RunLocation } from './run-location.js';
 import { AgentParts } from './stream/agent-parts.js';
 import { runChunks } from './stream/run-stream.js';
-import { shownArguments } from '@sluice/core';
+import { recordView } from './record-view.js';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */
@@ -209,17 +209,17 @@ export class RunsService {
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
-    const shown = shownArguments(this.runtime.configurations.current().configuration.tools);
+    const read = recordView(this.runtime.configurations);
     if (preference.kind === 'stream') {
       const onFailure = (error: unknown): void =>
         this.runtime.log.warn(
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      const agents = new AgentParts(within, (runId) => this.accessToAgents(whose.caller, runId), shown);
-      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, shown, agents));
+      const agents = new AgentParts(within, (runId) => this.accessToAgents(whose.caller, runId), read);
+      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, read, agents));
     }
-    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, shown);
+    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, read);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', claimedElsewhere);
     if ('end' in end) answer.send(200, withWarnings(end.end, warnings));

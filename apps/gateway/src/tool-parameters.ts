@@ -4,3 +4,8 @@ export const toolParameters = {
   state: 'The state of the run; absent: `undefined`.',
   connections: 'The ids of the connections that tools may use, with commas between; `*` for all, absent: none.',
 } as const;
+
+/** Parameters of `GET /v1/specifications/{hash}`. */
+export const specificationParameters = {
+  config_version: 'The `config_version` of a record; absent: the configuration in force.',
+} as const;

@@ -1,14 +1,16 @@
 import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { dependsOn, notPermitted, requestWarnings, withoutFacts } from '@sluice/core';
-import type { Evaluator, Principal, Unknown } from '@sluice/core';
+import { dependsOn, requestWarnings, withoutFacts } from '@sluice/core';
+import type { Decision, Evaluator, Unknown } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { OfferedTool, Toolset } from '@sluice/contracts';
+import type { Toolset } from '@sluice/contracts';
 import { beginning, channelHeader, decideIteration, originOf, withConditions } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Caller } from './caller.js';
 import { sendTagged } from './etag.js';
+import { listed, shownGroups } from './listed-tool.js';
+import type { ShownGroups } from './listed-tool.js';
 import { Permission } from './permission.js';
 import type { PermittedRoute } from './permission.js';
 import { Refusal } from './refusal.js';
@@ -50,15 +52,15 @@ export class ToolsController {
     const { group, state, connections } = query;
     const asked = { question: 'Which tools?', group: names(group), state, connections: names(connections) };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
-    const { decided, groups, evaluator } = await this.decide(request, caller, 'GET /v1/tools', unknown);
-    const { configVersion, tools, state: inState, fallbackGroups } = decided;
+    const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'GET /v1/tools', unknown);
+    const { configVersion, state: inState, fallbackGroups } = decided;
     const shown = shownGroups(evaluator, caller.principal);
     const listing = {
       config_version: configVersion,
       state: inState,
       group: groups,
       fallback_groups: fallbackGroups,
-      tools: tools.map((tool) => {
+      tools: offered.map((tool) => {
         const open = dependsOn(evaluator, tool.id, unknown);
         return { ...listed(tool, shown), ...(open.length === 0 ? {} : { depends_on: open }) };
       }),
@@ -73,16 +75,16 @@ export class ToolsController {
   async toolset(@ByCaller() caller: Caller, @Req() http: Request): Promise<object> {
     const { request } = requestOf(strictBody(http, ['AgentRequest']));
     requireSize(topics.requests, request);
-    const { decided, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
+    const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
     const shown = shownGroups(evaluator, caller.principal);
-    const { configVersion, state, tools, toolChoice, fallbackGroups } = decided;
+    const { configVersion, state, toolChoice, fallbackGroups } = decided;
     const listing = {
       config_version: configVersion,
       state,
       group: groups,
       fallback_groups: fallbackGroups,
       tool_choice: toolChoice,
-      tools: tools.map((tool) => listed(tool, shown)),
+      tools: offered.map((tool) => listed(tool, shown)),
       hidden_counts: hiddenCounts(decided.hidden, shown),
     };
     return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
@@ -99,35 +101,20 @@ export class ToolsController {
     const judged = withConditions(run, evaluator, await this.loads.measured(loaded), origin);
     const iteration = decideIteration(request, request, judged, evaluator, clock.now());
     if (iteration.kind === 'end') throw new Refusal(400, 'invalid_request', iteration.response.error?.message ?? '');
-    const { hidden } = iteration.decision;
-    return { decided: { ...iteration.record, hidden }, groups, evaluator: loaded.evaluator };
+    const { hidden, offered } = iteration.decision;
+    return { decided: { ...iteration.record, hidden }, offered, groups, evaluator: loaded.evaluator };
   }
 }
 
 interface Decided {
   readonly decided: Toolset;
+  readonly offered: Decision['offered'];
   readonly groups: readonly string[];
   readonly evaluator: Evaluator;
 }
 
 function names(given: unknown): unknown {
   return typeof given === 'string' ? given.split(',').filter((name) => name !== '') : given;
-}
-
-/** By the key of a tool, those of its groups that the caller may ask for: of others it learns no name. */
-type ShownGroups = (key: string) => readonly string[];
-
-function shownGroups({ configuration }: Evaluator, { groups: permitted }: Principal): ShownGroups {
-  const { tools, groupTree } = configuration;
-  const all = [...new Set(tools.flatMap(({ groups }) => groups))];
-  const others = new Set(notPermitted(all, permitted, groupTree));
-  const shown = new Map(tools.map(({ key, groups }) => [key, groups.filter((group) => !others.has(group))]));
-  return (key) => shown.get(key) ?? [];
-}
-
-function listed({ id, key, description, effect, schemaHash, inputSchema }: OfferedTool, shown: ShownGroups): object {
-  const schema = { input_schema: JSON.parse(inputSchema) as unknown, schema_hash: schemaHash };
-  return { id, key, description, effect, groups: shown(key), ...schema };
 }
 
 /** By their first reason, of the tools in groups that the caller may ask for. */

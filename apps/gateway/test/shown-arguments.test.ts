@@ -4,6 +4,7 @@ import { shownArguments } from '@sluice/core';
 import type { ConfiguredTool } from '@sluice/core';
 import { CallParts } from '../src/stream/call-parts.js';
 import { RunProgress } from '../src/run-progress.js';
+import { ofRecords } from '../src/record-view.js';
 
 const schema = { type: 'object', properties: { user: { type: 'string' }, token: { type: 'string', writeOnly: true } } };
 const tools = [
@@ -22,7 +23,7 @@ describe('the arguments that callers read', () => {
   });
 
   it('are those of calls in the JSON of a run and in its stream', () => {
-    const progress = new RunProgress(shown);
+    const progress = new RunProgress({ ...ofRecords, shown });
     const step = make.agentStep({ action: 'login', arguments: written, outcome: 'ok', iteration: 1 });
     const history = [step, { ...step, action: 'now' }];
     progress.add({ topic: 'agent.responses', record: { history, run: null } } as unknown as Parameters<RunProgress['add']>[0]); // prettier-ignore

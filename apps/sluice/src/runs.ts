@@ -1,4 +1,5 @@
 import { localPrincipal } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Run, Toolset } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
@@ -55,7 +56,6 @@ const mostRuns = 100_000;
 /** The runs of a log that the filter selects, the oldest first. A record that cannot be read is skipped. */
 export async function readRuns(log: LogReader, filter: RunFilter): Promise<readonly RunSummary[]> {
   const runs = new Map<string, RunSummary>();
-  const ids = new Map<string, string>();
   const from = filter.since === null ? 'start' : { time: filter.since };
   const options = { from, onUndecodable: () => undefined } as const;
   for await (const message of log.read([topics.toolsets, topics.responses], options)) {
@@ -64,15 +64,33 @@ export async function readRuns(log: LogReader, filter: RunFilter): Promise<reado
     const name = JSON.stringify([tenantOf(message) ?? localPrincipal.tenantId, record.sessionId, record.requestId]);
     const known = runs.get(name);
     if (message.topic === 'agent.toolsets') {
-      for (const { id, key } of message.record.tools) ids.set(id, key);
       if (known === undefined || known.endedAt === null) runs.set(name, underWay(message.record));
     } else runs.set(name, ended(message.record, known));
     const oldest = runs.keys().next().value;
     if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest);
   }
-  const tool = filter.tool === null ? null : (ids.get(filter.tool) ?? filter.tool);
+  const tool = filter.tool === null ? null : await keyOf(filter.tool, log);
   const selected = [...runs.values()].filter((run) => isSelected(run, { ...filter, tool }));
   return selected.toSorted((one, other) => one.startedAt - other.startedAt).slice(-filter.most);
+}
+
+/** The key of a tool that has this id in a configuration of the log, the last one first; else what is given. */
+async function keyOf(idOrKey: string, log: LogReader): Promise<string> {
+  let key = idOrKey;
+  for await (const { record } of log.read([topics.config], { from: 'start', onUndecodable: () => undefined })) {
+    const found = toolsIn(record.configuration).find(({ id }) => id === idOrKey);
+    if (found !== undefined) key = found.key;
+  }
+  return key;
+}
+
+/** None in what is no configuration: it is the filter’s word that there are runs by it. */
+function toolsIn(configuration: string): Configuration['tools'] {
+  try {
+    return (JSON.parse(configuration) as Partial<Configuration>).tools ?? [];
+  } catch {
+    return [];
+  }
 }
 
 function underWay({ requestId, sessionId, request, run, state, iteration }: Toolset): RunSummary {

@@ -92,7 +92,7 @@ export { requestPosition, claimingRequest } from './claims/claiming-request.js';
 export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
 export type { NamedRun } from './claims/run-names.js';
 export { isTurnClaimed, requestOwner, claimRequest, claimTurn } from './claims/requests-and-turns.js';
-export { Configurations } from './configuration/configurations.js';
+export { Configurations, loadedFrom } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
 export {
   configurationRecord,

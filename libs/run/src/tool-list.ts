@@ -1,7 +1,16 @@
 import { atToolPlaces, Fault, sizeOfPlaces, toToolPlaces } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { FirstTools, HiddenPlaces, HiddenTool, OfferedTool, Run, ToolCall, ToolList, Toolset } from '@sluice/contracts';
+import type {
+  FirstTools,
+  HiddenPlaces,
+  HiddenTool,
+  OfferedTool,
+  Run,
+  ToolCall,
+  OfferedList,
+  Toolset,
+} from '@sluice/contracts';
 import { offeredForms, wireForm } from './toolset.js';
 
 /** A list of more tools is not named in records: it has their places in the configuration. */
@@ -12,7 +21,7 @@ const namedOfLonger = 16;
 
 /** What the turn before was offered, and under which configuration. */
 export interface OfferedBefore {
-  readonly list: ToolList | null;
+  readonly list: OfferedList | null;
   readonly configVersion: string;
 }
 
@@ -98,7 +107,10 @@ function withFirstTools(run: Run, evaluator: Evaluator): Run {
 }
 
 /** The keys of a run’s first lists, whole; `evaluator` is of the configuration that `first` names. */
-export function firstKeys(first: FirstTools, evaluator: Evaluator): Pick<Run, 'availableTools' | 'filteredByGroup' | 'filteredByState'> {
+export function firstKeys(
+  first: FirstTools,
+  evaluator: Evaluator,
+): Pick<Run, 'availableTools' | 'filteredByGroup' | 'filteredByState'> {
   const keysAt = (places: readonly number[]) => toolsAt(places, evaluator).map(({ key }) => key);
   return {
     availableTools: keysAt(first.available),
@@ -135,7 +147,10 @@ export function withTools(record: Toolset, evaluator: Evaluator): Toolset {
 }
 
 /** Ids of the tools that the turn was offered. */
-export function offeredIds({ list, offered }: Pick<ToolCall, 'list' | 'offered'>, evaluator: Evaluator): readonly string[] {
+export function offeredIds(
+  { list, offered }: Pick<ToolCall, 'list' | 'offered'>,
+  evaluator: Evaluator,
+): readonly string[] {
   return list === null ? offered : toolsAt(list.places, evaluator).map(({ id }) => id);
 }
 
@@ -144,7 +159,7 @@ export function offeredCount({ list, tools }: Pick<Toolset, 'list' | 'tools'>): 
   return list === null ? tools.length : sizeOfPlaces(list.places);
 }
 
-function toolsOf({ places }: ToolList, evaluator: Evaluator): readonly OfferedTool[] {
+function toolsOf({ places }: OfferedList, evaluator: Evaluator): readonly OfferedTool[] {
   let lists = resolved.get(evaluator);
   if (lists === undefined) resolved.set(evaluator, (lists = new Map()));
   const name = places.join();

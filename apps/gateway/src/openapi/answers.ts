@@ -205,6 +205,12 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       },
       open,
     ),
+    Specification: object('What a tool takes.', {
+      ...version,
+      schema_hash: text('The hash that was asked for.'),
+      input_schema: { type: ['object', 'boolean'], description: 'The JSON Schema of the arguments.' },
+      tools: list(ref('OfferedTool'), 'The tools that have this schema, of groups that the caller may ask for.'),
+    }),
     GroupList: object('The groups that the caller may ask for.', {
       ...version,
       groups: list(ref('ListedGroup'), 'The groups.'),

@@ -4,7 +4,7 @@ import { approvalParameters, runParameters, sessionParameters, stepParameters } 
 import { locationParameters } from '../run-location.js';
 import * as examples from './examples.js';
 import type { Example } from './examples.js';
-import { toolParameters } from '../tool-parameters.js';
+import { specificationParameters, toolParameters } from '../tool-parameters.js';
 
 /**
  * Whom an operation admits: `anyone`, without a credential; a `caller`, who needs the local secret where no identity is
@@ -230,6 +230,23 @@ export const operations: readonly Operation[] = [
     answers: json('TriedToolset', 'The tools.'),
     example: examples.tryToolsetExample,
     refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'readSpecification',
+      client: 'tools.specification',
+      without: 'nothing',
+      method: 'get',
+      path: '/v1/specifications/{hash}',
+      tag: 'Tools',
+    },
+    summary: 'Read what a tool takes, by the hash of its schema',
+    description:
+      'Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it.',
+    places: { hash: 'The `schema_hash` of a tool.' },
+    query: specificationParameters,
+    answers: json('Specification', 'The schema, and the tools that have it.'),
+    refusals: [400, 401, 403, 404, 500, 503],
   },
   {
     ...{

@@ -1,4 +1,4 @@
-import type { ShownArguments } from '@sluice/core';
+import type { RecordView } from '../record-view.js';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { RunAccess } from '@sluice/host';
@@ -24,14 +24,14 @@ export class AgentParts {
   constructor(
     private readonly within: RunsWithin,
     private readonly accessTo: (runId: string) => RunAccess,
-    private readonly shown: ShownArguments,
+    private readonly view: RecordView,
   ) {}
 
   /** Null where the record is of no agent’s run. */
   async of(message: Incoming): Promise<readonly Data[] | null> {
     const call = this.within.of(requestIdOf(message), message)?.at(-1);
     if (call === undefined) return null;
-    const run = this.runs.get(call.runId) ?? { whose: this.accessTo(call.runId), parts: RunParts.ofAgent(this.shown) };
+    const run = this.runs.get(call.runId) ?? { whose: this.accessTo(call.runId), parts: RunParts.ofAgent(this.view) };
     this.runs.set(call.runId, run);
     // Another caller may have chosen the id for a run of its own.
     if (!(await run.whose.concerns(message)) || run.whose.of(message) !== 'tell') return [];

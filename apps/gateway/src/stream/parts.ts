@@ -12,8 +12,8 @@ import type {
 import { recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
-import { asWritten } from '@sluice/core';
-import type { ShownArguments } from '@sluice/core';
+import { ofRecords } from '../record-view.js';
+import type { RecordView } from '../record-view.js';
 import { CallParts } from './call-parts.js';
 import { TextPart } from './text-part.js';
 
@@ -55,13 +55,13 @@ export class RunParts {
   private readonly text = new TextPart(() => this.parts++);
   private readonly callParts: CallParts;
 
-  constructor(shown: ShownArguments = asWritten) {
-    this.callParts = new CallParts(() => this.parts++, shown);
+  constructor(private readonly view: RecordView = ofRecords) {
+    this.callParts = new CallParts(() => this.parts++, view.shown);
   }
 
   /** Of an agent’s run, which begins without steps. */
-  static ofAgent(shown: ShownArguments): RunParts {
-    const parts = new RunParts(shown);
+  static ofAgent(view: RecordView): RunParts {
+    const parts = new RunParts(view);
     parts.brought = 0;
     return parts;
   }
@@ -104,10 +104,12 @@ export class RunParts {
     ];
   }
 
-  private offered({ iteration, state, tools, requestId, request, run }: Toolset): readonly AssistantStreamChunk[] {
+  private offered(toolset: Toolset): readonly AssistantStreamChunk[] {
+    const { iteration, state, requestId, request, run } = toolset;
     this.learn(iteration, request.history);
     if (iteration < this.iteration || iteration <= this.offeredIn) return [];
     this.offeredIn = iteration;
+    const tools = this.view.offered(toolset);
     for (const { key, id } of tools) this.toolIds.set(key, id);
     return [
       ...this._begin(iteration, requestId, request.history, run),

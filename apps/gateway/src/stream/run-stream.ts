@@ -1,4 +1,4 @@
-import type { ShownArguments } from '@sluice/core';
+import type { RecordView } from '../record-view.js';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
@@ -26,10 +26,10 @@ export async function* runChunks(
   past: Iterable<Incoming> | AsyncIterable<Incoming>,
   followed: Followed,
   onFailure: (error: unknown) => void,
-  shown: ShownArguments,
+  view: RecordView,
   agents: AgentParts,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
-  const parts = new RunParts(shown);
+  const parts = new RunParts(view);
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since, ...(token === null ? {} : { token }) });

@@ -1,4 +1,4 @@
-import { isJsonObject, printableIn } from '@sluice/core';
+import { isJsonObject, printableIn, sizeOfPlaces } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import type { SessionEntry } from '../audit/session.js';
 import type { Paint } from './paint.js';
@@ -36,7 +36,7 @@ export class AuditStory {
       case 'access_denied':
         return `${who(d)} ${paint.bad('was denied')} ${text(d, 'route')}${named(d)}: ${text(d, 'message')} ${paint.dim(`(${text(d, 'code')})`)}; asked for ${list(d, 'requested_groups')}, may ask for ${list(d, 'permitted_groups')}`;
       case 'tools_granted':
-        return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${list(d, 'offered')}; hidden: ${hidden(d)}${remembered(d)} ${paint.dim(`configuration ${version}`)}`;
+        return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${offered(d)}; hidden: ${hidden(d)}${remembered(d)} ${paint.dim(`configuration ${version}`)}`;
       case 'calls_chosen':
         return `${byPlan(d) ? 'the plan’s step' : 'the model chose'} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(asked(d))}${decided(d)}`;
       case 'tool_call':
@@ -150,6 +150,16 @@ function names(details: JsonObject, name: string, member: string): string {
   const found = details[name];
   if (!Array.isArray(found)) return 'nothing';
   return found.map((one: JsonValue) => text(one as JsonObject, member)).join(', ');
+}
+
+/** Long lists stand there by their places, and those that stay the same in a run are named once. */
+function offered(details: JsonObject): string {
+  const [since, iteration] = [details['offered_since'], details['iteration']];
+  const places = details['offered_places'];
+  if (!Array.isArray(places) || places.length === 0 || list(details, 'offered') !== 'none')
+    return list(details, 'offered');
+  if (since !== iteration) return `the same as in iteration ${String(since)}`;
+  return `${sizeOfPlaces(places as number[])} tools`;
 }
 
 function hidden(details: JsonObject): string {

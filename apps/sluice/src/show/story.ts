@@ -12,6 +12,7 @@ import type {
   Toolset,
 } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { offeredCount } from '@sluice/run';
 import { whoMayApprove } from '../approvals/who-may-approve.js';
 import type { Paint } from './paint.js';
 
@@ -57,14 +58,21 @@ export class Story {
     this.write(
       `\n${paint.strong(`Iteration ${toolset.iteration}`)}  ${paint.dim('in state')} ${paint.state(toolset.state)}\n`,
     );
-    this.line('offered', toolset.tools.map((tool) => paint.tool(tool.key)).join(', ') || 'no tools');
+    this.line('offered', this.tools(toolset));
     if (toolset.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(toolset.toolChoice)));
     if (toolset.iteration === 1 && (toolset.run.memory ?? []).length > 0)
       this.line('memory', `earlier runs: ${(toolset.run.memory ?? []).map(({ requestId }) => requestId).join(', ')}`);
-    const hidden = toolset.hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`);
-    this.line('hidden', paint.dim(hidden.join(', ') || 'nothing'));
+    this.line('hidden', paint.dim(hiddenIn(toolset)));
     if (toolset.unknownGroups.length > 0)
       this.line('unknown', `groups that no tool carries: ${toolset.unknownGroups.join(', ')}`);
+  }
+
+  private tools(toolset: Toolset): string {
+    const { list, tools, iteration } = toolset;
+    if (tools.length > 0) return tools.map((tool) => this.paint.tool(tool.key)).join(', ');
+    const count = offeredCount(toolset);
+    if (count === 0 || list === null) return 'no tools';
+    return list.since < iteration ? `the same as in iteration ${list.since} (${count})` : `${count} tools`;
   }
 
   private decision({ decision }: Pick<ToolCall, 'decision'>): void {
@@ -168,4 +176,11 @@ export function shortenApart(was: string, is: string, characters = shownCharacte
 export function shorten(text: string, characters = shownCharacters): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length <= characters ? line : `${line.slice(0, characters - 1)}…`;
+}
+
+/** By name where the record has them, else how many for each first reason. */
+function hiddenIn({ hidden, hiddenCounts }: Toolset): string {
+  if (hidden.length > 0) return hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
+  const counts = Object.entries(hiddenCounts).map(([reason, count]) => `${count} (${reason})`);
+  return counts.join(', ') || 'nothing';
 }

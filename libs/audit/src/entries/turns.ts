@@ -16,7 +16,7 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft
     granted_groups: toolset.groups,
     state: toolset.state,
     offered: tools.map(({ key }) => key),
-    offered_hash: sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))),
+    ...listOf(toolset),
     hidden: hidden.map(({ key, reasons }) => ({ key, reasons })),
     hidden_counts: hiddenCounts,
     unknown_groups: toolset.unknownGroups,
@@ -32,6 +32,19 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft
     // Which request it began with: that of another tenant may have the same ids.
     ...(toolset.iteration === 1 ? { question_hash: sha256(toolset.request.question) } : {}),
   });
+}
+
+/** What was offered and what was not, for lists that the record does not name and to compare those that it does. */
+function listOf({ list, tools, hiddenPlaces }: Toolset): JsonObject {
+  if (list === null)
+    return { offered_hash: sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))) };
+  const hidden = hiddenPlaces.map(({ reasons, places }) => ({ reasons, places }));
+  return {
+    offered_hash: list.hash,
+    offered_places: list.places,
+    offered_since: list.since,
+    ...(hidden.length === 0 ? {} : { hidden_places: hidden }),
+  };
 }
 
 /** What the model wants to call: the arguments by their hashes, since they are not validated yet. */

@@ -1,7 +1,7 @@
 import { equalJson, wellFormed } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentRequest, Run, ToolList } from '@sluice/contracts';
+import type { AgentRequest, Run, OfferedList } from '@sluice/contracts';
 import { digestOfRun } from './run-digest.js';
 
 /** One turn, as a Toolset or a ToolCall describes it. */
@@ -17,7 +17,7 @@ export interface GrantedTurn {
   /** Ids of the tools that were offered; of no account where there is a list. */
   readonly tools: readonly string[];
   /** The tools that were offered; null where an earlier version wrote the record. */
-  readonly list: ToolList | null;
+  readonly list: OfferedList | null;
   /** What the model may or must do with them, as the records have it (toolChoiceOf). */
   readonly toolChoice: string | null;
   readonly configVersion: string;
@@ -86,7 +86,7 @@ function named(turn: GrantedTurn): JsonObject {
 }
 
 /** Which tools, and what they take; where they are named is of no account. */
-function digestOfList({ hash, places }: ToolList): string {
+function digestOfList({ hash, places }: OfferedList): string {
   return sha256(JSON.stringify([hash, places]));
 }
 

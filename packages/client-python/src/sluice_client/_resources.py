@@ -40,6 +40,10 @@ class Tools:
         """The first decision about the request, as it would be made now. Nothing is published, and no run begins."""
         return await self._transport.run(Call("/v1/toolsets", model(models.TriedToolset), method="POST", body=body_of(request)))
 
+    async def specification(self, hash: str, **query: Unpack[models.ReadSpecificationQuery]) -> models.Specification:
+        """Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it."""
+        return await self._transport.run(Call(f"/v1/specifications/{quote(hash, safe='')}", model(models.Specification), query={**query}))
+
 
 class GroupsCalls:
     def __init__(self, transport: Transport) -> None:

@@ -367,6 +367,15 @@ class OfferedTool(Answer):
     depends_on: list[Literal["tenant", "actor", "channel", "claims", "state", "question", "load", "history"] | str] | None = Field(default=None, description="What rules about it ask for and only a run has; absent where all of it is known.")
 
 
+class Specification(Answer):
+    """What a tool takes."""
+
+    config_version: str = Field(description="The version of the configuration that decided.")
+    schema_hash: str = Field(description="The hash that was asked for.")
+    input_schema: dict[str, Any] | bool = Field(description="The JSON Schema of the arguments.")
+    tools: list[OfferedTool] = Field(description="The tools that have this schema, of groups that the caller may ask for.")
+
+
 class GroupList(Answer):
     """The groups that the caller may ask for."""
 
@@ -748,6 +757,13 @@ class ListToolsQuery(TypedDict, total=False):
 
     connections: list[str]
     """The ids of the connections that tools may use, with commas between; `*` for all, absent: none."""
+
+
+class ReadSpecificationQuery(TypedDict, total=False):
+    """The query of: Read what a tool takes, by the hash of its schema."""
+
+    config_version: str
+    """The `config_version` of a record; absent: the configuration in force."""
 
 
 class RecommendGroupsQuery(TypedDict, total=False):

@@ -525,6 +525,18 @@ export interface OfferedTool {
   readonly depends_on?: readonly ("tenant" | "actor" | "channel" | "claims" | "state" | "question" | "load" | "history")[];
 }
 
+/** What a tool takes. */
+export interface Specification {
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** The hash that was asked for. */
+  readonly schema_hash: string;
+  /** The JSON Schema of the arguments. */
+  readonly input_schema: Readonly<Record<string, unknown>> | boolean;
+  /** The tools that have this schema, of groups that the caller may ask for. */
+  readonly tools: readonly OfferedTool[];
+}
+
 /** The groups that the caller may ask for. */
 export interface GroupList {
   /** The version of the configuration that decided. */
@@ -1008,6 +1020,12 @@ export interface ListToolsQuery {
   readonly state?: string;
   /** The ids of the connections that tools may use, with commas between; `*` for all, absent: none. */
   readonly connections?: readonly string[];
+}
+
+/** The query of: Read what a tool takes, by the hash of its schema. */
+export interface ReadSpecificationQuery {
+  /** The `config_version` of a record; absent: the configuration in force. */
+  readonly config_version?: string;
 }
 
 /** The query of: Recommend groups for a question. */
