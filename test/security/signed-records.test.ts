@@ -188,7 +188,10 @@ describe('a Toolset that the filter signed with an input schema that is no JSON 
       await system.ask({ requestId: 'honest', group: ['read-only'] });
       const { record } = await latest(system, 'agent.toolsets', 'honest');
       const tools = record.tools.map((tool) => ({ ...tool, inputSchema }));
-      const odd = await signGrant({ ...record, requestId: 'odd', sessionId: 'odd', tools, list: null }, system.embedded.runtime);
+      const odd = await signGrant(
+        { ...record, requestId: 'odd', sessionId: 'odd', tools, list: null },
+        system.embedded.runtime,
+      );
       expect(await smuggle(system, 'agent.toolsets', odd)).toMatchObject({
         code: 'schema_invalid',
         reason: expect.stringContaining(`The input schema of the tool ${tools[0]?.id} `),

@@ -38,11 +38,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   return 0;
 }
 
-async function specifications(
-  hash: string,
-  file: string | undefined,
-  surroundings: CommandContext,
-): Promise<number> {
+async function specifications(hash: string, file: string | undefined, surroundings: CommandContext): Promise<number> {
   const configurations =
     file === undefined ? await recorded(surroundings) : [await configurationOf(file, surroundings)];
   const said = new Set<string>();
