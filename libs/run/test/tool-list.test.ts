@@ -81,7 +81,7 @@ describe('a Toolset', () => {
     expect(decided(few).named.run.firstTools).toBeNull();
   });
 
-  it('names the iteration that has the same list, and writes another one anew', () => {
+  it('names the iteration that has the same list, and writes out another one', () => {
     const { list, configVersion } = decided(few).named;
     const again = decided(few, { list, configVersion }).named;
     expect([again.tools, again.hidden, again.list]).toEqual([[], [], { ...list, since: 1 }]);
