@@ -4,6 +4,7 @@ import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { isApprovalNeeded } from '../approvals/request.js';
 import { expected } from './confidence/expected.js';
 import type { Expected } from './confidence/expected.js';
+import { offeredIds } from '../tool-list.js';
 import { flowOf, heldStep } from './confidence/flow.js';
 import { personalReview } from './confidence/move.js';
 import { planIn } from './plan.js';
@@ -52,7 +53,8 @@ function wanted(progress: PlanProgress): string {
 
 /** What the run’s next call is to be, by the same rule that the agent asks by. */
 function expectedOf(record: ToolCall, evaluator: Evaluator): Expected {
-  const { request, offered } = record;
+  const { request } = record;
+  const offered = offeredIds(record, evaluator);
   return expected(flowOf(record, evaluator), { state: request.state, offered }, evaluator);
 }
 
