@@ -140,7 +140,7 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         state: record.state,
         offered: record.tools.map(({ key }) => key),
         offered_hash: record.list?.hash,
-        offered_places: record.list?.places,
+        offered_indexes: record.list?.indexes,
         offered_since: record.list?.since,
         hidden: record.hidden.map(({ key, reasons }) => ({ key, reasons })),
         hidden_counts: record.hiddenCounts,

@@ -132,7 +132,7 @@ describe('what today’s services sign', () => {
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
       ...{ unknownGroups: [], unavailable: [], configVersion: 'v', decidedAt: 3, grant: 'x' },
-      ...{ toolChoice: null, recordSignature: null, fallbackGroups: [], list: null, hiddenPlaces: [] },
+      ...{ toolChoice: null, recordSignature: null, fallbackGroups: [], list: null, hiddenIndexes: [] },
     };
     const there = <T>(record: string, value: T): readonly [sent: T, back: T] => {
       const [old, now] = [typeIn(release, record), today(record)];

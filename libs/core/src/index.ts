@@ -160,7 +160,7 @@ export { asksFor, dependsOn, ruleFactNames, withoutFacts } from './rules/partly-
 export type { Unknown } from './rules/partly-known.js';
 export { requestWarnings } from './rules/request-warnings.js';
 export type { RequestWarning } from './rules/request-warnings.js';
-export { atToolPlaces, sizeOfPlaces, toToolPlaces } from './rules/tool-places.js';
+export { atToolIndexes, toolIndexCount, toToolIndexes } from './rules/tool-indexes.js';
 export { compileRules } from './rules/rules.js';
 export type { RuleTool } from './rules/rules.js';
 export { chooseTools, isAsChosen, toolChoiceOf } from './rules/tool-choice.js';

@@ -1,9 +1,9 @@
-import { atToolPlaces, Fault, sizeOfPlaces, toToolPlaces } from '@sluice/core';
+import { atToolIndexes, Fault, toolIndexCount, toToolIndexes } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type {
   FirstTools,
-  HiddenPlaces,
+  HiddenIndexes,
   HiddenTool,
   OfferedTool,
   Run,
@@ -13,7 +13,7 @@ import type {
 } from '@sluice/contracts';
 import { offeredForms, wireForm } from './toolset.js';
 
-/** A list of more tools is not named in records: it has their places in the configuration. */
+/** A list of more tools is not named in records: it has their indexes in the configuration. */
 const mostNamedInRecord = 32;
 
 /** Of a longer list of a run’s first iteration, so many stand in the run by name. */
@@ -35,17 +35,17 @@ export function namingTools(
   evaluator: Evaluator,
   before: OfferedBefore | null,
 ): Toolset {
-  const { hash, places, tools, hidden, hiddenPlaces } = listOf(decision, evaluator);
+  const { hash, indexes, tools, hidden, hiddenIndexes } = listOf(decision, evaluator);
   const run = record.iteration === 1 ? withFirstTools(record.run, evaluator) : record.run;
   const former = before?.configVersion === record.configVersion ? before.list : null;
   if (former?.hash === hash)
-    return { ...record, run, tools: [], hidden: [], hiddenPlaces: [], list: { hash, places, since: former.since } };
-  return { ...record, run, tools, hidden, hiddenPlaces, list: { hash, places, since: record.iteration } };
+    return { ...record, run, tools: [], hidden: [], hiddenIndexes: [], list: { hash, indexes, since: former.since } };
+  return { ...record, run, tools, hidden, hiddenIndexes, list: { hash, indexes, since: record.iteration } };
 }
 
-interface WrittenList extends Pick<Toolset, 'tools' | 'hidden' | 'hiddenPlaces'> {
+interface WrittenList extends Pick<Toolset, 'tools' | 'hidden' | 'hiddenIndexes'> {
   readonly hash: string;
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
 }
 
 /** Decisions share their lists (compileEvaluator), and so their records do. */
@@ -60,16 +60,16 @@ function listOf({ offered, hidden }: Decision, evaluator: Evaluator): WrittenLis
 }
 
 function newList(offered: Decision['offered'], hidden: Decision['hidden'], evaluator: Evaluator): WrittenList {
-  const place = placesIn(evaluator);
+  const index = indexesIn(evaluator);
   const named = offered.map(({ id, spec }) => [id, spec?.schemaHash ?? '']);
   const left = hidden.map(({ key, reasons }) => [key, reasons]);
   const isShort = hidden.length <= mostNamedInRecord;
   return {
     hash: sha256(JSON.stringify([named, left])),
-    places: Object.freeze(toToolPlaces(offered.map(({ key }) => place(key)))),
+    indexes: Object.freeze(toToolIndexes(offered.map(({ key }) => index(key)))),
     tools: Object.freeze(offered.length <= mostNamedInRecord ? offeredForms(offered).map(withoutTexts) : []),
     hidden: isShort ? hidden : Object.freeze([]),
-    hiddenPlaces: Object.freeze(isShort ? [] : byReasons(hidden, place)),
+    hiddenIndexes: Object.freeze(isShort ? [] : byReasons(hidden, index)),
   };
 }
 
@@ -77,21 +77,21 @@ function withoutTexts(tool: OfferedTool): OfferedTool {
   return { ...tool, description: '', inputSchema: '' };
 }
 
-function byReasons(hidden: readonly HiddenTool[], place: (key: string) => number): readonly HiddenPlaces[] {
+function byReasons(hidden: readonly HiddenTool[], index: (key: string) => number): readonly HiddenIndexes[] {
   const groups = Map.groupBy(hidden, ({ reasons }) => reasons.join());
   return [...groups.values()].map((tools) => ({
     reasons: tools[0]?.reasons ?? [],
-    places: toToolPlaces(tools.map(({ key }) => place(key))),
+    indexes: toToolIndexes(tools.map(({ key }) => index(key))),
   }));
 }
 
-/** Each record of a run carries what its first iteration was offered: long lists by their places. */
+/** Each record of a run carries what its first iteration was offered: long lists by their indexes. */
 function withFirstTools(run: Run, evaluator: Evaluator): Run {
   const { availableTools, filteredByGroup, filteredByState } = run;
   const lists = [availableTools, filteredByGroup, filteredByState];
   if (lists.every(({ length }) => length <= mostNamedInRecord)) return run;
-  const place = placesIn(evaluator);
-  const placesOf = (keys: readonly string[]) => toToolPlaces(keys.map(place));
+  const index = indexesIn(evaluator);
+  const indexesOf = (keys: readonly string[]) => toToolIndexes(keys.map(index));
   return {
     ...run,
     availableTools: availableTools.slice(0, namedOfLonger),
@@ -99,9 +99,9 @@ function withFirstTools(run: Run, evaluator: Evaluator): Run {
     filteredByState: filteredByState.slice(0, namedOfLonger),
     firstTools: {
       configVersion: evaluator.configuration.version,
-      available: placesOf(availableTools),
-      filteredByGroup: placesOf(filteredByGroup),
-      filteredByState: placesOf(filteredByState),
+      available: indexesOf(availableTools),
+      filteredByGroup: indexesOf(filteredByGroup),
+      filteredByState: indexesOf(filteredByState),
     },
   };
 }
@@ -111,7 +111,7 @@ export function firstKeys(
   first: FirstTools,
   evaluator: Evaluator,
 ): Pick<Run, 'availableTools' | 'filteredByGroup' | 'filteredByState'> {
-  const keysAt = (places: readonly number[]) => toolsAt(places, evaluator).map(({ key }) => key);
+  const keysAt = (indexes: readonly number[]) => toolsAt(indexes, evaluator).map(({ key }) => key);
   return {
     availableTools: keysAt(first.available),
     filteredByGroup: keysAt(first.filteredByGroup),
@@ -119,15 +119,15 @@ export function firstKeys(
   };
 }
 
-const placesByKey = new WeakMap<Evaluator, ReadonlyMap<string, number>>();
+const indexesByKey = new WeakMap<Evaluator, ReadonlyMap<string, number>>();
 
-function placesIn(evaluator: Evaluator): (key: string) => number {
-  let places = placesByKey.get(evaluator);
-  if (places === undefined) {
-    places = new Map(evaluator.configuration.tools.map(({ key }, place) => [key, place]));
-    placesByKey.set(evaluator, places);
+function indexesIn(evaluator: Evaluator): (key: string) => number {
+  let indexes = indexesByKey.get(evaluator);
+  if (indexes === undefined) {
+    indexes = new Map(evaluator.configuration.tools.map(({ key }, index) => [key, index]));
+    indexesByKey.set(evaluator, indexes);
   }
-  const known = places;
+  const known = indexes;
   return (key) => known.get(key) as number;
 }
 
@@ -151,21 +151,21 @@ export function offeredIds(
   { list, offered }: Pick<ToolCall, 'list' | 'offered'>,
   evaluator: Evaluator,
 ): readonly string[] {
-  return list === null ? offered : toolsAt(list.places, evaluator).map(({ id }) => id);
+  return list === null ? offered : toolsAt(list.indexes, evaluator).map(({ id }) => id);
 }
 
 /** How many tools were offered. */
 export function offeredCount({ list, tools }: Pick<Toolset, 'list' | 'tools'>): number {
-  return list === null ? tools.length : sizeOfPlaces(list.places);
+  return list === null ? tools.length : toolIndexCount(list.indexes);
 }
 
-function toolsOf({ places }: OfferedList, evaluator: Evaluator): readonly OfferedTool[] {
+function toolsOf({ indexes }: OfferedList, evaluator: Evaluator): readonly OfferedTool[] {
   let lists = resolved.get(evaluator);
   if (lists === undefined) resolved.set(evaluator, (lists = new Map()));
-  const name = places.join();
+  const name = indexes.join();
   let tools = lists.get(name);
   if (tools === undefined) {
-    tools = Object.freeze(toolsAt(places, evaluator).map(wireForm));
+    tools = Object.freeze(toolsAt(indexes, evaluator).map(wireForm));
     const oldest = lists.keys().next().value;
     if (lists.size >= listsKept && oldest !== undefined) lists.delete(oldest);
     lists.set(name, tools);
@@ -173,9 +173,9 @@ function toolsOf({ places }: OfferedList, evaluator: Evaluator): readonly Offere
   return tools;
 }
 
-function toolsAt(places: readonly number[], { configuration }: Evaluator): readonly ConfiguredTool[] {
+function toolsAt(indexes: readonly number[], { configuration }: Evaluator): readonly ConfiguredTool[] {
   try {
-    return atToolPlaces(places, configuration.tools);
+    return atToolIndexes(indexes, configuration.tools);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new Fault(

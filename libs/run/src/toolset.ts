@@ -36,7 +36,7 @@ export function toolset(
     recordSignature: null,
     fallbackGroups: [],
     list: null,
-    hiddenPlaces: [],
+    hiddenIndexes: [],
   };
 }
 

@@ -63,11 +63,11 @@ describe('a Toolset', () => {
     expect(bytes(many)).toBeLessThan(bytes(few) + 10_000);
     expect(decided(many).named.tools).toEqual([]);
     expect(decided(many).named.hidden).toEqual([]);
-    const [hidden] = decided(many).named.hiddenPlaces;
+    const [hidden] = decided(many).named.hiddenIndexes;
     expect(hidden?.reasons).toEqual(['group']);
   });
 
-  it('names the first tools of a run in it, and has all of them by their places', () => {
+  it('names the first tools of a run in it, and has all of them by their indexes', () => {
     const { named, whole } = decided(many);
     const { availableTools, firstTools } = named.run;
     expect(availableTools).toEqual(whole.run.availableTools.slice(0, 16));
@@ -98,7 +98,7 @@ describe('a Toolset', () => {
     expect(offeredIds(toolCall(whole, whole.run, turn), many)).toEqual(whole.tools.map(({ id }) => id));
   });
 
-  it('with places beyond its configuration is refused', () => {
+  it('with indexes beyond its configuration is refused', () => {
     const { named } = decided(many);
     expect(() => withTools(named, few)).toThrow(/does not have/);
   });

@@ -232,6 +232,29 @@ export const tryToolsetExample: Example = {
   },
 };
 
+export const readSpecificationExample: Example = {
+  places: { hash: '9f2c' },
+  query: { config_version: 'c-4f2a9d1c7b3e8056' },
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      schema_hash: '9f2c',
+      input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
+      tools: [
+        {
+          id: 'core__knowledge-query',
+          key: 'knowledge-query',
+          description: 'Query the knowledge graph for entities and relationships',
+          effect: 'read_only',
+          groups: ['read-only'],
+          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
+          schema_hash: '9f2c',
+        },
+      ],
+    },
+  },
+};
+
 export const listGroupsExample: Example = {
   answers: {
     200: {

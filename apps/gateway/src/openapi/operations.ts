@@ -246,6 +246,7 @@ export const operations: readonly Operation[] = [
     places: { hash: 'The `schema_hash` of a tool.' },
     query: specificationParameters,
     answers: json('Specification', 'The schema, and the tools that have it.'),
+    example: examples.readSpecificationExample,
     refusals: [400, 401, 403, 404, 500, 503],
   },
   {

@@ -1,4 +1,4 @@
-import { isJsonObject, printableIn, sizeOfPlaces } from '@sluice/core';
+import { isJsonObject, printableIn, toolIndexCount } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import type { SessionEntry } from '../audit/session.js';
 import type { Paint } from './paint.js';
@@ -152,14 +152,14 @@ function names(details: JsonObject, name: string, member: string): string {
   return found.map((one: JsonValue) => text(one as JsonObject, member)).join(', ');
 }
 
-/** Long lists stand there by their places, and those that stay the same in a run are named once. */
+/** Long lists stand there by their indexes, and those that stay the same in a run are named once. */
 function offered(details: JsonObject): string {
   const [since, iteration] = [details['offered_since'], details['iteration']];
-  const places = details['offered_places'];
-  if (!Array.isArray(places) || places.length === 0 || list(details, 'offered') !== 'none')
+  const indexes = details['offered_indexes'];
+  if (!Array.isArray(indexes) || indexes.length === 0 || list(details, 'offered') !== 'none')
     return list(details, 'offered');
   if (since !== iteration) return `the same as in iteration ${String(since)}`;
-  return `${sizeOfPlaces(places as number[])} tools`;
+  return `${toolIndexCount(indexes as number[])} tools`;
 }
 
 function hidden(details: JsonObject): string {

@@ -35,15 +35,15 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft
 }
 
 /** What was offered and what was not, for lists that the record does not name and to compare those that it does. */
-function listOf({ list, tools, hiddenPlaces }: Toolset): JsonObject {
+function listOf({ list, tools, hiddenIndexes }: Toolset): JsonObject {
   if (list === null)
     return { offered_hash: sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))) };
-  const hidden = hiddenPlaces.map(({ reasons, places }) => ({ reasons, places }));
+  const hidden = hiddenIndexes.map(({ reasons, indexes }) => ({ reasons, indexes }));
   return {
     offered_hash: list.hash,
-    offered_places: list.places,
+    offered_indexes: list.indexes,
     offered_since: list.since,
-    ...(hidden.length === 0 ? {} : { hidden_places: hidden }),
+    ...(hidden.length === 0 ? {} : { hidden_indexes: hidden }),
   };
 }
 

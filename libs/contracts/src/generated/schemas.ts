@@ -513,15 +513,6 @@ export const schemas = {
         ],
         "doc": "Its `other_tokens`.",
         "default": null
-      },
-      {
-        "name": "other_models",
-        "type": [
-          "null",
-          "OtherModels"
-        ],
-        "doc": "Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.",
-        "default": null
       }
     ]
   },
@@ -725,6 +716,15 @@ export const schemas = {
           "string"
         ],
         "doc": "The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.",
+        "default": null
+      },
+      {
+        "name": "list",
+        "type": [
+          "null",
+          "OfferedList"
+        ],
+        "doc": "What the turn was offered, so that an iteration that is offered the same does not name it again.",
         "default": null
       }
     ]
@@ -1619,6 +1619,71 @@ export const schemas = {
       }
     ]
   },
+  "FirstTools": {
+    "type": "record",
+    "name": "FirstTools",
+    "namespace": "sluice",
+    "doc": "The tools of a run's first iteration, by their indexes in the configuration of that time, where they are too many to be named in each record.",
+    "fields": [
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration that the indexes are of."
+      },
+      {
+        "name": "available",
+        "type": {
+          "type": "array",
+          "items": "int"
+        },
+        "doc": "Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on.",
+        "default": []
+      },
+      {
+        "name": "filtered_by_group",
+        "type": {
+          "type": "array",
+          "items": "int"
+        },
+        "doc": "The same.",
+        "default": []
+      },
+      {
+        "name": "filtered_by_state",
+        "type": {
+          "type": "array",
+          "items": "int"
+        },
+        "doc": "The same.",
+        "default": []
+      }
+    ]
+  },
+  "HiddenIndexes": {
+    "type": "record",
+    "name": "HiddenIndexes",
+    "namespace": "sluice",
+    "doc": "Tools that are hidden for the same reasons, by their indexes in the configuration that the record names.",
+    "fields": [
+      {
+        "name": "reasons",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "As in `hidden`."
+      },
+      {
+        "name": "indexes",
+        "type": {
+          "type": "array",
+          "items": "int"
+        },
+        "doc": "As in `list`.",
+        "default": []
+      }
+    ]
+  },
   "HiddenTool": {
     "type": "record",
     "name": "HiddenTool",
@@ -1659,6 +1724,33 @@ export const schemas = {
       }
     ]
   },
+  "OfferedList": {
+    "type": "record",
+    "name": "OfferedList",
+    "namespace": "sluice",
+    "doc": "Which tools a turn was offered, as indexes in the configuration that the record names. Their specifications stand there.",
+    "fields": [
+      {
+        "name": "hash",
+        "type": "string",
+        "doc": "SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons."
+      },
+      {
+        "name": "indexes",
+        "type": {
+          "type": "array",
+          "items": "int"
+        },
+        "doc": "Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on.",
+        "default": []
+      },
+      {
+        "name": "since",
+        "type": "int",
+        "doc": "The iteration whose Toolset names them: lists that stay the same in a run are written once."
+      }
+    ]
+  },
   "OfferedTool": {
     "type": "record",
     "name": "OfferedTool",
@@ -1678,12 +1770,12 @@ export const schemas = {
       {
         "name": "description",
         "type": "string",
-        "doc": "What the model reads."
+        "doc": "What the model reads; empty where the configuration has it."
       },
       {
         "name": "input_schema",
         "type": "string",
-        "doc": "JSON Schema draft 7, as JSON text."
+        "doc": "JSON Schema draft 7, as JSON text; empty where the configuration has it."
       },
       {
         "name": "effect",
@@ -1696,44 +1788,6 @@ export const schemas = {
         "type": "string",
         "doc": "Hash over the canonical input schema.",
         "default": ""
-      }
-    ]
-  },
-  "OtherModels": {
-    "type": "record",
-    "name": "OtherModels",
-    "namespace": "sluice",
-    "doc": "Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those.",
-    "fields": [
-      {
-        "name": "input_tokens",
-        "type": "long",
-        "doc": "Of the run's `input_tokens`, those that such models read.",
-        "default": 0
-      },
-      {
-        "name": "output_tokens",
-        "type": "long",
-        "doc": "Of its `output_tokens`, those that they wrote.",
-        "default": 0
-      },
-      {
-        "name": "cached_input_tokens",
-        "type": "long",
-        "doc": "Of its `cached_input_tokens`, theirs.",
-        "default": 0
-      },
-      {
-        "name": "cache_write_tokens",
-        "type": "long",
-        "doc": "Of its `cache_write_tokens`, theirs.",
-        "default": 0
-      },
-      {
-        "name": "micro_usd",
-        "type": "double",
-        "doc": "What they cost, in millionths of a US dollar.",
-        "default": 0
       }
     ]
   },
@@ -2183,12 +2237,12 @@ export const schemas = {
         "default": null
       },
       {
-        "name": "other_models",
+        "name": "first_tools",
         "type": [
           "null",
-          "OtherModels"
+          "FirstTools"
         ],
-        "doc": "Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them.",
+        "doc": "All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere.",
         "default": null
       }
     ]
@@ -2521,7 +2575,7 @@ export const schemas = {
           "type": "array",
           "items": "string"
         },
-        "doc": "The ids that were offered.",
+        "doc": "The ids that were offered; empty where `list` has them.",
         "default": []
       },
       {
@@ -2579,6 +2633,15 @@ export const schemas = {
         ],
         "doc": "What the run's strategy decided for the turn; null where it is `react`, or where an earlier version wrote the record.",
         "default": null
+      },
+      {
+        "name": "list",
+        "type": [
+          "null",
+          "OfferedList"
+        ],
+        "doc": "What the Toolset says of it; null where an earlier version wrote that: then `offered` has all.",
+        "default": null
       }
     ]
   },
@@ -2632,7 +2695,7 @@ export const schemas = {
           "type": "array",
           "items": "OfferedTool"
         },
-        "doc": "In configuration order.",
+        "doc": "What was offered, in configuration order, where these are at most 32 tools and no earlier iteration has the same: `list` has all. Descriptions and schemas stand in the configuration, and are empty here.",
         "default": []
       },
       {
@@ -2641,7 +2704,7 @@ export const schemas = {
           "type": "array",
           "items": "HiddenTool"
         },
-        "doc": "Every other tool, in configuration order; empty beyond 64 KB, then the counts stand for it.",
+        "doc": "Every other tool, in configuration order, where these are at most 32 and no earlier iteration has the same.",
         "default": []
       },
       {
@@ -2715,6 +2778,24 @@ export const schemas = {
           "items": "string"
         },
         "doc": "Of `groups`, those that stand in for a requested one without an available tool.",
+        "default": []
+      },
+      {
+        "name": "list",
+        "type": [
+          "null",
+          "OfferedList"
+        ],
+        "doc": "What was offered, by indexes; null where an earlier version wrote the record: then `tools` has all, with their texts.",
+        "default": null
+      },
+      {
+        "name": "hidden_indexes",
+        "type": {
+          "type": "array",
+          "items": "HiddenIndexes"
+        },
+        "doc": "Every hidden tool, where these are more than 32.",
         "default": []
       }
     ]

@@ -146,8 +146,6 @@ export interface AgentRun {
   readonly resultTokens: number | null;
   /** Its `other_tokens`. */
   readonly otherTokens: number | null;
-  /** Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none. */
-  readonly otherModels: OtherModels | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -212,6 +210,8 @@ export interface AgentStepResult {
   readonly inForceVersion: string;
   /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
   readonly recordSignature: string | null;
+  /** What the turn was offered, so that an iteration that is offered the same does not name it again. */
+  readonly list: OfferedList | null;
 }
 
 /** An event of the approvals topic: exactly one member is set. */
@@ -524,6 +524,26 @@ export interface FanOut {
   readonly size: number;
 }
 
+/** The tools of a run's first iteration, by their indexes in the configuration of that time, where they are too many to be named in each record. */
+export interface FirstTools {
+  /** The configuration that the indexes are of. */
+  readonly configVersion: string;
+  /** Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on. */
+  readonly available: readonly number[];
+  /** The same. */
+  readonly filteredByGroup: readonly number[];
+  /** The same. */
+  readonly filteredByState: readonly number[];
+}
+
+/** Tools that are hidden for the same reasons, by their indexes in the configuration that the record names. */
+export interface HiddenIndexes {
+  /** As in `hidden`. */
+  readonly reasons: readonly string[];
+  /** As in `list`. */
+  readonly indexes: readonly number[];
+}
+
 /** A tool that is not offered, and every reason why. */
 export interface HiddenTool {
   /** The configuration key. */
@@ -540,34 +560,30 @@ export interface IncompleteAnswer {
   readonly finishReason: string;
 }
 
+/** Which tools a turn was offered, as indexes in the configuration that the record names. Their specifications stand there. */
+export interface OfferedList {
+  /** SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons. */
+  readonly hash: string;
+  /** Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on. */
+  readonly indexes: readonly number[];
+  /** The iteration whose Toolset names them: lists that stay the same in a run are written once. */
+  readonly since: number;
+}
+
 /** A tool the model may choose in this turn. */
 export interface OfferedTool {
   /** The name on the model's wire. */
   readonly id: string;
   /** The configuration key. */
   readonly key: string;
-  /** What the model reads. */
+  /** What the model reads; empty where the configuration has it. */
   readonly description: string;
-  /** JSON Schema draft 7, as JSON text. */
+  /** JSON Schema draft 7, as JSON text; empty where the configuration has it. */
   readonly inputSchema: string;
   /** read_only, state_change or external_side_effect. */
   readonly effect: string;
   /** Hash over the canonical input schema. */
   readonly schemaHash: string;
-}
-
-/** Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those. */
-export interface OtherModels {
-  /** Of the run's `input_tokens`, those that such models read. */
-  readonly inputTokens: number;
-  /** Of its `output_tokens`, those that they wrote. */
-  readonly outputTokens: number;
-  /** Of its `cached_input_tokens`, theirs. */
-  readonly cachedInputTokens: number;
-  /** Of its `cache_write_tokens`, theirs. */
-  readonly cacheWriteTokens: number;
-  /** What they cost, in millionths of a US dollar. */
-  readonly microUsd: number;
 }
 
 /** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
@@ -706,8 +722,8 @@ export interface Run {
   readonly otherTokens: number | null;
   /** How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it. */
   readonly parkedMs: number | null;
-  /** Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them. */
-  readonly otherModels: OtherModels | null;
+  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere. */
+  readonly firstTools: FirstTools | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */
@@ -822,7 +838,7 @@ export interface ToolCall {
   readonly run: Run;
   /** The groups decided on. */
   readonly groups: readonly string[];
-  /** The ids that were offered. */
+  /** The ids that were offered; empty where `list` has them. */
   readonly offered: readonly string[];
   /** The configuration that granted. */
   readonly configVersion: string;
@@ -838,6 +854,8 @@ export interface ToolCall {
   readonly model: TurnModel | null;
   /** What the run's strategy decided for the turn; null where it is `react`, or where an earlier version wrote the record. */
   readonly decision: StrategyDecision | null;
+  /** What the Toolset says of it; null where an earlier version wrote that: then `offered` has all. */
+  readonly list: OfferedList | null;
 }
 
 /** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
@@ -856,9 +874,9 @@ export interface Toolset {
   readonly state: string;
   /** The groups decided on, after the default. */
   readonly groups: readonly string[];
-  /** In configuration order. */
+  /** What was offered, in configuration order, where these are at most 32 tools and no earlier iteration has the same: `list` has all. Descriptions and schemas stand in the configuration, and are empty here. */
   readonly tools: readonly OfferedTool[];
-  /** Every other tool, in configuration order; empty beyond 64 KB, then the counts stand for it. */
+  /** Every other tool, in configuration order, where these are at most 32 and no earlier iteration has the same. */
   readonly hidden: readonly HiddenTool[];
   /** Hidden tools by first reason. */
   readonly hiddenCounts: Readonly<Record<string, number>>;
@@ -878,6 +896,10 @@ export interface Toolset {
   readonly recordSignature: string | null;
   /** Of `groups`, those that stand in for a requested one without an available tool. */
   readonly fallbackGroups: readonly string[];
+  /** What was offered, by indexes; null where an earlier version wrote the record: then `tools` has all, with their texts. */
+  readonly list: OfferedList | null;
+  /** Every hidden tool, where these are more than 32. */
+  readonly hiddenIndexes: readonly HiddenIndexes[];
 }
 
 /** Which model took a turn. */
@@ -929,10 +951,12 @@ export interface RecordTypes {
   readonly DiscoverySearch: DiscoverySearch;
   readonly DiscoveryShadow: DiscoveryShadow;
   readonly FanOut: FanOut;
+  readonly FirstTools: FirstTools;
+  readonly HiddenIndexes: HiddenIndexes;
   readonly HiddenTool: HiddenTool;
   readonly IncompleteAnswer: IncompleteAnswer;
+  readonly OfferedList: OfferedList;
   readonly OfferedTool: OfferedTool;
-  readonly OtherModels: OtherModels;
   readonly ParentCall: ParentCall;
   readonly PassedOver: PassedOver;
   readonly Principal: Principal;

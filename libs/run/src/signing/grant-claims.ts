@@ -86,8 +86,8 @@ function named(turn: GrantedTurn): JsonObject {
 }
 
 /** Which tools, and what they take; where they are named is of no account. */
-function digestOfList({ hash, places }: OfferedList): string {
-  return sha256(JSON.stringify([hash, places]));
+function digestOfList({ hash, indexes }: OfferedList): string {
+  return sha256(JSON.stringify([hash, indexes]));
 }
 
 /** Claims as they are signed and read back: texts are well-formed, and what is absent is not named. */

@@ -78,7 +78,6 @@ class AgentRun(Record):
     definition_tokens: int | None = Field(default=None, description="The `definition_tokens` of the run at its end.")
     result_tokens: int | None = Field(default=None, description="Its `result_tokens`.")
     other_tokens: int | None = Field(default=None, description="Its `other_tokens`.")
-    other_models: OtherModels | None = Field(default=None, description="Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.")
 
 
 class AgentStep(Record):
@@ -117,6 +116,7 @@ class AgentStepResult(Record):
     signature: str | None = Field(default=None, description="The executor's signature over how it goes on.")
     in_force_version: str = Field(default="", description="The configuration then in force, which may only deny; empty where an earlier version wrote the record.")
     record_signature: str | None = Field(default=None, description="The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.")
+    list: OfferedList | None = Field(default=None, description="What the turn was offered, so that an iteration that is offered the same does not name it again.")
 
 
 class Cancellation(Record):
@@ -154,6 +154,15 @@ class FanOut(Record):
     size: int = Field(description="How many they are.")
 
 
+class FirstTools(Record):
+    """The tools of a run's first iteration, by their indexes in the configuration of that time, where they are too many to be named in each record."""
+
+    config_version: str = Field(description="The configuration that the indexes are of.")
+    available: list[int] = Field(default_factory=list, description="Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on.")
+    filtered_by_group: list[int] = Field(default_factory=list, description="The same.")
+    filtered_by_state: list[int] = Field(default_factory=list, description="The same.")
+
+
 class IncompleteAnswer(Record):
     """Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop."""
 
@@ -161,14 +170,12 @@ class IncompleteAnswer(Record):
     finish_reason: str = Field(description="The provider's own word for it, such as `max_tokens`; empty where it gave none.")
 
 
-class OtherModels(Record):
-    """Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those."""
+class OfferedList(Record):
+    """Which tools a turn was offered, as indexes in the configuration that the record names. Their specifications stand there."""
 
-    input_tokens: int = Field(default=0, description="Of the run's `input_tokens`, those that such models read.")
-    output_tokens: int = Field(default=0, description="Of its `output_tokens`, those that they wrote.")
-    cached_input_tokens: int = Field(default=0, description="Of its `cached_input_tokens`, theirs.")
-    cache_write_tokens: int = Field(default=0, description="Of its `cache_write_tokens`, theirs.")
-    micro_usd: float = Field(default=0, description="What they cost, in millionths of a US dollar.")
+    hash: str = Field(description="SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons.")
+    indexes: list[int] = Field(default_factory=list, description="Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on.")
+    since: int = Field(description="The iteration whose Toolset names them: lists that stay the same in a run are written once.")
 
 
 class ParentCall(Record):
@@ -246,7 +253,7 @@ class Run(Record):
     result_tokens: int | None = Field(default=None, description="Tokens of results of calls that they were sent so far, as `definition_tokens`.")
     other_tokens: int | None = Field(default=None, description="Tokens of all else that they were sent so far, as `definition_tokens`.")
     parked_ms: int | None = Field(default=None, description="How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.")
-    other_models: OtherModels | None = Field(default=None, description="Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them.")
+    first_tools: FirstTools | None = Field(default=None, description="All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere.")
 
 
 class RunConditions(Record):

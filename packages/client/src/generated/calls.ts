@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, RecommendationList, Redriven, Session, SessionList, StateList, StepList, ToolList, TriedToolset, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, ReadSpecificationQuery, RecommendationList, Redriven, Session, SessionList, Specification, StateList, StepList, ToolList, TriedToolset, WaitingApproval } from './api.js';
 
 export class Sessions {
   constructor(protected readonly transport: Transport) {}
@@ -32,6 +32,11 @@ export class Tools {
   /** The first decision about the request, as it would be made now. Nothing is published, and no run begins. */
   tryToolset(body: AgentRequest, options: CallOptions = {}): Promise<TriedToolset> {
     return this.transport.json<TriedToolset>({ method: 'POST', path: '/v1/toolsets', body, isRepeatable: true, ...options });
+  }
+
+  /** Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. */
+  specification(hash: string, query: ReadSpecificationQuery = {}, options: CallOptions = {}): Promise<Specification> {
+    return this.transport.json<Specification>({ path: `/v1/specifications/${encodeURIComponent(hash)}`, query, isRepeatable: true, ...options });
   }
 }
 

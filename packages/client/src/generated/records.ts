@@ -112,8 +112,6 @@ export interface AgentRun {
   readonly result_tokens: number | null;
   /** Its `other_tokens`. */
   readonly other_tokens: number | null;
-  /** Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none. */
-  readonly other_models: OtherModels | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -178,6 +176,8 @@ export interface AgentStepResult {
   readonly in_force_version: string;
   /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
   readonly record_signature: string | null;
+  /** What the turn was offered, so that an iteration that is offered the same does not name it again. */
+  readonly list: OfferedList | null;
 }
 
 /** A caller cancels its run. The filter writes it once more with its outcome. */
@@ -226,6 +226,18 @@ export interface FanOut {
   readonly size: number;
 }
 
+/** The tools of a run's first iteration, by their indexes in the configuration of that time, where they are too many to be named in each record. */
+export interface FirstTools {
+  /** The configuration that the indexes are of. */
+  readonly config_version: string;
+  /** Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on. */
+  readonly available: readonly number[];
+  /** The same. */
+  readonly filtered_by_group: readonly number[];
+  /** The same. */
+  readonly filtered_by_state: readonly number[];
+}
+
 /** Why a model's text is not its whole answer: its provider ended the turn otherwise than with a stop. */
 export interface IncompleteAnswer {
   /** `length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`. */
@@ -234,18 +246,14 @@ export interface IncompleteAnswer {
   readonly finish_reason: string;
 }
 
-/** Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those. */
-export interface OtherModels {
-  /** Of the run's `input_tokens`, those that such models read. */
-  readonly input_tokens: number;
-  /** Of its `output_tokens`, those that they wrote. */
-  readonly output_tokens: number;
-  /** Of its `cached_input_tokens`, theirs. */
-  readonly cached_input_tokens: number;
-  /** Of its `cache_write_tokens`, theirs. */
-  readonly cache_write_tokens: number;
-  /** What they cost, in millionths of a US dollar. */
-  readonly micro_usd: number;
+/** Which tools a turn was offered, as indexes in the configuration that the record names. Their specifications stand there. */
+export interface OfferedList {
+  /** SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons. */
+  readonly hash: string;
+  /** Indexes of the configuration's tools, in its order, as lengths in turn: so many are left out, so many are meant, so many are left out, and so on. */
+  readonly indexes: readonly number[];
+  /** The iteration whose Toolset names them: lists that stay the same in a run are written once. */
+  readonly since: number;
 }
 
 /** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
@@ -370,8 +378,8 @@ export interface Run {
   readonly other_tokens: number | null;
   /** How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it. */
   readonly parked_ms: number | null;
-  /** Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them. */
-  readonly other_models: OtherModels | null;
+  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere. */
+  readonly first_tools: FirstTools | null;
 }
 
 /** What the rules on availability are judged by, beside the request: as the filter found it, and what the run did so far. */
