@@ -17,6 +17,8 @@ export interface Recorded {
 /** Every configuration that was ever in force, and since when. */
 export class RecordedConfigurations {
   private readonly compiled = new Map<string, Evaluator>();
+  /** Keys of the tools by version; null of what cannot be read. */
+  private readonly keys = new Map<string, ReadonlySet<string> | null>();
 
   constructor(readonly recorded: Recorded) {}
 
@@ -53,6 +55,22 @@ export class RecordedConfigurations {
       this.compiled.set(version, evaluator);
     }
     return evaluator;
+  }
+
+  /** Whether the configuration has a tool of these names. What cannot be read may have it: its decisions say so. */
+  hasTool(version: string, names: readonly string[]): boolean {
+    let keys = this.keys.get(version);
+    if (keys === undefined) this.keys.set(version, (keys = this.keysOf(version)));
+    return keys === null || names.some((name) => keys.has(name));
+  }
+
+  private keysOf(version: string): ReadonlySet<string> | null {
+    try {
+      return new Set(this.get(version).configuration.tools.map(({ key }) => key));
+    } catch (error) {
+      if (!(error instanceof NotReplayable)) throw error;
+      return null;
+    }
   }
 
   /**

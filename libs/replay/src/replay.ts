@@ -63,7 +63,7 @@ export async function replaying(
   const judge = new Judge(await codecForComparing(), configurations, options);
   return async (run, dead, found) => {
     for (const message of decisionsOf(run))
-      if (isSelected(message, run, selection)) found.push(await judge.judge(message, run, dead));
+      if (isSelected(message, run, selection, configurations)) found.push(await judge.judge(message, run, dead));
   };
 }
 

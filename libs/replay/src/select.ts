@@ -2,7 +2,10 @@ import type { Topic } from '@sluice/contracts';
 import type { Incoming, ReadFrom } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
 import { approvalRequestOf, tenantOfRun } from './about.js';
+import type { RecordedConfigurations } from './configurations.js';
 import type { RunRecords } from './run-records.js';
+
+type KnownTools = Pick<RecordedConfigurations, 'hasTool'>;
 
 /** Offsets of one partition, the last one included. */
 export interface Offsets {
@@ -44,10 +47,15 @@ export function readFrom({ from }: DecisionSelection): ReadFrom {
 }
 
 /**
- * Of which tenant and tool it is may stand in other records of its run; while they are not known (null), it may be
- * selected.
+ * Of which tenant and tool it is may stand in other records of its run, and in its configuration; while they are not
+ * known (null), it may be selected.
  */
-export function isSelected(message: Incoming, run: RunRecords | null, selection: DecisionSelection): boolean {
+export function isSelected(
+  message: Incoming,
+  run: RunRecords | null,
+  selection: DecisionSelection,
+  configurations: KnownTools | null,
+): boolean {
   const { from, to, offsets, session, tenant, tool } = selection;
   const { timestamp, topic, partition, offset, key } = message;
   if (from !== null && timestamp < from) return false;
@@ -56,7 +64,7 @@ export function isSelected(message: Incoming, run: RunRecords | null, selection:
   if (offsets !== null && (offset < offsets.from || offset > offsets.to)) return false;
   if (session !== null && key !== session) return false;
   if (tenant !== null && !isOfTenant(message, run, tenant)) return false;
-  return tool === null || isAbout(message, run, tool);
+  return tool === null || isAbout(message, run, tool, configurations);
 }
 
 function isOfTenant(message: Incoming, run: RunRecords | null, tenant: string): boolean {
@@ -66,10 +74,17 @@ function isOfTenant(message: Incoming, run: RunRecords | null, tenant: string): 
 }
 
 /** Whether the decision offers the tool or hides it, or is about a call of it. */
-function isAbout(message: Incoming, run: RunRecords | null, names: readonly string[]): boolean {
+function isAbout(
+  message: Incoming,
+  run: RunRecords | null,
+  names: readonly string[],
+  configurations: KnownTools | null,
+): boolean {
   switch (message.topic) {
     case 'agent.toolsets': {
-      const { tools, hidden } = message.record;
+      const { list, tools, hidden, configVersion } = message.record;
+      // What a list does not offer it hides, whether the record names them or not.
+      if (list !== null) return configurations?.hasTool(configVersion, names) ?? true;
       return [...tools, ...hidden].some(({ key }) => names.includes(key));
     }
     case 'agent.tool-calls':

@@ -71,7 +71,7 @@ export async function* whatIf(
 export function considering(configurations: RecordedConfigurations, options: Considering): RunWork<Reconsidered> {
   return async (run, _dead, found) => {
     for (const message of decisionsOf(run)) {
-      if (!isSelected(message, run, options.selection)) continue;
+      if (!isSelected(message, run, options.selection, configurations)) continue;
       const reconsidered = await reconsider(message, run, configurations, options);
       if (reconsidered !== null) found.push(reconsidered);
     }
