@@ -75,7 +75,7 @@ const model: Model = {
   },
 };
 
-/** The bytes of one run’s records, those of the audit among them. */
+/** The bytes of one run’s records, those of the audit about it among them. */
 async function run({ runtime: { bus } }: OpenRuntime): Promise<ReadonlyMap<Topic, number>> {
   const id = 'run';
   const record = { ...newRequest('What time is it?', { requestId: id, sessionId: id }), group: ['work'] };
@@ -83,6 +83,7 @@ async function run({ runtime: { bus } }: OpenRuntime): Promise<ReadonlyMap<Topic
   const stop = new AbortController();
   const bytes = new Map<Topic, number>();
   for await (const message of bus.read(measured, { from: 'start', follow: true, signal: stop.signal })) {
+    if (message.record.requestId !== id) continue;
     bytes.set(message.topic, (bytes.get(message.topic) ?? 0) + payloadBytes(message.topic, message.record));
     // The audit’s entry about the end is the last.
     if (message.topic === topics.audit && message.record.kind === 'run_ended') break;

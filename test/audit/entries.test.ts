@@ -138,14 +138,17 @@ describe('what the audit tells, compared with what happened (G-147)', () => {
         requested_groups: isAlice ? ['read-only', 'advanced'] : ['write'],
         granted_groups: isAlice ? ['read-only', 'advanced'] : ['write'],
         state: record.state,
-        offered: record.tools.map(({ key }) => key),
-        offered_hash: record.list?.hash,
-        offered_indexes: record.list?.indexes,
         offered_since: record.list?.since,
-        hidden: record.hidden.map(({ key, reasons }) => ({ key, reasons })),
+        // What is the same as in an earlier iteration is not said again.
+        ...(record.list?.since === record.iteration
+          ? {
+              offered_hash: record.list.hash,
+              offered: record.tools.map(({ key }) => key),
+              offered_indexes: record.list.indexes,
+              hidden: record.hidden.map(({ key, reasons }) => ({ key, reasons })),
+            }
+          : {}),
         hidden_counts: record.hiddenCounts,
-        unknown_groups: [],
-        unavailable: [],
         decided_at: iso(record.decidedAt),
         grant_hash: sha256(record.grant ?? ''),
         ...(record.iteration === 1 ? { question_hash: sha256(record.request.question) } : {}),

@@ -2,7 +2,16 @@ import { trustedTimeOf } from '@sluice/bus';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
 import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { endSignature, grantLifeMs, isSignedBy, judgeContinuation, judgeGrant, loopSigners, turnOf } from '@sluice/run';
+import {
+  endSignature,
+  grantLifeMs,
+  isSignedBy,
+  judgeContinuation,
+  judgeGrant,
+  loopSigners,
+  tokenWithKey,
+  turnOf,
+} from '@sluice/run';
 import type { SignedTopic } from '@sluice/run';
 import type { Difference } from './differences.js';
 
@@ -55,13 +64,12 @@ export async function recordDifference<T extends SignedTopic>(
   const { topic, record } = message;
   if (trustedTimeOf(message) < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier)))
     return null;
-  const { recordSignature } = record;
-  if (recordSignature === null) {
+  if (record.recordSignature === null) {
     // Since when another installation signs whole records, its keys say.
     if (otherSignature(topic, record, verifier) !== null) return null;
     return { path: 'record_signature', was: 'The record is not signed.', is: `what the ${writer} signed` };
   }
-  const was = byUnknown(writer, recordSignature, verifier) ?? 'The record is not as it was signed.';
+  const was = byUnknown(writer, tokenWithKey(record), verifier) ?? 'The record is not as it was signed.';
   return { path: 'record_signature', was, is: `what the ${writer} signed` };
 }
 
@@ -97,8 +105,8 @@ function isOnLoop(topic: Topic): topic is keyof typeof loopSigners {
 /** Ids of keys that signed the record, as it says, and are not known here. */
 export function keysNotHere({ topic, record }: Incoming, verifier: Verifier): readonly string[] {
   if (!isOnLoop(topic)) return [];
-  const { recordSignature } = record as { readonly recordSignature: string | null };
-  const found = [otherSignature(topic, record, verifier), notHere(loopSigners[topic], recordSignature, verifier)];
+  const token = tokenWithKey(record as Incoming<typeof topic>['record']);
+  const found = [otherSignature(topic, record, verifier), notHere(loopSigners[topic], token, verifier)];
   return [...new Set(found)].filter((kid) => kid !== null);
 }
 

@@ -136,7 +136,7 @@ export {
   verifyRecord,
   verifyReturned,
 } from './signing/grants.js';
-export { isSignedBy, loopSigners, signatureOver } from './signing/signed-record.js';
+export { isSignedBy, loopSigners, signatureOver, tokenWithKey } from './signing/signed-record.js';
 export type { SignedTopic } from './signing/signed-record.js';
 export { beforeMember } from './strategy/fan-out.js';
 export type { AssumedTurn } from './strategy/fan-out.js';

@@ -154,12 +154,10 @@ function names(details: JsonObject, name: string, member: string): string {
 
 /** Long lists stand there by their indexes, and those that stay the same in a run are named once. */
 function offered(details: JsonObject): string {
-  const [since, iteration] = [details['offered_since'], details['iteration']];
-  const indexes = details['offered_indexes'];
-  if (!Array.isArray(indexes) || indexes.length === 0 || list(details, 'offered') !== 'none')
-    return list(details, 'offered');
-  if (since !== iteration) return `the same as in iteration ${String(since)}`;
-  return `${toolIndexCount(indexes as number[])} tools`;
+  const { offered_indexes: indexes = null, offered_since: since = null, iteration = null } = details;
+  if (typeof since === 'number' && since !== iteration) return `the same as in iteration ${since}`;
+  const named = list(details, 'offered');
+  return named === 'none' && Array.isArray(indexes) ? `${toolIndexCount(indexes as number[])} tools` : named;
 }
 
 function hidden(details: JsonObject): string {

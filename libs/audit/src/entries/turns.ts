@@ -6,7 +6,7 @@ import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** What the filter decided for an iteration: who may have which tools, and why not the others. */
 export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft {
-  const { run, tools, hidden, hiddenCounts, grant } = toolset;
+  const { run, grant } = toolset;
   return draftEntry('tools_granted', toolset, {
     authentic,
     iteration: toolset.iteration,
@@ -15,12 +15,7 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft
     requested_groups: run.requestedGroups,
     granted_groups: toolset.groups,
     state: toolset.state,
-    offered: tools.map(({ key }) => key),
     ...listOf(toolset),
-    hidden: hidden.map(({ key, reasons }) => ({ key, reasons })),
-    hidden_counts: hiddenCounts,
-    unknown_groups: toolset.unknownGroups,
-    unavailable: toolset.unavailable,
     // Set only where there is one, so that entries of turns without are unchanged.
     ...(toolset.toolChoice === null ? {} : { tool_choice: toolset.toolChoice }),
     decided_at: time(toolset.decidedAt),
@@ -34,17 +29,25 @@ export function toolsetEntry(toolset: Toolset, { authentic }: Facts): EntryDraft
   });
 }
 
-/** What was offered and what was not, for lists that the record does not name and to compare those that it does. */
-function listOf({ list, tools, hiddenIndexes }: Toolset): JsonObject {
-  if (list === null)
-    return { offered_hash: sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))) };
-  const hidden = hiddenIndexes.map(({ reasons, indexes }) => ({ reasons, indexes }));
-  return {
-    offered_hash: list.hash,
-    offered_indexes: list.indexes,
-    offered_since: list.since,
-    ...(hidden.length === 0 ? {} : { hidden_indexes: hidden }),
+/** What was offered and what was not. What a list says that an earlier iteration has as well is not said again. */
+function listOf(toolset: Toolset): JsonObject {
+  const { list, tools, hidden, hiddenCounts, hiddenIndexes, unknownGroups, unavailable, iteration } = toolset;
+  const all = {
+    offered: tools.map(({ key }) => key),
+    offered_hash: list?.hash ?? sha256(JSON.stringify(tools.map(({ id, schemaHash }) => [id, schemaHash]))),
+    hidden: hidden.map(({ key, reasons }) => ({ key, reasons })),
+    hidden_counts: hiddenCounts,
+    unknown_groups: unknownGroups,
+    unavailable,
   };
+  // As it is written of records of former versions, in this order and with what is empty.
+  if (list === null) return all;
+  const said = Object.entries({
+    ...all,
+    ...(list.since === iteration ? { offered_indexes: list.indexes } : { offered_hash: '' }),
+    hidden_indexes: hiddenIndexes.map(({ reasons, indexes }) => ({ reasons, indexes })),
+  }).filter(([, found]) => Object.keys(found).length > 0);
+  return { ...Object.fromEntries(said), offered_since: list.since };
 }
 
 /** What the model wants to call: the arguments by their hashes, since they are not validated yet. */

@@ -61,28 +61,38 @@ export function isReturned(
   turn: Pick<GrantedTurn, 'requestId' | 'sessionId' | 'iteration' | 'request' | 'run'>,
 ): boolean {
   const { requestId: request, sessionId: session, iteration } = turn;
-  const expected = claimsOf({ request, session, iteration, digest: digestOfRun(turn.request, turn.run) });
+  const digest = digestOfRun(turn.request, turn.run);
+  const isShort = claims !== null && 'list' in claims;
+  const expected = claimsOf({ request, session, iteration, digest: isShort ? inBase64(digest) : digest });
   return claims !== null && Object.keys(expected).every((name) => isSame(name, claims, expected));
 }
 
 function named(turn: GrantedTurn): JsonObject {
-  const { principal } = turn.run;
+  const digest = digestOfRun(turn.request, turn.run);
   return claimsOf({
     request: turn.requestId,
     session: turn.sessionId,
     iteration: turn.iteration,
-    tenant: principal?.tenantId,
-    actor: principal?.actorId,
-    subject: principal?.subjectId,
-    connections: principal?.connections,
     groups: turn.groups,
     state: turn.state,
-    // A list stands for its tools: grants do not grow with them.
-    ...(turn.list === null ? { tools: turn.tools } : { list: digestOfList(turn.list) }),
+    // A list stands for its tools: grants do not grow with them. Who asks, the digest covers with the run.
+    ...(turn.list === null
+      ? { ...asking(turn.run), tools: turn.tools, digest }
+      : { list: inBase64(digestOfList(turn.list)), digest: inBase64(digest) }),
     choice: turn.toolChoice,
     config: turn.configVersion,
-    digest: digestOfRun(turn.request, turn.run),
   });
+}
+
+/** A digest in two thirds of the text: it is written twice in each iteration. */
+function inBase64(hexadecimal: string): string {
+  return Buffer.from(hexadecimal, 'hex').toString('base64url');
+}
+
+/** As former versions sign it. */
+function asking({ principal }: Run) {
+  const { tenantId: tenant, actorId: actor, subjectId: subject, connections } = principal ?? {};
+  return { tenant, actor, subject, connections };
 }
 
 /** Which tools, and what they take; where they are named is of no account. */

@@ -7,7 +7,7 @@ import type { RunParts } from '../parts.js';
 import { continuationClaims, judgeContinuation } from './continuation-claims.js';
 import { grantClaims, isReturned, judgeGrant } from './grant-claims.js';
 import type { GrantedTurn } from './grant-claims.js';
-import { isSignedBy, loopSigners, signatureOver } from './signed-record.js';
+import { isSignedBy, loopSigners, signatureOver, withSignature } from './signed-record.js';
 
 type Signing = Pick<RunParts, 'signatures' | 'clock'>;
 
@@ -30,7 +30,7 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
     signatures.sign('filter', claims),
     signatureOver(topics.toolsets, toolset, 'filter', signatures),
   ]);
-  return { ...toolset, grant, recordSignature };
+  return withSignature({ ...toolset, grant }, recordSignature);
 }
 
 /**
@@ -39,7 +39,7 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
  */
 export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'signatures'>): Promise<ToolCall> {
   if (!signatures.canSign('agent')) return turn;
-  return { ...turn, recordSignature: await signatureOver(topics.toolCalls, turn, 'agent', signatures) };
+  return withSignature(turn, await signatureOver(topics.toolCalls, turn, 'agent', signatures));
 }
 
 type LoopTopic = Exclude<keyof typeof loopSigners, 'agent.responses'>;
@@ -88,7 +88,7 @@ export async function signContinuation(result: AgentStepResult, { signatures }: 
     signatures.sign('executor', continuationClaims(result)),
     signatureOver(topics.steps, result, 'executor', signatures),
   ]);
-  return { ...result, signature, recordSignature };
+  return withSignature({ ...result, signature }, recordSignature);
 }
 
 /** A turn that the filter takes back, with its signature over the whole record beside the grant. */
@@ -96,7 +96,7 @@ export async function signReturned(
   returned: AgentStepResult,
   { signatures }: Pick<Signing, 'signatures'>,
 ): Promise<AgentStepResult> {
-  return { ...returned, recordSignature: await signatureOver(topics.steps, returned, 'filter', signatures) };
+  return withSignature(returned, await signatureOver(topics.steps, returned, 'filter', signatures));
 }
 
 /** Throws a Fault that says what the record is, if the executor did not sign exactly this continuation. */

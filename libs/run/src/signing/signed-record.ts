@@ -1,6 +1,7 @@
 import type { JsonObject, Signatures, SignerRole, Verifier } from '@sluice/core';
 import { recordContent, recordNames, sha256 } from '@sluice/contracts';
-import type { RecordOf } from '@sluice/contracts';
+import type { OfferedList, RecordOf } from '@sluice/contracts';
+import { lengthened, shortened } from './short-signature.js';
 
 /** The topics whose records their writer signs as a whole. */
 export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' | 'agent.responses' | 'agent.config';
@@ -42,10 +43,48 @@ export async function isSignedBy<T extends SignedTopic>(
   record: RecordOf<T>,
   signatures: Verifier,
 ): Promise<boolean> {
-  const claims = await signatures.verify(role, record.recordSignature);
-  if (claims === null) return false;
   const expected = claimsOf(topic, record);
+  const claims = await signatures.verify(role, tokenOf(record, expected));
+  if (claims === null) return false;
   return claims['record'] === expected['record'] && claims['digest'] === expected['digest'];
+}
+
+/** What a record has of signatures. */
+interface Signed {
+  readonly recordSignature: string | null;
+  /** Of the filter, in records of the loop from it to the executor. */
+  readonly grant?: string | null;
+  /** Of the executor, or the filter’s grant where a turn goes back. */
+  readonly signature?: string | null;
+  /** Former versions have none, and read signatures as they are made. */
+  readonly list?: OfferedList | null;
+}
+
+/** The record with its writer’s signature over it, which is shortened where no former version reads the record. */
+export function withSignature<Record extends Signed>(record: Record, token: string): Record {
+  const recordSignature = isShort(record) ? shortened(token, besideIn(record)) : token;
+  return { ...record, recordSignature };
+}
+
+/** A token that names the key of the signature over the record, if there is one. */
+export function tokenWithKey(record: Signed): string | null {
+  const { recordSignature } = record;
+  const isOfSameBatch = isShort(record) && recordSignature?.startsWith('~') === true;
+  return isOfSameBatch ? besideIn(record) : recordSignature;
+}
+
+function tokenOf(record: Signed, claims: JsonObject): string | null {
+  const { recordSignature } = record;
+  if (recordSignature === null || !isShort(record)) return recordSignature;
+  return lengthened(recordSignature, besideIn(record), claims);
+}
+
+function isShort({ list = null }: Signed): boolean {
+  return list !== null;
+}
+
+function besideIn({ grant = null, signature = null }: Signed): string | null {
+  return grant ?? signature;
 }
 
 /** The record’s kind is named, so that no signature over one kind passes for one over another. */

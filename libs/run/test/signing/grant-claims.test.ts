@@ -3,7 +3,7 @@ import { beginRun, localPrincipal, nextIteration } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { make } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
-import { continuationClaims, grantClaims, grantLifeMs, judgeContinuation, judgeGrant } from '@sluice/run';
+import { continuationClaims, grantClaims, grantLifeMs, isReturned, judgeContinuation, judgeGrant } from '@sluice/run';
 import type { Continuation, GrantedTurn } from '@sluice/run';
 
 const limits = { maxIterations: 10, runMs: 60_000, historyBytes: 1_000 };
@@ -91,6 +91,34 @@ describe('a grant', () => {
     ['an invented step', { request: { ...request, history: [step] } }, 'digest'],
   ])('is forged for %s', (_, changed, names) => {
     expect(judge(changed)).toEqual({ kind: 'forged', why: `The record and its grant differ in ${names}.` });
+  });
+
+  it('of a turn with a list names that for its tools, and who asks in its digest alone', () => {
+    const listed: GrantedTurn = { ...turn, tools: [], list: { hash: 'h', indexes: [0, 3], since: 1 } };
+    const short = grantClaims(listed, 1_000);
+    expect(short).toEqual({
+      ...{ request: 'r', session: 's', iteration: 1, groups: ['read-only'], state: 'undefined', config: 'c-1' },
+      list: expect.stringMatching(/^[\w-]{43}$/),
+      digest: expect.stringMatching(/^[\w-]{43}$/),
+      exp: 1_000 + grantLifeMs,
+    });
+    const differing = (changed: Partial<GrantedTurn>) => judgeGrant(short, { ...listed, ...changed }, 1_001);
+    expect(differing({ list: { hash: 'h', indexes: [0, 3], since: 2 }, tools: ['core__b'] })).toEqual({
+      kind: 'valid',
+    });
+    for (const [changed, names] of [
+      [{ list: { hash: 'g', indexes: [0, 3], since: 1 } }, 'list'],
+      [{ list: { hash: 'h', indexes: [0, 4], since: 1 } }, 'list'],
+      [{ run: { ...run, principal: { ...principal, tenantId: 'other' } } }, 'digest'],
+      [{ run: { ...run, principal: { ...principal, actorId: 'user:bob' } } }, 'digest'],
+      [{ run: { ...run, principal: { ...principal, subjectId: 'user:bob' } } }, 'digest'],
+      [{ run: { ...run, principal: { ...principal, connections: [] } } }, 'digest'],
+      [{ groups: [] }, 'groups'],
+      [{ list: null, tools: ['core__a'] }, 'actor, connections, digest, list, tenant, tools'],
+    ] as const)
+      expect(differing(changed)).toEqual({ kind: 'forged', why: `The record and its grant differ in ${names}.` });
+    expect(isReturned(short, listed)).toBe(true);
+    expect(isReturned(short, { ...listed, run: { ...run, deadline: 0 } })).toBe(false);
   });
 
   it('that is not signed is forged, and so is a record that does not say who asks', () => {
