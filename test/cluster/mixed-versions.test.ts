@@ -134,7 +134,8 @@ describe(`services of today with an agent and an upstream system of release ${re
   });
 
   it('go through whole runs together: each reads what the other wrote, and every signature holds (G-44)', async () => {
-    await Promise.all([cluster.start('filter'), cluster.start('executor')]);
+    // The bridge: former agents and executors read tools with their texts alone.
+    await Promise.all([cluster.start('filter', { SLUICE_TOOLSETS: 'whole' }), cluster.start('executor')]);
     const former = await FormerSystem.start(cluster);
     try {
       for (let n = 0; n < sessions; n++) {
