@@ -13,6 +13,7 @@ export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
 export type { AvroField, AvroType } from './schema.js';
 export { access } from './topics/access.js';
 export type { Access } from './topics/access.js';
+export { offeredWords } from './topics/offered-words.js';
 export { gistOf, principalOf, runIdsOf, tenantOf } from './topics/facts.js';
 export { loopServices, roles, services } from './topics/roles.js';
 export type { Role, ServiceName } from './topics/roles.js';

@@ -76,7 +76,8 @@ export async function* readRuns(
     calling?.messages.push(keeping);
     // The beginning of an agent’s run was decided in the run that calls it.
     const decidedIn = isAgentBeginning(message) ? calling : run;
-    if (decidedIn !== undefined && isDecision(message) && isSelected(message, null, selection, null)) decidedIn.selected++;
+    if (decidedIn !== undefined && isDecision(message) && isSelected(message, null, selection, null))
+      decidedIn.selected++;
     if (message.topic !== 'agent.responses') continue;
     run.endedAt = timestamp;
     run.isError = message.record.error !== null;

@@ -61,7 +61,7 @@ export { mostNamed, RunTools } from './run-tools.js';
 export { senderName } from './sender.js';
 export { afterStep, stepOf, stepResult, turnAfter } from './steps.js';
 export type { TurnSoFar } from './steps.js';
-export { firstKeys, namingTools, offeredCount, offeredIds, withTools } from './tool-list.js';
+export { firstKeys, namingTools, offeredIds, withTools } from './tool-list.js';
 export type { OfferedBefore } from './tool-list.js';
 export { toolset } from './toolset.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';

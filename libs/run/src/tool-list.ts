@@ -1,4 +1,4 @@
-import { atToolIndexes, Fault, toolIndexCount, toToolIndexes } from '@sluice/core';
+import { atToolIndexes, Fault, toToolIndexes } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type {
@@ -152,11 +152,6 @@ export function offeredIds(
   evaluator: Evaluator,
 ): readonly string[] {
   return list === null ? offered : toolsAt(list.indexes, evaluator).map(({ id }) => id);
-}
-
-/** How many tools were offered. */
-export function offeredCount({ list, tools }: Pick<Toolset, 'list' | 'tools'>): number {
-  return list === null ? tools.length : toolIndexCount(list.indexes);
 }
 
 function toolsOf({ indexes }: OfferedList, evaluator: Evaluator): readonly OfferedTool[] {

@@ -1,6 +1,6 @@
 import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
 import type { Configuration, ToolChoice } from '@sluice/core';
-import { howToDecide } from '@sluice/contracts';
+import { howToDecide, offeredWords } from '@sluice/contracts';
 import type {
   AgentProgress,
   AgentResponse,
@@ -12,7 +12,6 @@ import type {
   Toolset,
 } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { offeredCount } from '@sluice/run';
 import { whoMayApprove } from '../approvals/who-may-approve.js';
 import type { Paint } from './paint.js';
 
@@ -58,21 +57,13 @@ export class Story {
     this.write(
       `\n${paint.strong(`Iteration ${toolset.iteration}`)}  ${paint.dim('in state')} ${paint.state(toolset.state)}\n`,
     );
-    this.line('offered', this.tools(toolset));
+    this.line('offered', offeredWords(toolset, paint.tool));
     if (toolset.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(toolset.toolChoice)));
     if (toolset.iteration === 1 && (toolset.run.memory ?? []).length > 0)
       this.line('memory', `earlier runs: ${(toolset.run.memory ?? []).map(({ requestId }) => requestId).join(', ')}`);
     this.line('hidden', paint.dim(hiddenIn(toolset)));
     if (toolset.unknownGroups.length > 0)
       this.line('unknown', `groups that no tool carries: ${toolset.unknownGroups.join(', ')}`);
-  }
-
-  private tools(toolset: Toolset): string {
-    const { list, tools, iteration } = toolset;
-    if (tools.length > 0) return tools.map((tool) => this.paint.tool(tool.key)).join(', ');
-    const count = offeredCount(toolset);
-    if (count === 0 || list === null) return 'no tools';
-    return list.since < iteration ? `the same as in iteration ${list.since} (${count})` : `${count} tools`;
   }
 
   private decision({ decision }: Pick<ToolCall, 'decision'>): void {

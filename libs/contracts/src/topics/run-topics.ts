@@ -2,6 +2,7 @@ import { agentBegunBy } from '@sluice/core';
 import type { AgentStepResult, Approval } from '@sluice/records';
 import { requestIds } from '../request-ids.js';
 import { ofRun, onTheLoop, row } from './entry.js';
+import { offeredWords } from './offered-words.js';
 
 const repeats =
   'each repeats the question, the steps so far with thoughts, whole arguments and redacted results, tenant, actor and subject; the answer is in `agent.responses`';
@@ -49,8 +50,7 @@ export const runTopicRows = {
     need: 'what was offered, what was hidden and why, with all inputs of the decision. Without it no decision can be replayed or explained',
     personal: repeats,
     ...onTheLoop,
-    gist: ({ iteration, state, tools }) =>
-      `#${iteration} ${state}: ${tools.map(({ key }) => key).join(', ') || 'no tools'}`,
+    gist: (toolset) => `#${toolset.iteration} ${toolset.state}: ${offeredWords(toolset)}`,
   }),
   'agent.tool-calls': row('ToolCall', {
     writers: { agent: '' },
