@@ -88,7 +88,7 @@ describe('a thousand tools, of a filter that writes them out and then of one tha
     ]);
   });
 
-  it('is told by the audit, which finds every record as it was signed', async () => {
+  it('is in the audit, which finds every record as it was signed', async () => {
     const report = await caughtUp(system.bus, system.embedded.runtime.signatures);
     expect(report.findings).toEqual([]);
   });

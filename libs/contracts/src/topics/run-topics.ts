@@ -44,7 +44,7 @@ export const runTopicRows = {
     entries: {
       tools_granted: {
         listed: true,
-        with: 'caller, permitted, requested and granted groups, the offered tools by key and by their indexes in the configuration (`offered_indexes`), their hash, hidden tools with every reason, both by key where the Toolset names them (more than 32 it does not; what is the same as in an earlier iteration is told in the entry of that one, `offered_since`), the state, the `tool_choice` where there is one; in the first iteration the hash of the question',
+        with: 'caller, permitted, requested and granted groups, the offered tools by key and by their indexes in the configuration (`offered_indexes`), their hash, hidden tools with every reason, both by key where the Toolset names them (more than 32 it does not; what is the same as in an earlier iteration stands in the entry of that one, `offered_since`), the state, the `tool_choice` where there is one; in the first iteration the hash of the question',
       },
     },
     need: 'what was offered, what was hidden and why, with all inputs of the decision. Without it no decision can be replayed or explained',
