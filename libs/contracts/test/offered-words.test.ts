@@ -25,7 +25,7 @@ describe('what a turn was offered, in words', () => {
     expect(gistOf({ topic: topics.toolsets, partition: 0, offset: 0, key: 's', record })).toBe(`#3 begun: ${words}`);
   });
 
-  it('writes names as it is told', () => {
+  it('writes names by the function that it gets', () => {
     const record = { ...drawn, tools: [named('a'), named('b')] };
     expect(offeredWords(record, (key) => `<${key}>`)).toBe('<a>, <b>');
   });

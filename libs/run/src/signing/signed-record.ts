@@ -43,6 +43,7 @@ export async function isSignedBy<T extends SignedTopic>(
   record: RecordOf<T>,
   signatures: Verifier,
 ): Promise<boolean> {
+  if (record.recordSignature === null) return false;
   const expected = claimsOf(topic, record);
   const claims = await signatures.verify(role, tokenOf(record, expected));
   if (claims === null) return false;
