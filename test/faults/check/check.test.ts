@@ -13,6 +13,12 @@ const act = (runId: string, turn: number, more: object = {}) => ({
 });
 const look = { iteration: 1, action: 'now', arguments: '{}', outcome: 'ok', reason: null };
 
+const tool = { id: 'core__now', key: 'now', description: 'Tells the time.', input_schema: '{}' };
+const list = { hash: 'h', indexes: [0, 1], since: 1 };
+/** What the first run’s records say of its tools, as a former version wrote it, and those of the second. */
+const toolsIn = (n: number, iteration: number) =>
+  n === 1 ? { list: null, tools: [tool] } : { list, tools: iteration === 1 ? [{ ...tool, description: '' }] : [] };
+
 /** Two runs as they should be: one turn that looks, one that acts, an answer; and a record that was put aside. */
 function healthy(): Observed {
   const found: Found[] = [];
@@ -24,8 +30,9 @@ function healthy(): Observed {
     const ids = { request_id: `r-${n}`, session_id: `s-${n}` };
     const key = ids.session_id;
     put('agent.requests', key, ids);
-    for (const iteration of [1, 2, 3]) put('agent.toolsets', key, { ...ids, iteration });
-    for (const iteration of [1, 2]) put('agent.tool-calls', key, { ...ids, iteration });
+    for (const iteration of [1, 2, 3]) put('agent.toolsets', key, { ...ids, iteration, ...toolsIn(n, iteration) });
+    for (const iteration of [1, 2])
+      put('agent.tool-calls', key, { ...ids, iteration, list: toolsIn(n, iteration).list });
     put('agent.steps', key, { ...ids, iteration: 1, steps: [look] });
     put('agent.steps', key, { ...ids, iteration: 2, steps: [act(ids.request_id, 1)] });
     put('agent.responses', key, { ...ids, kind: 'answer', iterations: 3, history: [look, act(ids.request_id, 1)] });
@@ -124,6 +131,7 @@ describe('the judge of the fault suite', () => {
     ['two runs of one session', oneSession],
     ['the same, of which the first request came once more', (seen) => ({ ...again('agent.requests', 0)(oneSession(seen)), asked: oneSession(seen).asked.map((one) => ({ ...one, repeated: true })) })],
     ['runs of different sessions in any order', backwards],
+    ['runs whose records all have their tools written out', both(records('agent.toolsets', (record) => ({ ...record, list: null, tools: [tool] })), records('agent.tool-calls', (record) => ({ ...record, list: null })))],
   ])('takes %s', (_, change) => expect(violations(change(healthy()))).toEqual([])); // prettier-ignore
 
   it.each<[string, Change, RegExp]>([
@@ -159,6 +167,9 @@ describe('the judge of the fault suite', () => {
     ['a group that never began', (seen) => ({ ...seen, committed: seen.committed.filter(({ group }) => group !== 'agent') }), /agent is at no place of 6/],
     ['metadata that outlived what it tells of', offsets('agent.steps', { metadata: 'rAQE' }), /still notes “rAQE”/],
     ['the same beside the writer', offsets('agent.steps', { metadata: 'rAQE=Az09-_Az09-_' }), /still notes “rAQE”/],
+    ['a list that no turn names', records('agent.toolsets', (record, index) => (index === 3 ? { ...record, list: { ...list, since: 2 } } : record)), /agent.toolsets-0@4 says that turn 1 names its tools, and it does not.*\n.*agent.toolsets-0@5/],
+    ['a turn of the model with another list', records('agent.tool-calls', (record, index) => (index === 2 ? { ...record, list: { ...list, hash: 'g' } } : record)), /^agent.tool-calls-0@2 has another list of tools than its Toolset\.$/],
+    ['a list where its Toolset has its tools written out', records('agent.tool-calls', (record) => ({ ...record, list })), /agent.tool-calls-0@0 has another list/],
     ['a committed record without outputs', records('agent.tool-calls', (record, index) => (index === 3 ? null : record)), /agent has committed agent.toolsets-0@4, and nothing/],
     ['outputs of what is not committed', offsets('agent.toolsets', { offset: 5 }), /What came of agent.toolsets-0@5 is on the log, and agent has not committed it/],
   ])('finds %s', (_, change, sentence) => {

@@ -2,6 +2,7 @@ import { agreement } from './agreement.ts';
 import { deadLetters } from './dead-letters.ts';
 import { effects } from './effects.ts';
 import { ends } from './ends.ts';
+import { lists } from './lists.ts';
 import type { Observed } from './observed.ts';
 import { order } from './order.ts';
 import { standstill } from './standstill.ts';
@@ -15,6 +16,7 @@ export function violations(observed: Observed): readonly string[] {
     ...ends(observed),
     ...steps(observed),
     ...turns(observed),
+    ...lists(observed),
     ...order(observed),
     ...effects(observed),
     ...deadLetters(observed),
