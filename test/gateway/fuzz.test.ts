@@ -150,7 +150,7 @@ describe('the gateway under requests from its own description', () => {
 
   it('is asked properly too: most operations have served something', () => {
     const needLuck = ['readRun', 'cancelRun', 'readGroup', 'readApproval', 'decide', 'readDeadLetter', 'redrive'];
-    const expected = operations.map(([id]) => id).filter((id) => !needLuck.includes(id));
+    const expected = operations.map(([id]) => id).filter((id) => ![...needLuck, 'readSpecification'].includes(id));
     expect(expected.filter((id) => !served.has(id))).toEqual([]);
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
@@ -208,6 +209,9 @@ describe('the gateway’s description of itself', () => {
       ([path, method, described]) =>
         [path, method, described, [...atBounds(described, document as unknown as Described3, isValid)]] as const,
     );
+    // A connection that was closed meanwhile is seen to be, and not used again.
+    await setImmediate();
+    await setImmediate();
     for (const [path, method, described, bounds] of requests) {
       for (const { what, places, query, body } of bounds) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));

@@ -7,7 +7,7 @@ import type { Head, Source } from '@sluice/audit';
 import { logOf, signatures } from './recorded.js';
 import type { Stored } from './recorded.js';
 
-const facts = { tools: () => null, authentic: true };
+const facts = { tools: () => undefined, authentic: true };
 const tool = { id: 'core__a', key: 'a', description: '', inputSchema: '', effect: 'read_only', schemaHash: 'sa' };
 const writtenOut = { ...tool, description: 'Tells the time.', inputSchema: '{"type":"object"}' };
 const hidden = [{ key: 'b', reasons: ['group'] }];

@@ -10,6 +10,7 @@ import {
 } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Step } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
+import { offeredIds } from './tool-list.js';
 
 /** Whether the page of a tool had been read when the tool was first used. */
 type Documentation = 'read' | 'unread';
@@ -52,11 +53,14 @@ function wasShort(toolId: string, { model }: ToolCall): boolean {
 /** Counts where pages must be read, and the model could read one. */
 function wasHeldBack(
   toolId: string,
-  { model, offered, request, toolChoice }: ToolCall,
+  record: ToolCall,
   evaluator: Pick<Evaluator, 'tool' | 'byId' | 'configuration'>,
 ): boolean {
+  const { model, request, toolChoice } = record;
   const mustRead = evaluator.configuration.descriptions?.readBeforeUse ?? false;
-  if (!mustRead || model === null || !offered.includes(toolId)) return false;
+  if (!mustRead || model === null) return false;
+  const offered = offeredIds(record, evaluator);
+  if (!offered.includes(toolId)) return false;
   const tools = offered.flatMap((id) => evaluator.byId(id) ?? []);
   if (!tools.some(({ type }) => type === readFileType)) return false;
   if (model.shown !== null && model.nativeSearch === null && !model.shown.includes(toolId)) return true;

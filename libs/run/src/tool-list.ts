@@ -149,7 +149,7 @@ export function withTools(record: Toolset, evaluator: Evaluator): Toolset {
 /** Ids of the tools that the turn was offered. */
 export function offeredIds(
   { list, offered }: Pick<ToolCall, 'list' | 'offered'>,
-  evaluator: Evaluator,
+  evaluator: Pick<Evaluator, 'configuration'>,
 ): readonly string[] {
   return list === null ? offered : toolsAt(list.indexes, evaluator).map(({ id }) => id);
 }
@@ -168,7 +168,10 @@ function toolsOf({ indexes }: OfferedList, evaluator: Evaluator): readonly Offer
   return tools;
 }
 
-function toolsAt(indexes: readonly number[], { configuration }: Evaluator): readonly ConfiguredTool[] {
+function toolsAt(
+  indexes: readonly number[],
+  { configuration }: Pick<Evaluator, 'configuration'>,
+): readonly ConfiguredTool[] {
   try {
     return atToolIndexes(indexes, configuration.tools);
   } catch (error) {
