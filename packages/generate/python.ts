@@ -106,9 +106,9 @@ export function modelsOfRecords(records: readonly AvroRecord[]): string {
   const models = records.map(({ name, doc = name, fields }) => {
     const members = fields.map((field) => {
       const given = field.default === undefined ? '' : `${defaultOf(field.default)}, `;
-      const isKeyword = keywords.includes(field.name);
-      const name = isKeyword ? `${field.name}_` : field.name;
-      const alias = isKeyword ? `alias="${field.name}", ` : '';
+      const isTaken = takenNames.includes(field.name);
+      const name = isTaken ? `${field.name}_` : field.name;
+      const alias = isTaken ? `alias="${field.name}", ` : '';
       const about = JSON.stringify(field.doc ?? '');
       return `    ${name}: ${avroType(field.type)} = Field(${given}${alias}description=${about})\n`;
     });
@@ -117,8 +117,8 @@ export function modelsOfRecords(records: readonly AvroRecord[]): string {
   return [recordHead, ...models, rebuilt('Record')].join('\n\n');
 }
 
-/** Of Python’s, those that a field may be called. */
-const keywords = ['from', 'in', 'is', 'as', 'class', 'import', 'with'];
+/** Keywords that a field may be called, and types: within its class the field’s name would stand for itself. */
+const takenNames = ['from', 'in', 'is', 'as', 'class', 'import', 'with', 'list', 'dict', 'str', 'int', 'float', 'bool'];
 
 function defaultOf(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return 'default_factory=list';

@@ -6,6 +6,7 @@ import { operations } from '../../apps/gateway/src/openapi/operations.js';
 import { Sluice } from '../../packages/client/src/client.js';
 import { generate } from '../../packages/generate/main.js';
 import { pythonCalls } from '../../packages/generate/python-calls.js';
+import { modelsOfRecords } from '../../packages/generate/python.js';
 import { typeScriptCalls } from '../../packages/generate/typescript-calls.js';
 import { importsOf } from '../arrows.js';
 
@@ -20,6 +21,21 @@ describe('the clients', () => {
         path,
         true,
       ]);
+  });
+
+  it('have fields with names that Python takes for itself under those names with an underscore', () => {
+    const fields = [
+      { name: 'list', type: 'Items', doc: 'All.' },
+      { name: 'from', type: 'string', doc: 'Whence.', default: '' },
+      { name: 'others', type: { type: 'array', items: 'string' }, doc: 'More.', default: [] },
+    ];
+    expect(modelsOfRecords([{ name: 'Order', fields }])).toContain(
+      [
+        '    list_: Items = Field(alias="list", description="All.")',
+        '    from_: str = Field(default="", alias="from", description="Whence.")',
+        '    others: list[str] = Field(default_factory=list, description="More.")',
+      ].join('\n'),
+    );
   });
 
   const methods = operations.flatMap(({ client }) => client ?? []);

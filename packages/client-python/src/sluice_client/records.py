@@ -116,7 +116,7 @@ class AgentStepResult(Record):
     signature: str | None = Field(default=None, description="The executor's signature over how it goes on.")
     in_force_version: str = Field(default="", description="The configuration then in force, which may only deny; empty where an earlier version wrote the record.")
     record_signature: str | None = Field(default=None, description="The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.")
-    list: OfferedList | None = Field(default=None, description="What the turn was offered, so that an iteration that is offered the same does not name it again.")
+    list_: OfferedList | None = Field(default=None, alias="list", description="What the turn was offered, so that an iteration that is offered the same does not name it again.")
 
 
 class Cancellation(Record):
