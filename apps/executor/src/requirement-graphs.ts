@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration, GraphSettings, Neo4jSettings } from '@sluice/core';
-import { ToolUnavailableError } from '@sluice/core';
+import { sentenceList, ToolUnavailableError } from '@sluice/core';
 import { dataFiles } from '@sluice/host';
 import type { Environment, Runtime } from '@sluice/host';
 import { openEmbeddedGraph, openNeo4jGraph, readGraphFiles } from '@sluice/packs';
@@ -97,7 +97,7 @@ export function requireGraph(configuration: Configuration, contracts: readonly T
     const { passwordEnv, url } = graph.neo4j;
     if (place.secret(passwordEnv) === undefined)
       throw new Error(
-        `The variable ${passwordEnv} with the password of the Neo4j server at ${url} is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. Set it, or name another in graph.neo4j.password_env.`,
+        `The variable ${passwordEnv} with the password of the Neo4j server at ${url} is not set, and the policy allows ${sentenceList(using.map(({ id }) => id))}. Set it, or name another in graph.neo4j.password_env.`,
       );
     readGraphFiles(graph.load);
     return;
@@ -105,7 +105,7 @@ export function requireGraph(configuration: Configuration, contracts: readonly T
   const folder = folderOf(graph, place);
   if (folder === null)
     throw new Error(
-      `graph.folder is not set, and the policy allows ${using.map(({ id }) => id).join(', ')}. A graph in a file is for one machine: on Kafka name a folder on its disk, or a server in graph.neo4j, or take these tools out of policy.allowed_tools.`,
+      `graph.folder is not set, and the policy allows ${sentenceList(using.map(({ id }) => id))}. A graph in a file is for one machine: on Kafka name a folder on its disk, or a server in graph.neo4j, or take these tools out of policy.allowed_tools.`,
     );
   try {
     mkdirSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Configuration } from '@sluice/core';
-import { ToolUnavailableError } from '@sluice/core';
+import { sentenceList, ToolUnavailableError } from '@sluice/core';
 import type { Environment, Runtime } from '@sluice/host';
 import { openFolderWorkspaces } from '@sluice/packs';
 import type { ToolContract, Workspaces } from '@sluice/tools';
@@ -27,7 +27,7 @@ export function requireWorkspaces(
   if (without.length === 0) return;
   if (workspaceFolder !== null) return requireWritable(workspaceFolder);
   throw new Error(
-    `SLUICE_WORKSPACES is not set, and the policy allows ${without.map(({ id }) => id).join(', ')}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
+    `SLUICE_WORKSPACES is not set, and the policy allows ${sentenceList(without.map(({ id }) => id))}. On Kafka set it to a folder that all executors share, or take these tools out of policy.allowed_tools.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault } from '@sluice/core';
+import { Fault, logNames } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
@@ -244,7 +244,7 @@ export class FilterService {
       for (const group of fallbackGroups) metrics.fallbackGroups.inc({ group });
       if (iteration === 1 && unknownGroups.length > 0) {
         log.warn(
-          { request_id: requestId, unknown_groups: unknownGroups.slice(0, 20) },
+          { request_id: requestId, unknown_groups: logNames(unknownGroups) },
           'the request names groups that no tool carries',
         );
       }

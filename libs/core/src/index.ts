@@ -28,7 +28,7 @@ export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, 
 export { addressesModel, textModeByDefault, textModes, hiddenIn, withoutHidden } from './foreign-text.js';
 export type { TextMode } from './foreign-text.js';
 export { printable, printableIn } from './printable.js';
-export { quote, sentenceList } from './quote.js';
+export { logNames, quote, sentenceList } from './quote.js';
 export { causeOf, neverSent } from './reachability.js';
 export { repeatedName } from './repeated-name.js';
 export { nearest, nearMiss, suggestion } from './suggest.js';
@@ -177,7 +177,7 @@ export { finishReasonOf, whyIncomplete } from './run/incomplete.js';
 export { memoryBytes, recalled, withRun } from './run/memory.js';
 export type { RememberedRun } from './run/memory.js';
 export { promptHash } from './run/prompt-hash.js';
-export { requestLog } from './run/request-log.js';
+export { requestLog, requestLogLine } from './run/request-log.js';
 export { fieldsThere, requestOfTool } from './run/request-views.js';
 export {
   afterSteps,

@@ -13,3 +13,12 @@ export function sentenceList(names: readonly string[], most = 20): string {
   const last = shown.pop();
   return shown.length === 0 ? (last ?? '') : `${shown.join(', ')} and ${last ?? ''}`;
 }
+
+/** Of names in a log line, at most. */
+const namesInLog = 10;
+
+/** Names for a log line: the first ones, and how many more there are, also of those that the list does not have. */
+export function logNames(names: readonly string[], count = names.length): readonly string[] {
+  const shown = names.slice(0, namesInLog);
+  return count <= shown.length ? shown : [...shown, `and ${count - shown.length} more`];
+}

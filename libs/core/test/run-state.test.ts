@@ -7,6 +7,7 @@ import {
   historyBytes,
   nextIteration,
   requestLog,
+  requestLogLine,
   runEnd,
 } from '@sluice/core';
 import type { Step } from '@sluice/core';
@@ -120,6 +121,29 @@ describe('the request’s log line (§8.2)', () => {
       filtered_by_group: ['complex-analysis', 'reset-workflow'],
       filtered_by_state: ['graph-update'],
       execution_time: '1.2s',
+    });
+  });
+
+  it('has of many names the first ten, and how many more there are; the audit has what the run has', () => {
+    const names = (count: number) => Array.from({ length: count }, (_, n) => `n-${n}`);
+    const [all, ten] = [names(40), names(10)];
+    const begun = beginRun(asked, names(11), 'undefined', limits, localPrincipal, 1_000);
+    const run = nextIteration(begun, { eligible: all, filteredByGroup: ten, filteredByState: [] });
+    const about = { groups: [], state: '' };
+    expect(requestLogLine('r', run, about, 2_240)).toMatchObject({
+      requested_groups: [...ten, 'and 1 more'],
+      available_tools: [...ten, 'and 30 more'],
+      filtered_by_group: ten,
+      filtered_by_state: [],
+    });
+    expect(requestLog('r', run, about, 2_240).available_tools).toEqual(all);
+    // A run whose records do not name them all says how many there are.
+    const firstTools = { configVersion: 'c', available: [0, 1_000], filteredByGroup: [1_000, 2], filteredByState: [] };
+    const few = { ...run, availableTools: names(16), filteredByGroup: names(2), firstTools };
+    expect(requestLogLine('r', few, about, 2_240)).toMatchObject({
+      available_tools: [...ten, 'and 990 more'],
+      filtered_by_group: names(2),
+      filtered_by_state: [],
     });
   });
 

@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { formatFindings, formatProblems, namesBefore, pinKeyOf } from '@sluice/configuration';
+import { logNames } from '@sluice/core';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import type { NamesBefore, Pins } from '@sluice/configuration';
 import { topics } from '@sluice/contracts';
@@ -163,7 +164,7 @@ export class ConfigurationSource {
     const now = held.join(', ');
     if (now !== '' && now !== this.heldBack)
       this.runtime.log.warn(
-        { tools: held },
+        { tools: logNames(held) },
         'MCP tools are held back: their servers offer them otherwise, or no longer, since they were allowed. Save the configuration file to take them as they are now',
       );
     this.heldBack = now;

@@ -1,6 +1,8 @@
+import { logNames } from '../quote.js';
+import { toolIndexCount } from '../rules/tool-indexes.js';
 import type { RunState } from './run-state.js';
 
-/** The log line of a request: exactly these eight keys. */
+/** What is said of a request when it ends: exactly these eight keys. */
 interface RequestLog {
   readonly request_id: string;
   readonly requested_groups: readonly string[];
@@ -18,7 +20,10 @@ interface RequestLog {
   readonly execution_time: string;
 }
 
-/** Read off the run's end; for a request that never began, off what it asked for. */
+/**
+ * As the audit has it, with the names that the run has. Read off the run's end; for a request that never began, off
+ * what it asked for.
+ */
 export function requestLog(
   requestId: string,
   run: RunState | null,
@@ -39,5 +44,21 @@ export function requestLog(
     filtered_by_group: run?.filteredByGroup ?? [],
     filtered_by_state: run?.filteredByState ?? [],
     execution_time: `${(Math.max(0, endedAt - (run?.startedAt ?? endedAt)) / 1000).toFixed(1)}s`,
+  };
+}
+
+/** The log line of a request: of many names the first ones, and how many more there are. */
+export function requestLogLine(...about: Parameters<typeof requestLog>): RequestLog {
+  const [, run] = about;
+  const log = requestLog(...about);
+  const first = run?.firstTools ?? null;
+  const namesOf = (names: readonly string[], indexes: readonly number[] | undefined) =>
+    logNames(names, indexes === undefined ? names.length : toolIndexCount(indexes));
+  return {
+    ...log,
+    requested_groups: logNames(log.requested_groups),
+    available_tools: namesOf(log.available_tools, first?.available),
+    filtered_by_group: namesOf(log.filtered_by_group, first?.filteredByGroup),
+    filtered_by_state: namesOf(log.filtered_by_state, first?.filteredByState),
   };
 }

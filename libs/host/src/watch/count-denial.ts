@@ -1,3 +1,4 @@
+import { logNames } from '@sluice/core';
 import type { Principal, RequestVerdict } from '@sluice/core';
 import { boundedLabel } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
@@ -6,9 +7,6 @@ import type { Runtime } from '../runtime.js';
 
 /** Who is counted by name. */
 const asking = new BoundedNames(100);
-
-/** Of a log line, at most. */
-const namesShown = 20;
 
 /**
  * Counts and logs a request that its sender may not make, in the service that refuses it; `requestId` is null for a
@@ -27,6 +25,6 @@ export function countDenial(
   const who = asking.of({ tenant: tenantId, actor: actorId });
   metrics.refusedRequests.inc({ ...who, reason: escalation ? 'escalation' : 'groups' });
   const about = requestId === null ? { listing: true } : { request_id: requestId };
-  const shown = refusedGroups.slice(0, namesShown);
-  log.warn({ ...about, actor: actorId, tenant: tenantId, refused_groups: shown, escalation }, message);
+  const refused = { refused_groups: logNames(refusedGroups), escalation };
+  log.warn({ ...about, actor: actorId, tenant: tenantId, ...refused }, message);
 }

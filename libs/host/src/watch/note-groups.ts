@@ -1,11 +1,10 @@
-import { noGroupsReasons, whyNoGroups } from '@sluice/core';
+import { logNames, noGroupsReasons, whyNoGroups } from '@sluice/core';
 import type { Authentication } from '@sluice/core';
 import type { Runtime } from '../runtime.js';
 
 /** Callers whose last line is remembered, and for how long, so that a client that asks all day makes a line an hour. */
 const mostRemembered = 1_000;
 const quietMs = 3_600_000;
-const namesShown = 5;
 
 /** Counts credentials that hold and give none of the configuration’s groups, and logs why. */
 export class GroupNotes {
@@ -29,7 +28,7 @@ export class GroupNotes {
     if (this.logged.size >= mostRemembered) this.logged.clear();
     this.logged.set(key, now);
     const about = { actor, tenant, reason, claim: configuration.identity.claims.groups };
-    const named = groups.length === 0 ? {} : { names: groups.slice(0, namesShown) };
+    const named = groups.length === 0 ? {} : { names: logNames(groups) };
     log.warn({ ...about, ...named }, `a credential gives its caller no group: ${noGroupsReasons[reason]}`);
   }
 }

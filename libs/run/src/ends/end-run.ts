@@ -1,4 +1,4 @@
-import { normaliseGroups, requestLog } from '@sluice/core';
+import { normaliseGroups, requestLogLine } from '@sluice/core';
 import type { SignerRole, Tenant } from '@sluice/core';
 import { positionOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
@@ -96,6 +96,6 @@ function telling(
       const seconds = Math.max(0, endedAt - run.stateEnteredAt) / 1_000;
       metrics.workflowDuration.observe({ state: boundedLabel(state, known) }, seconds);
     }
-    log.info(requestLog(requestId, run, { groups, state }, endedAt));
+    log.info(requestLogLine(requestId, run, { groups, state }, endedAt));
   };
 }
