@@ -51,14 +51,9 @@ describe('without an identity', () => {
 
   it.each(operations.map((operation) => [operation.id, operation] as const))(
     '%s is answered to a program without the secret only where it says so',
-<<<<<<< HEAD
     async (_, { method, path, who, query = {} }) => {
-      const filled = path.replaceAll(/\{\w+\}/g, 'admin');
-=======
-    async (_, { method, path, without, isOpen, query = {} }) => {
       const [tool] = system.embedded.runtime.configurations.current().configuration.tools;
       const filled = path.replace('{hash}', tool?.spec?.schemaHash ?? '').replaceAll(/\{\w+\}/g, 'admin');
->>>>>>> 12e4bbcd (Find what must be read first where a record names its tools)
       const needed = 'since' in query ? '?since=0' : 'question' in query ? '?question=Q' : '';
       const sent = (headers: Readonly<Record<string, string>>) =>
         sendTo(`${filled}${needed}`, method.toUpperCase(), headers);

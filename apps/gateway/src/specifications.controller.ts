@@ -1,29 +1,25 @@
-import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Inject, Param, Query } from '@nestjs/common';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Loaded } from '@sluice/run';
-import { Callers } from './caller.js';
+import type { Caller } from './caller.js';
 import { Refusal } from './refusal.js';
 import { listed, shownGroups } from './listed-tool.js';
 import { Route } from './openapi/route.js';
+import { ByCaller } from './rights.js';
 
 /** What tools take, by the hashes that records name. */
 @Controller()
 export class SpecificationsController {
-  constructor(
-    @Inject(RUNTIME) private readonly runtime: Runtime,
-    @Inject(Callers) private readonly callers: Callers,
-  ) {}
+  constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {}
 
   /** A tool of groups that the caller may not ask for is as unknown as one that there is not. */
   @Route('readSpecification')
-  async specification(
-    @Req() http: Request,
+  specification(
+    @ByCaller() { principal }: Caller,
     @Param('hash') hash: string,
     @Query('config_version') version: unknown,
-  ): Promise<object> {
-    const { principal } = await this.callers.asking(http);
+  ): object {
     const { configuration, evaluator } = this.loaded(version);
     const shown = shownGroups(evaluator, principal);
     const tools = configuration.tools.filter(({ key, spec }) => spec?.schemaHash === hash && shown(key).length > 0);

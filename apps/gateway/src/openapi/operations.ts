@@ -235,7 +235,7 @@ export const operations: readonly Operation[] = [
     ...{
       id: 'readSpecification',
       client: 'tools.specification',
-      without: 'nothing',
+      who: 'asker',
       method: 'get',
       path: '/v1/specifications/{hash}',
       tag: 'Tools',

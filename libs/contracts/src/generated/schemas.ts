@@ -513,6 +513,15 @@ export const schemas = {
         ],
         "doc": "Its `other_tokens`.",
         "default": null
+      },
+      {
+        "name": "other_models",
+        "type": [
+          "null",
+          "OtherModels"
+        ],
+        "doc": "Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.",
+        "default": null
       }
     ]
   },
@@ -1791,6 +1800,44 @@ export const schemas = {
       }
     ]
   },
+  "OtherModels": {
+    "type": "record",
+    "name": "OtherModels",
+    "namespace": "sluice",
+    "doc": "Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those.",
+    "fields": [
+      {
+        "name": "input_tokens",
+        "type": "long",
+        "doc": "Of the run's `input_tokens`, those that such models read.",
+        "default": 0
+      },
+      {
+        "name": "output_tokens",
+        "type": "long",
+        "doc": "Of its `output_tokens`, those that they wrote.",
+        "default": 0
+      },
+      {
+        "name": "cached_input_tokens",
+        "type": "long",
+        "doc": "Of its `cached_input_tokens`, theirs.",
+        "default": 0
+      },
+      {
+        "name": "cache_write_tokens",
+        "type": "long",
+        "doc": "Of its `cache_write_tokens`, theirs.",
+        "default": 0
+      },
+      {
+        "name": "micro_usd",
+        "type": "double",
+        "doc": "What they cost, in millionths of a US dollar.",
+        "default": 0
+      }
+    ]
+  },
   "ParentCall": {
     "type": "record",
     "name": "ParentCall",
@@ -2234,6 +2281,15 @@ export const schemas = {
           "long"
         ],
         "doc": "How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.",
+        "default": null
+      },
+      {
+        "name": "other_models",
+        "type": [
+          "null",
+          "OtherModels"
+        ],
+        "doc": "Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them.",
         "default": null
       },
       {

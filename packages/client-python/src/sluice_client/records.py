@@ -78,6 +78,7 @@ class AgentRun(Record):
     definition_tokens: int | None = Field(default=None, description="The `definition_tokens` of the run at its end.")
     result_tokens: int | None = Field(default=None, description="Its `result_tokens`.")
     other_tokens: int | None = Field(default=None, description="Its `other_tokens`.")
+    other_models: OtherModels | None = Field(default=None, description="Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none.")
 
 
 class AgentStep(Record):
@@ -178,6 +179,16 @@ class OfferedList(Record):
     since: int = Field(description="The iteration whose Toolset names them: lists that stay the same in a run are written once.")
 
 
+class OtherModels(Record):
+    """Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those."""
+
+    input_tokens: int = Field(default=0, description="Of the run's `input_tokens`, those that such models read.")
+    output_tokens: int = Field(default=0, description="Of its `output_tokens`, those that they wrote.")
+    cached_input_tokens: int = Field(default=0, description="Of its `cached_input_tokens`, theirs.")
+    cache_write_tokens: int = Field(default=0, description="Of its `cache_write_tokens`, theirs.")
+    micro_usd: float = Field(default=0, description="What they cost, in millionths of a US dollar.")
+
+
 class ParentCall(Record):
     """The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up."""
 
@@ -253,6 +264,7 @@ class Run(Record):
     result_tokens: int | None = Field(default=None, description="Tokens of results of calls that they were sent so far, as `definition_tokens`.")
     other_tokens: int | None = Field(default=None, description="Tokens of all else that they were sent so far, as `definition_tokens`.")
     parked_ms: int | None = Field(default=None, description="How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.")
+    other_models: OtherModels | None = Field(default=None, description="Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them.")
     first_tools: FirstTools | None = Field(default=None, description="All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere.")
 
 

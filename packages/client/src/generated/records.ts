@@ -112,6 +112,8 @@ export interface AgentRun {
   readonly result_tokens: number | null;
   /** Its `other_tokens`. */
   readonly other_tokens: number | null;
+  /** Those of its tokens that another model took than the one that the calling run asks first, where that has a price; null where there are none. */
+  readonly other_models: OtherModels | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -256,6 +258,20 @@ export interface OfferedList {
   readonly since: number;
 }
 
+/** Of a run's tokens, those of models that it does not ask first, and what they cost by the prices of those. */
+export interface OtherModels {
+  /** Of the run's `input_tokens`, those that such models read. */
+  readonly input_tokens: number;
+  /** Of its `output_tokens`, those that they wrote. */
+  readonly output_tokens: number;
+  /** Of its `cached_input_tokens`, theirs. */
+  readonly cached_input_tokens: number;
+  /** Of its `cache_write_tokens`, theirs. */
+  readonly cache_write_tokens: number;
+  /** What they cost, in millionths of a US dollar. */
+  readonly micro_usd: number;
+}
+
 /** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
 export interface ParentCall {
   /** The tool's id. */
@@ -378,6 +394,8 @@ export interface Run {
   readonly other_tokens: number | null;
   /** How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it. */
   readonly parked_ms: number | null;
+  /** Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them. */
+  readonly other_models: OtherModels | null;
   /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere. */
   readonly first_tools: FirstTools | null;
 }
