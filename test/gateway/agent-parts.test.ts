@@ -28,11 +28,7 @@ const offered = (requestId: string, principal: typeof caller) =>
 /** Those of a run `r`. */
 function agentParts(): AgentParts {
   const facts = { isSender: () => Promise.resolve(false), isTaken: () => Promise.resolve(true) };
-  return new AgentParts(
-    new RunsWithin('r'),
-    () => new RunAccess(caller, facts),
-    ofRecords,
-  );
+  return new AgentParts(new RunsWithin('r'), () => new RunAccess(caller, facts), ofRecords);
 }
 
 describe('the work of agents on a stream', () => {
