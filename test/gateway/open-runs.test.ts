@@ -118,6 +118,18 @@ describe('the limit of a tenant’s open runs, without an identity', () => {
     expect(await until(() => Promise.resolve(again.openByTenant() !== null))).toBe(true);
     expect(again.openByTenant()).toEqual(new Map([['local', 3]]));
     await again.close();
+    // One that is started after that reads what is not older than the oldest open run, but for an hour.
+    const begun: unknown[] = [];
+    const read = (...args: Parameters<typeof runtime.bus.read>) => {
+      begun.push(args[1].from);
+      return runtime.bus.read(...args);
+    };
+    const bus = Object.create(runtime.bus, { read: { value: read } }) as typeof runtime.bus;
+    const third = new OverdueSweep({ ...runtime, bus });
+    expect(await until(() => Promise.resolve(third.openByTenant() !== null))).toBe(true);
+    expect(third.openByTenant()).toEqual(new Map([['local', 3]]));
+    await third.close();
+    expect((begun[0] as { readonly time: number }).time).toBeGreaterThan(Date.now() - 2 * 3_600_000);
 
     await gateway.close();
     gateway = await startGateway(runtime);

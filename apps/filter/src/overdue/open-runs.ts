@@ -13,6 +13,8 @@ export interface OpenTurn {
   readonly key: string;
   readonly partition: number;
   readonly offset: number;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
   /** When the run must have ended, milliseconds since the epoch. */
   readonly deadline: number;
   readonly decidedAt: number;
@@ -33,7 +35,7 @@ export class OpenRuns {
   constructor(private readonly most: number) {}
 
   /** False if there is no room for one more run. */
-  add({ record, key, partition, offset }: Incoming<'agent.toolsets'>): boolean {
+  add({ record, key, partition, offset, timestamp }: Incoming<'agent.toolsets'>): boolean {
     const { run, decidedAt } = record;
     const { requestId, tenant } = runOfRecord(record);
     const name = runName(requestId, tenant);
@@ -41,7 +43,8 @@ export class OpenRuns {
     const known = this.turns.get(name) ?? [];
     if (known.length === 0 && this.turns.size >= this.most) return false;
     const { deadline, redrive: attempt } = run;
-    const turn = { name, requestId, tenant, attempt, key, partition, offset, deadline, decidedAt };
+    const place = { key, partition, offset, timestamp };
+    const turn = { name, requestId, tenant, attempt, ...place, deadline, decidedAt };
     this.turns.set(name, [turn, ...known].slice(0, mostTurns));
     return true;
   }
@@ -76,6 +79,13 @@ export class OpenRuns {
       one.partition === partition && one.offset === offset ? { ...one, deadline } : one,
     );
     if (later.length > 0) this.turns.set(name, later);
+  }
+
+  /** When the log took the oldest turn that is kept; Infinity if none is. */
+  oldest(): number {
+    let oldest = Infinity;
+    for (const turns of this.turns.values()) for (const { timestamp } of turns) oldest = Math.min(oldest, timestamp);
+    return oldest;
   }
 
   /** How many runs each tenant has open. */

@@ -19,6 +19,7 @@ import {
 import type { Runtime } from '@sluice/host';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
+import { ReadPlace } from './read-place.js';
 
 /** When overdue runs are ended, milliseconds. */
 interface OverduePace {
@@ -63,12 +64,16 @@ export class OverdueSweep {
   /** False until all that was on the log is read: an end may stand behind what it ended. */
   private hasCaughtUp = false;
   private isFollowing = false;
+  private readonly place: ReadPlace;
+  /** When the log took what was read last. */
+  private readTo = -Infinity;
 
   constructor(
     private readonly runtime: Runtime,
     private readonly pace = defaultPace,
   ) {
     this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
+    this.place = new ReadPlace(runtime.documents);
     const parkedMs = runtime.configurations.inForceOrNull()?.configuration.limits.parkedMs ?? defaultParkedMs;
     this.following = this.follow(runtime.clock.now() - lookBackMs - parkedMs);
     this.next();
@@ -83,6 +88,7 @@ export class OverdueSweep {
     this.stopping.abort();
     clearTimeout(this.timer);
     await Promise.all([this.following, this.looking]);
+    await this.keepPlace();
   }
 
   private next(): void {
@@ -95,10 +101,11 @@ export class OverdueSweep {
   /** Reads on from where it was when the log cannot be read for a while; what is read twice does no harm. */
   private async follow(since: number): Promise<void> {
     const { signal } = this.stopping;
-    let time = since;
+    let time: number | undefined;
     while (!signal.aborted) {
       try {
         const begunAt = this.runtime.clock.now();
+        time ??= await this.place.find(since);
         if (!this.hasCaughtUp) await this.read({ from: { time }, signal });
         if (signal.aborted) return;
         this.hasCaughtUp = true;
@@ -124,11 +131,25 @@ export class OverdueSweep {
     })) {
       if (message.topic === topics.responses) this.open.end(message);
       else if (!this.open.add(message)) this.sayFull();
+      this.readTo = message.timestamp;
+    }
+  }
+
+  /** Where the next start begins to read; not while some runs are not watched. */
+  private async keepPlace(): Promise<void> {
+    if (!this.hasCaughtUp || this.isFull) return;
+    const time = Math.min(this.readTo, this.open.oldest());
+    if (!Number.isFinite(time)) return;
+    try {
+      await this.place.keep(time);
+    } catch (error) {
+      this.runtime.log.debug({ error: (error as Error).message }, 'where to read from at the next start was not kept');
     }
   }
 
   private async look(): Promise<void> {
     if (!this.hasCaughtUp) return;
+    await this.keepPlace();
     const now = this.runtime.clock.now();
     for (const [name, at] of this.takenBack) if (at + this.pace.againMs <= now) this.takenBack.delete(name);
     const overdue = this.open
