@@ -110,8 +110,10 @@ export class Projection {
     sessionId: string,
     limit: number,
   ): Promise<readonly (readonly [string, AgentStep])[]> {
-    const text = `SELECT s.request_id AS "requestId", s.step AS step FROM runs r JOIN steps s USING (tenant, request_id)
-      WHERE r.tenant = ? AND r.session_id = ? AND r.actor = ? AND r.subject IS NOT DISTINCT FROM ?
+    // A session has few runs, and an actor may have all there are: written so, a database begins with the session’s.
+    const text = `SELECT s.request_id AS "requestId", s.step AS step
+      FROM runs r CROSS JOIN steps s WHERE s.tenant = r.tenant AND s.request_id = r.request_id
+      AND r.tenant = ? AND r.session_id = ? AND r.actor || '' = ? AND r.subject IS NOT DISTINCT FROM ?
       ORDER BY r.started_at, s.request_id, s.iteration, s.place LIMIT ?`;
     const rows = await this.store.all(text, [tenantId, sessionId, actorId, subjectId, limit]);
     return rows.map((row) => [row['requestId'] as string, JSON.parse(row['step'] as string) as AgentStep]);
