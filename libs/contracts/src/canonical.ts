@@ -1,5 +1,6 @@
 import { camelCase, isUnion, recordSchema } from './schema.js';
 import type { AvroType } from './schema.js';
+import { isSharedStep } from './shared-steps.js';
 
 /** What one kind of hash or signature has of a record, where it is not all that the record says. */
 interface Form {
@@ -16,7 +17,8 @@ interface Form {
   readonly without?: Readonly<Record<string, readonly string[]>>;
 }
 
-type Writer = (value: unknown) => unknown;
+/** The JSON text of a value; undefined for one that JSON leaves out. */
+type Writer = (value: unknown) => string | undefined;
 
 /**
  * Records as JSON text in one form, so that equal records give equal bytes: members come from the schema, texts are
@@ -30,10 +32,11 @@ export class CanonicalForm {
 
   /** `without` names members of the record itself, as in the process, that are left out. */
   text(name: string, record: object, without: readonly string[] = []): string {
-    if (without.length === 0) return JSON.stringify(this.writerOf(name)(record));
+    const writer = this.writerOf(name);
+    if (without.length === 0) return writer(record) as string;
     const left: Record<string, unknown> = { ...record };
     for (const member of without) left[member] = null;
-    return JSON.stringify(this.writerOf(name)(left));
+    return writer(left) as string;
   }
 
   private writerOf(record: string): Writer {
@@ -51,21 +54,30 @@ export class CanonicalForm {
       })
       .filter(({ name }) => without?.[record]?.includes(name) !== true);
     if (order === 'name') members.sort((one, other) => (one.written < other.written ? -1 : 1));
+    const parts = members.map((member) => ({ ...member, label: `${JSON.stringify(member.written)}:` }));
+    /** Of records that nobody can change: a step of a run is written again with each record behind it. */
+    const kept = new WeakMap<object, string>();
     return (value) => {
       const from = value as Readonly<Record<string, unknown>>;
-      const to: Record<string, unknown> = {};
-      for (const { name, written, write, given } of members) {
+      const known = kept.get(from);
+      if (known !== undefined) return known;
+      const texts: string[] = [];
+      for (const { name, label, write, given } of parts) {
         const member = from[name];
-        if (!saysNothing(member, given)) to[written] = write(member);
+        if (saysNothing(member, given)) continue;
+        const written = write(member);
+        if (written !== undefined) texts.push(label + written);
       }
-      return to;
+      const text = `{${texts.join(',')}}`;
+      if (isSharedStep(from)) kept.set(from, text);
+      return text;
     };
   }
 
   private typeWriter(type: AvroType): Writer {
     if (isUnion(type)) {
       const write = this.typeWriter(type.find((member) => member !== 'null') ?? 'null');
-      return (value) => (value === null ? null : write(value));
+      return (value) => (value === null ? 'null' : write(value));
     }
     if (typeof type !== 'string') {
       if (type.type === 'array') return this.listWriter(this.typeWriter(type.items));
@@ -75,15 +87,15 @@ export class CanonicalForm {
     switch (type) {
       case 'string':
         // JSON can bring half a surrogate pair along, which is no text that can be hashed.
-        return (value) => (value as string).toWellFormed();
+        return (value) => JSON.stringify((value as string).toWellFormed());
       case 'bytes':
-        return (value) => Buffer.from(value as Uint8Array).toString('base64');
+        return (value) => `"${Buffer.from(value as Uint8Array).toString('base64')}"`;
       case 'null':
       case 'boolean':
       case 'int':
       case 'long':
       case 'double':
-        return (value) => value;
+        return (value) => JSON.stringify(value) as string | undefined;
       default:
         // A record named in another: asked for late, since records may name each other.
         return (value) => this.writerOf(type)(value);
@@ -92,7 +104,12 @@ export class CanonicalForm {
 
   private listWriter(write: Writer): Writer {
     const { saysNothing } = this.form;
-    return (value) => (value as readonly unknown[]).map((item) => (saysNothing(item, undefined) ? null : write(item)));
+    return (value) => {
+      const items = (value as readonly unknown[]).map((item) =>
+        saysNothing(item, undefined) ? 'null' : (write(item) ?? 'null'),
+      );
+      return `[${items.join(',')}]`;
+    };
   }
 
   private mapWriter(write: Writer): Writer {
@@ -100,9 +117,11 @@ export class CanonicalForm {
     return (value) => {
       const entries = Object.entries(value as Readonly<Record<string, unknown>>)
         .filter(([, member]) => !saysNothing(member, undefined))
-        .map(([name, member]): [string, unknown] => [name.toWellFormed(), write(member)]);
+        .map(([name, member]): [string, string | undefined] => [name.toWellFormed(), write(member)]);
       entries.sort(([one], [other]) => (one < other ? -1 : 1));
-      return Object.fromEntries(entries);
+      // An object has names that are numbers first, and of two that became one the later.
+      const texts = Object.entries(Object.fromEntries(entries)).filter(([, text]) => text !== undefined);
+      return `{${texts.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
     };
   }
 }

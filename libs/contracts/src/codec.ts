@@ -2,6 +2,7 @@ import avsc from 'avsc';
 import type { ForSchemaOptions, Resolver, Schema, Type } from 'avsc';
 import { Fault, largestRecord } from '@sluice/core';
 import { withFrozenLists } from './frozen-lists.js';
+import { withSharedSteps } from './shared-steps.js';
 import { withWellFormedText } from './well-formed-text.js';
 import { recordFromJson, ShapeError } from './json.js';
 import { inProcess, selfContained } from './schema.js';
@@ -47,17 +48,18 @@ export const maxPayloadBytes = largestRecord;
 export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
   const types = new Map<Topic, Type>();
   const ids = new Map<Topic, number>();
-  const resolvers = new Map<string, Resolver>();
+  /** By topic and number; what today’s schema wrote is read as it is. */
+  const resolvers = new Map<string, Resolver | undefined>();
   const writers = new Map<string, string>();
   let scratch = Buffer.allocUnsafe(64 * 1024);
 
   for (const topic of allTopics) {
     const schema = selfContained(recordNames[topic]);
-    const type = typeOf(schema);
+    const type = typeOf(schema, withSharedSteps);
     const id = await registry.register(subjectOf(topic), JSON.stringify(schema));
     types.set(topic, type);
     ids.set(topic, id);
-    resolvers.set(`${topic}/${id}`, type.createResolver(type));
+    resolvers.set(`${topic}/${id}`, undefined);
   }
 
   const typeFor = (topic: Topic): Type => types.get(topic) as Type;
@@ -106,8 +108,8 @@ export async function createCodec(registry: SchemaRegistry): Promise<Codec> {
         throw undecodable(topic, 'is neither Avro in Confluent’s wire format nor JSON');
       }
       const id = payload.readInt32BE(1);
-      const resolver = resolvers.get(`${topic}/${id}`);
-      if (resolver !== undefined) return readAvro(topic, payload, headerBytes, resolver);
+      const writer = `${topic}/${id}`;
+      if (resolvers.has(writer)) return readAvro(topic, payload, headerBytes, resolvers.get(writer));
       return learn(topic, id).then((learned) => readAvro(topic, payload, headerBytes, learned));
     },
     avro(topic, bytes) {
@@ -131,15 +133,15 @@ const noRoom = Buffer.alloc(0);
 /** How many bytes the record's payload has, whatever number its schema has. */
 export function payloadBytes<T extends Topic>(topic: T, record: RecordOf<T>): number {
   let type = measures.get(topic);
-  if (type === undefined) measures.set(topic, (type = typeOf(selfContained(recordNames[topic]))));
+  if (type === undefined) measures.set(topic, (type = typeOf(selfContained(recordNames[topic]), withSharedSteps)));
   // Where there is no room at all, avsc says how much is lacking.
   return headerBytes - type.encode(record, noRoom);
 }
 
 /** The avsc type of a schema, with the field names the process uses. */
-export function typeOf(schema: AvroType): Type {
+export function typeOf(schema: AvroType, more: typeof withSharedSteps = () => undefined): Type {
   const typeHook = (part: Schema, options: ForSchemaOptions) =>
-    withWellFormedText(part, options) ?? withFrozenLists(part, options);
+    withWellFormedText(part, options) ?? more(part, options) ?? withFrozenLists(part, options);
   return avsc.Type.forSchema(inProcess(schema) as Schema, { registry: {}, typeHook });
 }
 

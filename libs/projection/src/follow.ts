@@ -5,8 +5,10 @@ import type { Counts } from './approvals.js';
 import type { Projection } from './projection.js';
 
 const batchRecords = 500;
-/** What is on the log is in the lists so soon, milliseconds. */
-const gatherMs = 50;
+/** Of runs that go on meanwhile: the event loop stands still for a batch in a file. */
+const liveRecords = 100;
+/** So long records are gathered before they are written, milliseconds; docs/http.md says so. */
+const gatherMs = 100;
 const againAfterMs = 1_000;
 
 const listedTopics = [...storyTopics, topics.audit, topics.deadLetters] as const;
@@ -75,7 +77,10 @@ async function followOn(projection: Projection, { bus, counts, signal }: Followi
   let writing: Promise<void> | undefined;
   const write = async (): Promise<void> => {
     await delay(gatherMs, undefined, { signal }).catch(() => undefined);
-    while (waiting.length > 0) await projection.apply(waiting.splice(0, batchRecords), counts);
+    while (waiting.length > 0) {
+      await projection.apply(waiting.splice(0, liveRecords), counts);
+      await new Promise(setImmediate);
+    }
   };
   const reading = { from: await projection.position(), follow: true, signal: ending, onUndecodable: () => undefined };
   for await (const message of bus.read(listedTopics, reading)) {

@@ -21,6 +21,7 @@ import { encodeAll, OutputRefused } from '../processing/outputs.js';
 import type { Encoded } from '../processing/outputs.js';
 import { appender, topicIds } from './append.js';
 import type { Append, TopicIds } from './append.js';
+import { Commits } from './commits.js';
 import { SqliteConsumer } from './consumer.js';
 import { openDatabase } from './database.js';
 import { emitter } from './emit.js';
@@ -99,6 +100,7 @@ export async function busOn(database: DatabaseSync, options: SqliteBusOptions): 
 
 class OpenBus implements SqliteBus {
   private readonly append: Append;
+  private readonly commits: Commits;
   private readonly forget: Forget;
   private readonly fetch: Fetch;
   private readonly published: GroupAppend;
@@ -126,8 +128,9 @@ class OpenBus implements SqliteBus {
     this.forget = forgetter(database, ids);
     this.fetch = fetcher(database, ids, ends);
     const appended = () => this.wakeups.notify();
-    this.published = new GroupAppend(store, this.append, 'powerLoss', appended);
-    this.emitted = new GroupAppend(store, this.append, 'processLoss', appended);
+    this.commits = new Commits(store);
+    this.published = new GroupAppend(this.commits, this.append, 'powerLoss', appended);
+    this.emitted = new GroupAppend(this.commits, this.append, 'processLoss', appended);
     this.emit = emitter(codec, this.emitted, log);
   }
 
@@ -167,6 +170,7 @@ class OpenBus implements SqliteBus {
       const consumer = new SqliteConsumer({
         subscription,
         store: this.store,
+        commits: this.commits,
         fetch: this.fetch,
         append: this.append,
         forget: this.forget,
@@ -268,6 +272,7 @@ class OpenBus implements SqliteBus {
     await Promise.all([...this.consumers.values()].map(async (consumer) => consumer?.stop(0)));
     await this.published.idle();
     await this.emitted.idle();
+    await this.commits.idle();
     // The last connection to close takes the write-ahead log into the file.
     await this.store.close();
   }

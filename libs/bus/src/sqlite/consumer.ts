@@ -13,6 +13,7 @@ import { type Room, Slots } from '../processing/slots.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened } from '../processing/stored.js';
 import type { Append } from './append.js';
+import type { Commits } from './commits.js';
 import type { Forget } from './forget.js';
 import { Cursors } from './cursors.js';
 import type { Fetch, StoredPosition } from './fetch.js';
@@ -35,6 +36,7 @@ const maxWaiting = 100_000;
 interface ConsumerOptions {
   readonly subscription: Subscription;
   readonly store: Store;
+  readonly commits: Commits;
   readonly fetch: Fetch;
   readonly append: Append;
   readonly forget: Forget;
@@ -92,6 +94,7 @@ export class SqliteConsumer implements Consumer {
     this.flush = new Flush({
       ...options,
       group: subscription.group,
+      watches: subscription.deadLetters === false,
       committed: (records) => {
         for (const { tenant } of records) this.slots.free(tenant);
         if (records.some(({ outputs }) => outputs.length > 0)) options.wakeups.notify();

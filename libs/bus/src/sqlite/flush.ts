@@ -7,7 +7,7 @@ import type { Append } from './append.js';
 import type { Forget } from './forget.js';
 import type { Lease } from './lease.js';
 import type { Progress } from './progress.js';
-import type { Store } from './store.js';
+import type { Commits } from './commits.js';
 
 /**
  * Payload bytes of one transaction, unless a single record's outputs have more: the event loop stands still
@@ -15,10 +15,14 @@ import type { Store } from './store.js';
  */
 const batchBytes = 512 * 1024;
 const storageRetry = { initialMs: 100, maxMs: 10_000 };
+/** Nobody waits for what a group writes that only watches, so it may go with others’ transactions, milliseconds. */
+const watchersPatienceMs = 20;
 
 interface FlushOptions {
   readonly group: string;
-  readonly store: Store;
+  /** Whether it only watches what others work on. */
+  readonly watches: boolean;
+  readonly commits: Commits;
   readonly append: Append;
   readonly forget: Forget;
   readonly progress: Progress;
@@ -32,8 +36,9 @@ interface FlushOptions {
 }
 
 /**
- * Puts finished records on the log, outputs and acknowledgements of many in one transaction. It
- * runs as soon as something is finished and it is not running already, in the order in which things were finished.
+ * Puts finished records on the log, outputs and acknowledgements of many in one transaction, which others of the
+ * process share. It runs as soon as something is finished and it is not running already, in the order in which things
+ * were finished.
  */
 export class Flush {
   private queue: Finished[] = [];
@@ -69,13 +74,9 @@ export class Flush {
 
   private async run(): Promise<void> {
     for (let attempt = 1; this.queue.length > 0;) {
-      // What finishes in the same turn of the event loop goes together.
-      await new Promise(setImmediate);
-      const batch = this.batch();
-      if (batch.length === 0) break;
       const began = performance.now();
       try {
-        await this.write(batch, began);
+        await this.write(began);
         attempt = 1;
       } catch (error) {
         this.options.observer?.transaction(false, performance.now() - began);
@@ -90,20 +91,27 @@ export class Flush {
     this.running = undefined;
   }
 
-  private async write(batch: readonly Finished[], began: number): Promise<void> {
-    const { store, append, forget, progress, lease, committed } = this.options;
-    const outputs = batch.flatMap((finished) => finished.outputs);
-    for (const { topic, offset, carried } of batch) {
-      progress.of(topic).finish(offset, offset + 1);
-      progress.carry(topic, carried);
-    }
-    await store.write('processLoss', () => {
-      lease.check();
-      append(outputs);
-      for (const { topic, offset, credential } of batch)
-        if (credential !== undefined) forget(topic, offset, credential.sender);
-      progress.save();
-    });
+  private async write(began: number): Promise<void> {
+    const { commits, append, forget, progress, lease, committed, watches } = this.options;
+    let batch: readonly Finished[] = [];
+    await commits.add(
+      () => {
+        // What finishes before the transaction begins goes with it.
+        batch = this.batch();
+        if (batch.length === 0) return;
+        for (const { topic, offset, carried } of batch) {
+          progress.of(topic).finish(offset, offset + 1);
+          progress.carry(topic, carried);
+        }
+        lease.check();
+        append(batch.flatMap((finished) => finished.outputs));
+        for (const { topic, offset, credential } of batch)
+          if (credential !== undefined) forget(topic, offset, credential.sender);
+        progress.save();
+      },
+      { durability: 'processLoss', patienceMs: watches ? watchersPatienceMs : 0 },
+    );
+    if (batch.length === 0) return;
     progress.saved();
     this.options.observer?.transaction(true, performance.now() - began);
     this._trouble = undefined;

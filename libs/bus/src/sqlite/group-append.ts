@@ -1,7 +1,7 @@
 import type { Durability } from '@sluice/core';
 import type { Encoded } from '../processing/outputs.js';
 import type { Append } from './append.js';
-import type { Store } from './store.js';
+import type { Commits } from './commits.js';
 
 const batchBytes = 512 * 1024;
 
@@ -12,7 +12,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Appends without a consumer: what is asked in one turn of the event loop goes on the log in one transaction. */
+/** Appends without a consumer: what is asked in one turn of the event loop goes on the log together. */
 export class GroupAppend {
   private readonly waiting: Waiting[] = [];
   private running: Promise<void> | undefined;
@@ -20,7 +20,7 @@ export class GroupAppend {
   private _trouble: { readonly reason: string; readonly at: number } | undefined;
 
   constructor(
-    private readonly store: Store,
+    private readonly commits: Commits,
     private readonly append: Append,
     private readonly durability: Durability,
     private readonly appended: () => void,
@@ -53,17 +53,25 @@ export class GroupAppend {
 
   private async run(): Promise<void> {
     while (this.waiting.length > 0) {
-      await new Promise(setImmediate);
-      const batch = this.take();
+      let batch: readonly Waiting[] = [];
       try {
-        const offsets = await this.store.write(this.durability, () => batch.map(({ records }) => this.append(records)));
+        const { durability } = this;
+        const offsets = await this.commits.add(
+          () => {
+            batch = this.oldest();
+            return batch.map(({ records }) => this.append(records));
+          },
+          { durability },
+        );
         this._trouble = undefined;
         batch.forEach(({ resolve }, index) => resolve(offsets[index] ?? []));
         this.appended();
       } catch (error) {
         this._trouble = { reason: error instanceof Error ? error.message : String(error), at: performance.now() };
+        if (batch.length === 0) batch = this.oldest();
         for (const { reject } of batch) reject(error);
       } finally {
+        this.waiting.splice(0, batch.length);
         this.bytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
       }
     }
@@ -71,7 +79,7 @@ export class GroupAppend {
   }
 
   /** The oldest ones, up to the batch's size; at least one. */
-  private take(): readonly Waiting[] {
+  private oldest(): readonly Waiting[] {
     let bytes = 0;
     let count = 0;
     for (const waiting of this.waiting) {
@@ -79,6 +87,6 @@ export class GroupAppend {
       bytes += waiting.bytes;
       count++;
     }
-    return this.waiting.splice(0, count);
+    return this.waiting.slice(0, count);
   }
 }

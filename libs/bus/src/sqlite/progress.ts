@@ -14,6 +14,21 @@ export interface Progress {
   saved(): void;
 }
 
+/** How far a group has come in a topic. */
+interface Row {
+  readonly prefix: number;
+  readonly carried: string;
+}
+
+/** What a group has finished of a topic, what the file has of that, and what was written last, perhaps in vain. */
+interface Kept {
+  readonly id: number;
+  readonly position: Position;
+  carried: string;
+  stored: Row;
+  written: Row;
+}
+
 /**
  * How far a group has come in a topic, as the log has it; from the first record that is still there if it never
  * committed.
@@ -41,7 +56,7 @@ export function loadProgress(database: DatabaseSync, ids: TopicIds, group: strin
   const put = database.prepare('INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)');
   const drop = database.prepare('DELETE FROM finished WHERE consumer_group = ? AND topic = ? AND first = ?');
 
-  const positions = new Map<Topic, { readonly id: number; readonly position: Position; carried: string }>();
+  const positions = new Map<Topic, Kept>();
   for (const topic of topics) {
     const id = ids.get(topic) as number;
     enter.run(group, id);
@@ -49,7 +64,9 @@ export function loadProgress(database: DatabaseSync, ids: TopicIds, group: strin
     const position = new Position(row?.['prefix'] as number);
     for (const { first, past } of ranges.all(group, id)) position.finish(first as number, past as number);
     position.saved();
-    positions.set(topic, { id, position, carried: row?.['carried'] as string });
+    const carried = row?.['carried'] as string;
+    const stored = { prefix: row?.['prefix'] as number, carried };
+    positions.set(topic, { id, position, carried, stored, written: stored });
   }
 
   const of = (topic: Topic) => positions.get(topic) as { position: Position; carried: string };
@@ -59,8 +76,12 @@ export function loadProgress(database: DatabaseSync, ids: TopicIds, group: strin
     carried: (topic) => of(topic).carried,
     carry: (topic, text) => (of(topic).carried = text),
     save: () => {
-      for (const { id, position, carried } of positions.values()) {
-        move.run(position.prefix, group, id, carried);
+      for (const kept of positions.values()) {
+        const { id, position, carried, stored } = kept;
+        // A group has many topics, and most have nothing new.
+        if (position.prefix !== stored.prefix || carried !== stored.carried)
+          move.run(position.prefix, group, id, carried);
+        kept.written = { prefix: position.prefix, carried };
         for (const { first, past } of position.changes()) {
           if (past === null) drop.run(group, id, first);
           else put.run(group, id, first, past);
@@ -68,7 +89,10 @@ export function loadProgress(database: DatabaseSync, ids: TopicIds, group: strin
       }
     },
     saved: () => {
-      for (const { position } of positions.values()) position.saved();
+      for (const kept of positions.values()) {
+        kept.position.saved();
+        kept.stored = kept.written;
+      }
     },
   };
 }

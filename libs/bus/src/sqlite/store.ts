@@ -23,8 +23,13 @@ export class Store {
    */
   async write<T>(durability: Durability, work: () => T): Promise<T> {
     const result = await patiently('The log could not be written', () => this.transaction(work));
-    if (durability === 'powerLoss') await this.journal.flush();
+    if (durability === 'powerLoss') await this.flush();
     return result;
+  }
+
+  /** Resolves when all that was written is on the disk. Throws Fault('storage'). */
+  flush(): Promise<void> {
+    return this.journal.flush();
   }
 
   async close(): Promise<void> {
