@@ -55,7 +55,7 @@ export class CanonicalForm {
       .filter(({ name }) => without?.[record]?.includes(name) !== true);
     if (order === 'name') members.sort((one, other) => (one.written < other.written ? -1 : 1));
     const parts = members.map((member) => ({ ...member, label: `${JSON.stringify(member.written)}:` }));
-    /** Of records that nobody can change: a step of a run is written again with each record behind it. */
+    /** Of frozen records: a step of a run is written again with each record behind it. */
     const kept = new WeakMap<object, string>();
     return (value) => {
       const from = value as Readonly<Record<string, unknown>>;

@@ -117,7 +117,7 @@ function deepFrozen<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Whether it is a step that was read, which nobody can change. */
+/** Whether it is a step that was read, and so is frozen. */
 export function isSharedStep(value: object): boolean {
   return bytesOf.has(value);
 }

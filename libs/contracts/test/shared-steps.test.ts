@@ -17,7 +17,7 @@ const requestWith = (history: readonly AgentStep[]): AgentRequest =>
 const read = (payload: Uint8Array): AgentRequest => codec.decode(topics.requests, payload) as AgentRequest;
 
 describe('a step that was read before', () => {
-  it('is the same object in the next record, which nobody can change', () => {
+  it('is the same object in the next record, and frozen', () => {
     const first = read(codec.encode(topics.requests, requestWith([step(1), step(2)])));
     const next = read(codec.encode(topics.requests, requestWith([...first.history, step(3)])));
     expect(next.history).toEqual([step(1), step(2), step(3)]);

@@ -207,11 +207,11 @@ function fullLedger(file: string) {
 }
 
 /** Flushes of any file to the disk, which end when they are told to. */
-async function heldFlushes(file: string): Promise<{ readonly begun: Promise<void>; end(): void }> {
+async function heldFlushes(file: string): Promise<{ readonly begun: Promise<unknown>; end(): void }> {
   const any = await open(file);
-  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const flush = jest.spyOn(Object.getPrototypeOf(any) as FileHandle, 'datasync').mockImplementation(() => {
-    begun.resolve();
+    begun.resolve(undefined);
     return ended.promise;
   });
   await any.close();
@@ -219,7 +219,7 @@ async function heldFlushes(file: string): Promise<{ readonly begun: Promise<void
     begun: begun.promise,
     end: () => {
       flush.mockRestore();
-      ended.resolve();
+      ended.resolve(undefined);
     },
   };
 }

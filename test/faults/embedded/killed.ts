@@ -21,8 +21,12 @@ export async function embeddedKilled(
   try {
     const asking = embedded.ask(runs, 60, new Random(seed + 1));
     const said: string[] = [];
+    let hasServed = false;
     for (let kills = random.between(5, 8); kills > 0; kills--) {
       embedded.start(config);
+      // A ledger that nothing was written to is refused beside a log that was worked on, as the spoiled records say.
+      if (!hasServed) await embedded.serves();
+      hasServed = true;
       await sleep(random.between(1_200, 4_000));
       await embedded.spoil(random);
       said.push(...embedded.lookOn());

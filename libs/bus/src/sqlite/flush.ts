@@ -15,7 +15,7 @@ import type { Commits } from './commits.js';
  */
 const batchBytes = 512 * 1024;
 const storageRetry = { initialMs: 100, maxMs: 10_000 };
-/** Nobody waits for what a group writes that only watches, so it may go with others’ transactions, milliseconds. */
+/** A group that only watches holds nothing up: its writes wait so long for another’s transaction, milliseconds. */
 const watchersPatienceMs = 20;
 
 interface FlushOptions {
