@@ -19,7 +19,7 @@ import {
 import type { Runtime } from '@sluice/host';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
-import { ReadPlace } from './read-place.js';
+import { ReadPosition } from './read-position.js';
 
 /** When overdue runs are ended, milliseconds. */
 interface OverduePace {
@@ -64,7 +64,7 @@ export class OverdueSweep {
   /** False until all that was on the log is read: an end may stand behind what it ended. */
   private hasCaughtUp = false;
   private isFollowing = false;
-  private readonly place: ReadPlace;
+  private readonly position: ReadPosition;
   /** When the log took what was read last. */
   private readTo = -Infinity;
 
@@ -73,7 +73,7 @@ export class OverdueSweep {
     private readonly pace = defaultPace,
   ) {
     this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
-    this.place = new ReadPlace(runtime.documents);
+    this.position = new ReadPosition(runtime.documents);
     const parkedMs = runtime.configurations.inForceOrNull()?.configuration.limits.parkedMs ?? defaultParkedMs;
     this.following = this.follow(runtime.clock.now() - lookBackMs - parkedMs);
     this.next();
@@ -88,7 +88,7 @@ export class OverdueSweep {
     this.stopping.abort();
     clearTimeout(this.timer);
     await Promise.all([this.following, this.looking]);
-    await this.keepPlace();
+    await this.keepPosition();
   }
 
   private next(): void {
@@ -105,7 +105,7 @@ export class OverdueSweep {
     while (!signal.aborted) {
       try {
         const begunAt = this.runtime.clock.now();
-        time ??= await this.place.find(since);
+        time ??= await this.position.find(since);
         if (!this.hasCaughtUp) await this.read({ from: { time }, signal });
         if (signal.aborted) return;
         this.hasCaughtUp = true;
@@ -136,12 +136,12 @@ export class OverdueSweep {
   }
 
   /** Where the next start begins to read; not while some runs are not watched. */
-  private async keepPlace(): Promise<void> {
+  private async keepPosition(): Promise<void> {
     if (!this.hasCaughtUp || this.isFull) return;
     const time = Math.min(this.readTo, this.open.oldest());
     if (!Number.isFinite(time)) return;
     try {
-      await this.place.keep(time);
+      await this.position.keep(time);
     } catch (error) {
       this.runtime.log.debug({ error: (error as Error).message }, 'where to read from at the next start was not kept');
     }
@@ -149,7 +149,7 @@ export class OverdueSweep {
 
   private async look(): Promise<void> {
     if (!this.hasCaughtUp) return;
-    await this.keepPlace();
+    await this.keepPosition();
     const now = this.runtime.clock.now();
     for (const [name, at] of this.takenBack) if (at + this.pace.againMs <= now) this.takenBack.delete(name);
     const overdue = this.open

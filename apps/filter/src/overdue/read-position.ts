@@ -11,7 +11,7 @@ const leastMs = 60_000;
  * read all that is as old as a run may become, two days of Toolsets. It stands in the ledger, where a writer on the
  * log cannot move it.
  */
-export class ReadPlace {
+export class ReadPosition {
   private kept = -Infinity;
 
   constructor(private readonly documents: Pick<Documents, 'find' | 'put'>) {}
