@@ -53,7 +53,10 @@ export class Journal {
   private async written(file: string): Promise<void> {
     try {
       // It is there for as long as the connection is open.
-      this.handle ??= open(`${file}-wal`, 'r+');
+      this.handle ??= open(`${file}-wal`, 'r+').catch((error: unknown) => {
+        this.handle = undefined;
+        throw error;
+      });
       const handle = await this.handle;
       await handle.datasync();
     } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -73,6 +73,20 @@ describe('what was committed', () => {
     await begun(2);
     ends[1]?.();
     await again;
+  });
+
+  it('is tried anew where the file could not be opened', async () => {
+    const elsewhere = jest.spyOn(database, 'location').mockReturnValue(join(folder, 'none', 'kept.db'));
+    const lost = new Journal(database, named);
+    elsewhere.mockRestore();
+    await expect(lost.flush()).rejects.toThrow('ENOENT');
+    mkdirSync(join(folder, 'none'));
+    writeFileSync(join(folder, 'none', 'kept.db-wal'), '');
+    const again = lost.flush();
+    await begun(1);
+    ends[0]?.();
+    await again;
+    await lost.close();
   });
 
   it('is waited for before the file is closed', async () => {
