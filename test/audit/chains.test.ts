@@ -125,7 +125,7 @@ describe('the audit on the embedded log', () => {
   it('names a configuration that services refuse', async () => {
     await start({ entries: 4, milliseconds: hour });
     const forged = { version: 'c-0000000000000000', configuration: '{}', source: 'evil.yaml' };
-    const record = { ...forged, compiledAt: 0, recordSignature: null };
+    const record = { ...forged, compiledAt: 0, recordSignature: null, parts: [] };
     await bus().publish([{ topic: 'agent.config', key: 'config', record }]);
     const { findings } = await until('the finding', verify, ({ found }) => found > 0);
     expect(findings).toMatchObject([

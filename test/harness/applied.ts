@@ -1,7 +1,7 @@
 import { versionOf } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
-import { sha256, topics } from '@sluice/contracts';
-import { configurationRecord } from '@sluice/run';
+import { sha256 } from '@sluice/contracts';
+import { applyConfiguration } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 /** The configuration, changed by hand, under the version of what it says now. */
@@ -15,6 +15,5 @@ export async function applyTo(
   configuration: Configuration,
   source = 'test',
 ): Promise<void> {
-  const record = await configurationRecord(configuration, { source, compiledAt: clock.now() }, signatures);
-  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+  await applyConfiguration(bus, configuration, { source, compiledAt: clock.now() }, { signatures, isWhole: false });
 }

@@ -8,7 +8,7 @@ const never = new AbortController().signal;
 function logOf(...configurations: readonly string[]): LogReader {
   const read = async function* () {
     for (const configuration of configurations)
-      yield await Promise.resolve({ topic: 'agent.config', record: { configuration } } as Incoming<'agent.config'>);
+      yield await Promise.resolve({ record: { version: 'c-0', configuration, parts: [] } } as unknown as Incoming);
   };
   return { read } as unknown as LogReader;
 }

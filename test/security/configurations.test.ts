@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
-import { configurationRecord, signatureOver } from '@sluice/run';
+import { configurationRecord, configurationRecords, signatureOver } from '@sluice/run';
 import { createSignatures, keysFor, newKeySet, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import { createLog, openLogFile, openRuntime, readEnvironment } from '@sluice/host';
@@ -27,7 +27,7 @@ const signatures = createSignatures(keys);
 const unsigned = (configuration: Configuration): ConfigVersion => ({
   version: configuration.version,
   configuration: JSON.stringify(configuration),
-  ...{ source: 'sluice.yaml', compiledAt: 0, recordSignature: null },
+  ...{ source: 'sluice.yaml', compiledAt: 0, recordSignature: null, parts: [] },
 });
 const signedBy = async (set: KeySet, record: ConfigVersion, role: 'config' | 'filter' = 'config') => {
   const recordSignature = await signatureOver(topics.config, record, role, createSignatures(set));
@@ -144,6 +144,30 @@ describe('a record on agent.config that was not applied', () => {
     expect([inForce(), refusals()]).toEqual([later.version, ['unsigned']]);
     // A record can name it all the same: the version is the hash of the content.
     expect((await open.runtime.configurations.version(honest.version)).configuration.instructions).toBe('Help.');
+  });
+
+  it('waits while one of its parts is not there, and is in force with it', async () => {
+    await publish(await applied(honest));
+    await open.runtime.configurations.start();
+    const long = versioned({ ...fixture, tools: fixture.tools.map((one) => ({ ...one, title: 'x'.repeat(100_000) })) });
+    const about = { source: 'sluice.yaml', compiledAt: 0 };
+    const { parts, record } = await configurationRecords(long, about, { signatures, isWhole: false });
+    const [late, ...others] = parts as [ConfigVersion, ...ConfigVersion[]];
+    for (const one of [...others, { ...late, configuration: '{}' }, record]) await publish(one);
+    await eventually(async () => (await refused()) === 2 || undefined);
+    const missing = async () => (await open.runtime.metrics.configurationPartsMissing.get()).values[0]?.value;
+    expect([inForce(), refusals(), await missing()]).toEqual([honest.version, ['not_its_hash'], 1]);
+    expect(lines.find((line) => line['missing'] !== undefined)).toMatchObject({
+      ...{ level: 50, topic: 'agent.config', config_version: long.version, missing: 1 },
+      msg: expect.stringContaining(
+        `1 of its ${parts.length} parts are not on agent.config before it, such as ${late.version}.`,
+      ),
+    });
+    await publish(late);
+    await eventually(async () => inForce() === long.version || undefined);
+    expect(await missing()).toBe(0);
+    await restart();
+    expect([inForce(), await refused()]).toEqual([long.version, 0]);
   });
 
   it('starts no program: a server’s command is what was applied', async () => {

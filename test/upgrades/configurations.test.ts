@@ -19,7 +19,7 @@ async function applyAsFormer(
   environment: Environment,
 ): Promise<void> {
   const bus = await openLogFile(environment, createLog('silent'));
-  const record = { ...compiled, source: 'former', compiledAt: 0, recordSignature: null };
+  const record = { ...compiled, source: 'former', compiledAt: 0, recordSignature: null, parts: [] };
   await bus.publish([{ topic: topics.config, key: 'config', record }]);
   await bus.close();
 }

@@ -30,7 +30,7 @@ export async function isAuthentic(message: Source, verifying: Verifying): Promis
     case 'agent.tool-calls':
       return (await holds(verifyGrant(message.record, verifying))) && holds(verifyRecord(message, verifying));
     case 'agent.config':
-      return (await new ConfigurationRecords(verifying.signatures).take(message)) === null;
+      return (await new ConfigurationRecords(verifying.signatures).take(message)).refusal === null;
     case 'agent.responses':
       return holds(verifyEnd(message, verifying));
   }

@@ -1,6 +1,5 @@
 import { localPrincipal } from '@sluice/core';
-import type { Configuration } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { NamedTools, topics } from '@sluice/contracts';
 import type { AgentResponse, Run, Toolset } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
@@ -77,20 +76,12 @@ export async function readRuns(log: LogReader, filter: RunFilter): Promise<reado
 /** The key of a tool that has this id in a configuration of the log, the last one first; else what is given. */
 async function keyOf(idOrKey: string, log: LogReader): Promise<string> {
   let key = idOrKey;
+  const named = new NamedTools();
   for await (const { record } of log.read([topics.config], { from: 'start', onUndecodable: () => undefined })) {
-    const found = toolsIn(record.configuration).find(({ id }) => id === idOrKey);
+    const found = named.take(record).find(({ id }) => id === idOrKey);
     if (found !== undefined) key = found.key;
   }
   return key;
-}
-
-/** None in what is no configuration: it is the filter’s word that there are runs by it. */
-function toolsIn(configuration: string): Configuration['tools'] {
-  try {
-    return (JSON.parse(configuration) as Partial<Configuration>).tools ?? [];
-  } catch {
-    return [];
-  }
 }
 
 function underWay({ requestId, sessionId, request, run, state, iteration }: Toolset): RunSummary {

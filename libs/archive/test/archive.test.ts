@@ -51,7 +51,14 @@ function log(count: number): Incoming[] {
   });
   messages.push({
     ...place('agent.config', 0),
-    record: { version: 'c-1', configuration: '{}', source: 'sluice.yaml', compiledAt: 1, recordSignature: null },
+    record: {
+      version: 'c-1',
+      configuration: '{}',
+      source: 'sluice.yaml',
+      compiledAt: 1,
+      recordSignature: null,
+      parts: [],
+    },
   } as Incoming);
   for (let n = 0; n < count; n++) {
     messages.push({ ...place('agent.requests', n), record: asked(n) } as Incoming);

@@ -98,8 +98,8 @@ export interface Environment {
   /** How long a stop lets running work end, in milliseconds. SLUICE_DRAIN_SECONDS, default 10. */
   readonly drainMs: number;
   /**
-   * Whether Toolsets name their tools, or have their texts as well, as services of former versions need it in an
-   * upgrade. SLUICE_TOOLSETS, default named.
+   * Whether Toolsets name their tools, or have their texts as well, and whether a configuration stands in one record
+   * however long it is, as services of former versions need it in an upgrade. SLUICE_TOOLSETS, default named.
    */
   readonly toolsets?: 'named' | 'whole';
   /** Names this process and no other, also not itself after a restart. */

@@ -1,6 +1,7 @@
 import { compileEvaluator } from '@sluice/core';
-import type { Configuration, Evaluator, Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import type { Evaluator, Verifier } from '@sluice/core';
+import { ConfigurationContents, topics } from '@sluice/contracts';
+import type { WrittenConfigurations } from '@sluice/contracts';
 import type { LogReader, ReadOptions } from '@sluice/bus';
 import { ConfigurationRecords } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
@@ -8,9 +9,9 @@ import { NotReplayable } from './outcome.js';
 /** Compiled configurations that are held at a time. */
 const compiledKept = 16;
 
-/** What a log says of its configurations: their texts by version, and since when each was in force. */
+/** What a log says of its configurations: what they are, and since when each was in force. */
 export interface Recorded {
-  readonly sources: ReadonlyMap<string, string>;
+  readonly written: WrittenConfigurations;
   readonly times: readonly { readonly version: string; readonly since: number }[];
 }
 
@@ -20,7 +21,11 @@ export class RecordedConfigurations {
   /** Keys of the tools by version; null of what cannot be read. */
   private readonly keys = new Map<string, ReadonlySet<string> | null>();
 
-  constructor(readonly recorded: Recorded) {}
+  private readonly contents: ConfigurationContents;
+
+  constructor(readonly recorded: Recorded) {
+    this.contents = new ConfigurationContents(recorded.written);
+  }
 
   static async read(
     reader: LogReader,
@@ -31,30 +36,34 @@ export class RecordedConfigurations {
     const times: { version: string; since: number }[] = [];
     const options = { from: 'start', signal, onUndecodable } as const;
     for await (const message of reader.read([topics.config], options)) {
-      // As the services passed it over.
-      if ((await records.take(message)) !== null) continue;
-      times.push({ version: message.record.version, since: message.timestamp });
+      // A record that services refused is in force at no time.
+      const { applies } = await records.take(message);
+      if (applies !== null) times.push({ version: applies.version, since: message.timestamp });
     }
-    return new RecordedConfigurations({ sources: records.texts, times });
+    return new RecordedConfigurations({ written: records.contents.written, times });
   }
 
   /** Throws NotReplayable if it was never recorded, or is of a shape that is no longer read. */
   get(version: string): Evaluator {
     let evaluator = this.compiled.get(version);
     if (evaluator === undefined) {
-      const source = this.recorded.sources.get(version);
-      if (source === undefined) throw new NotReplayable(`Its configuration ${version} is not among the records.`);
-      try {
-        evaluator = compiled(source);
-      } catch (error) {
-        const why = (error as Error).message;
-        throw new NotReplayable(`Its configuration ${version} cannot be read: ${why}`, { cause: error });
-      }
+      evaluator = this.compile(version);
       const oldest = this.compiled.keys().next().value;
       if (this.compiled.size >= compiledKept && oldest !== undefined) this.compiled.delete(oldest);
       this.compiled.set(version, evaluator);
     }
     return evaluator;
+  }
+
+  private compile(version: string): Evaluator {
+    try {
+      const configuration = this.contents.get(version);
+      if (configuration !== undefined) return compileEvaluator(configuration);
+    } catch (error) {
+      const why = (error as Error).message;
+      throw new NotReplayable(`Its configuration ${version} cannot be read: ${why}`, { cause: error });
+    }
+    throw new NotReplayable(`Its configuration ${version} is not among the records.`);
   }
 
   /** Whether the configuration has a tool of these names. What cannot be read may have it: its decisions say so. */
@@ -91,8 +100,4 @@ export class RecordedConfigurations {
     if (last === undefined) throw new NotReplayable('No configuration on the log is from before it.');
     return this.get(last.version);
   }
-}
-
-function compiled(source: string): Evaluator {
-  return compileEvaluator(JSON.parse(source) as Configuration);
 }

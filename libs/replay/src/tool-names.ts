@@ -1,5 +1,4 @@
-import type { Configuration, ConfiguredTool } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { NamedTools, topics } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
 
 /**
@@ -9,16 +8,8 @@ import type { LogReader } from '@sluice/bus';
 export async function toolNames(reader: LogReader, name: string, signal: AbortSignal): Promise<readonly string[]> {
   const names = new Set([name]);
   const options = { from: 'start', signal, onUndecodable: () => undefined } as const;
+  const named = new NamedTools();
   for await (const { record } of reader.read([topics.config], options))
-    for (const { key, id } of toolsOf(record.configuration)) if (key === name || id === name) names.add(key).add(id);
+    for (const { key, id } of named.take(record)) if (key === name || id === name) names.add(key).add(id);
   return [...names];
-}
-
-/** None where it is no configuration at all: what was decided under it cannot be replayed either, and says so. */
-function toolsOf(configuration: string): readonly Pick<ConfiguredTool, 'key' | 'id'>[] {
-  try {
-    return (JSON.parse(configuration) as Partial<Configuration>).tools ?? [];
-  } catch {
-    return [];
-  }
 }

@@ -92,16 +92,13 @@ export { requestPosition, claimingRequest } from './claims/claiming-request.js';
 export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
 export type { NamedRun } from './claims/run-names.js';
 export { isTurnClaimed, requestOwner, claimRequest, claimTurn } from './claims/requests-and-turns.js';
-export { Configurations, loadedFrom } from './configuration/configurations.js';
+export { applyConfiguration, configurationRecord, configurationRecords } from './configuration/apply.js';
+export type { Applying } from './configuration/apply.js';
+export { compiledFrom, Configurations } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
-export {
-  configurationRecord,
-  configurationsOn,
-  inForceOf,
-  isApplied,
-  judgedConfigurations,
-} from './configuration/log.js';
-export { ConfigurationRecords, configurationRefusals } from './configuration/records.js';
+export { configurationsOn, inForceOf, isApplied, judgedConfigurations } from './configuration/log.js';
+export type { AppliedConfiguration } from './configuration/log.js';
+export { ConfigurationRecords } from './configuration/records.js';
 export { endDeadRun, reportDeadLetter } from './ends/dead-run.js';
 export { endOfDead, mayBeOfDead } from './ends/end-of-dead.js';
 export { endedBy, endRun } from './ends/end-run.js';

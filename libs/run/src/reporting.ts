@@ -15,6 +15,7 @@ export interface RunMetrics {
   readonly invalidTransitions: { inc(): void };
   readonly configuration: Gauge<'version'>;
   readonly configurationRefused: Counter<'source'>;
+  readonly configurationPartsMissing: { set(value: number): void };
   readonly groupAvailability: Gauge<'group'>;
   readonly stateAvailability: Gauge<'state'>;
 }

@@ -6,7 +6,6 @@ import { ApprovalClaims, configurationsOn, CountingApprovals, inForceOf, OpenApp
 import type { ApprovalPosition, Counts } from '@sluice/run';
 import { openBus, openLedger, requireBelonging, requireLog, systemClock, verifierIfAny } from '@sluice/host';
 import type { Configuration } from '@sluice/core';
-import { configurationIn } from '../system/configuration-in.js';
 import type { CommandContext } from '../commands/command-context.js';
 
 export type LoggedApproval = { readonly requested: ApprovalRequested; readonly place: ApprovalPosition };
@@ -72,5 +71,5 @@ export async function configurationNow({
   signatures,
 }: Pick<ApprovalLog, 'bus' | 'signatures'>): Promise<Configuration | undefined> {
   const record = inForceOf(await configurationsOn(bus, signatures));
-  return record === undefined ? undefined : configurationIn(record);
+  return record?.read();
 }

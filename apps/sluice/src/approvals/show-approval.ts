@@ -1,7 +1,7 @@
 import { claimMemoryMs, printable, printableIn } from '@sluice/core';
 import type { Configuration, JsonValue } from '@sluice/core';
 import { topics } from '@sluice/contracts';
-import type { ApprovalRequested, ConfigVersion } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
 import {
   approvalAt,
   approvalView,
@@ -11,9 +11,8 @@ import {
   parkedTurn,
   shownSteps,
 } from '@sluice/run';
-import type { ShownStep } from '@sluice/run';
+import type { AppliedConfiguration, ShownStep } from '@sluice/run';
 import { byBeginning } from '../by-beginning.js';
-import { configurationIn } from '../system/configuration-in.js';
 import { shorten } from '../show/story.js';
 import type { CommandContext } from '../commands/command-context.js';
 import { whoMayApprove } from './who-may-approve.js';
@@ -42,7 +41,7 @@ export async function showApproval(id: string, log: ApprovalLog, { write, paint 
   const said = printableIn(requested);
   const { approvalId, requestId, effect, thought, requestedBy, onBehalfOf, argumentsHash, expiresAt } = said;
   const description = printable(view.tool.description ?? '').replaceAll('\n', `\n${indent}`);
-  const may = inForce === undefined ? '' : `, by ${whoMayApprove(configurationIn(inForce).policy)}`;
+  const may = inForce === undefined ? '' : `, by ${whoMayApprove(inForce.read().policy)}`;
   const lines: readonly (readonly [string, string])[] = [
     ['approval', paint.strong(approvalId)],
     ...(view.question === null ? [] : [['question', printable(view.question)] as const]),
@@ -110,11 +109,11 @@ function noSuch(id: string): Error {
 /** The configurations that asked, the granting one first. */
 function judgesOf(
   { configVersion, inForceVersion }: ApprovalRequested,
-  all: readonly ConfigVersion[],
+  all: readonly AppliedConfiguration[],
 ): readonly Configuration[] {
   return [...new Set([configVersion, inForceVersion])].flatMap((version) => {
     const record = all.findLast((one) => one.version === version);
-    return record === undefined ? [] : [configurationIn(record)];
+    return record === undefined ? [] : [record.read()];
   });
 }
 

@@ -78,8 +78,7 @@ async function callServices(wanted: Wanted, bus: Bus, surroundings: CommandConte
   const inForce = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (inForce === undefined)
     throw new Error('No configuration is in force. Put one in force with `sluice config apply FILE`.');
-  const configuration = JSON.parse(inForce.configuration) as Pick<Configuration, 'tools'>;
-  return callAndFollow(idOf(wanted.tool, configuration), wanted, { bus }, surroundings);
+  return callAndFollow(idOf(wanted.tool, inForce.read()), wanted, { bus }, surroundings);
 }
 
 async function callAndFollow(

@@ -2,21 +2,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { formatFindings, formatProblems, namesBefore } from '@sluice/configuration';
 import { printable, printableIn } from '@sluice/core';
-import { topics } from '@sluice/contracts';
-import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import {
-  configurationRecord,
-  configurationRefusals,
-  configurationsOn,
-  inForceOf,
-  isApplied,
-  judgedConfigurations,
-} from '@sluice/run';
+import { applyConfiguration, configurationsOn, inForceOf, isApplied, judgedConfigurations } from '@sluice/run';
+import type { AppliedConfiguration } from '@sluice/run';
 import { openBus, openSignatures, requireLog, verifierIfAny } from '@sluice/host';
 import { readText } from '../read-text.js';
 import { schemaFile } from './init.js';
-import { configurationIn } from '../system/configuration-in.js';
 import { byBeginning } from '../by-beginning.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { CommandContext } from './command-context.js';
@@ -68,7 +59,7 @@ async function apply(file: string, bus: Bus, surroundings: CommandContext): Prom
   const { write, paint } = surroundings;
   const signatures = openSignatures(surroundings.environment);
   const last = inForceOf(await configurationsOn(bus, signatures));
-  const names = namesBefore(last === undefined ? null : configurationIn(last));
+  const names = namesBefore(last?.read() ?? null);
   // Tools and their checks are loaded where something is compiled, and replay where something is compared.
   const { compileForCommand } = await import('../system/compile-once.js');
   const { configuration, problems, findings } = await compileForCommand(file, surroundings, { names });
@@ -77,12 +68,13 @@ async function apply(file: string, bus: Bus, surroundings: CommandContext): Prom
     return 1;
   }
   const { version } = configuration;
-  if (isApplied(version, last, signatures)) {
+  const applying = { signatures, isWhole: surroundings.environment.toolsets === 'whole' };
+  if (isApplied(version, last, applying)) {
     write(`${paint.good('✓')} ${version} is in force already.\n`);
     return 0;
   }
-  const record = await configurationRecord(configuration, { source: file, compiledAt: Date.now() }, signatures);
-  await bus.publish([{ topic: topics.config, key: 'config', record }]);
+  const about = { source: file, compiledAt: Date.now() };
+  const record = await applyConfiguration(bus, configuration, about, applying);
   write(`${paint.good('✓')} ${version} is in force${last === undefined ? '' : `, after ${last.version}`}.\n`);
   if (record.recordSignature === null) write(`${paint.bad(notSigned)}\n`);
   if (findings.length > 0) write(`${formatFindings(findings)}\n`);
@@ -101,20 +93,19 @@ async function saysWhatIsInForce(bus: Bus, { environment, write, paint }: Comman
 
 async function list(bus: Bus, { environment, write, paint }: CommandContext): Promise<number> {
   const all = await judgedConfigurations(bus, verifierIfAny(environment));
-  const last = inForceOf(all.filter(({ refusal }) => refusal === null).map(({ record }) => record));
+  const last = inForceOf(all.filter(({ refused }) => refused === null).map(({ applied }) => applied));
   if (all.length === 0) write('No configuration was ever applied. Apply one: sluice config apply FILE\n');
-  for (const { record, refusal } of all) {
-    const { version, compiledAt, source } = printableIn(record);
-    const refused = refusal === null ? '' : paint.bad(` refused: ${configurationRefusals[refusal]}`);
-    const mark = record === last ? paint.good(' in force') : refused;
-    write(`${version}  ${new Date(compiledAt).toISOString()}  ${source}${mark}\n`);
+  for (const { applied, refused } of all) {
+    const { version, compiledAt, source } = applied;
+    const mark = applied === last ? paint.good(' in force') : refused === null ? '' : paint.bad(` ${refused}`);
+    write(`${printable(version)}  ${new Date(compiledAt).toISOString()}  ${printable(source)}${mark}\n`);
   }
   return 0;
 }
 
 async function show(named: string | undefined, bus: Bus, { environment, print }: CommandContext): Promise<number> {
-  const { configuration } = find(await configurationsOn(bus, verifierIfAny(environment)), named);
-  print(`${JSON.stringify(JSON.parse(configuration), null, 2)}\n`);
+  const found = find(await configurationsOn(bus, verifierIfAny(environment)), named);
+  print(`${JSON.stringify(found.read(), null, 2)}\n`);
   return 0;
 }
 
@@ -125,9 +116,7 @@ async function diff(
   { environment, write, paint }: CommandContext,
 ): Promise<number> {
   const all = await configurationsOn(bus, verifierIfAny(environment));
-  const [before, after] = [find(all, older), find(all, newer)].map(
-    (record) => JSON.parse(record.configuration) as object,
-  );
+  const [before, after] = [find(all, older), find(all, newer)].map((one) => one.read());
   const { differences } = await import('../system/differences.js');
   for (const { path, was, is } of printableIn(differences(before, after))) {
     if (was !== undefined) write(`${paint.bad(`- ${path}: ${was}`)}\n`);
@@ -137,7 +126,7 @@ async function diff(
 }
 
 /** The version with this name or the only one with this beginning, or the one in force. */
-function find(all: readonly ConfigVersion[], named: string | undefined): ConfigVersion {
+function find(all: readonly AppliedConfiguration[], named: string | undefined): AppliedConfiguration {
   const found = named === undefined ? inForceOf(all) : byBeginning(all, named, 'version', ({ version }) => version);
   if (found !== undefined) return found;
   throw new Error(

@@ -3,7 +3,7 @@ import { dataFiles, openLogFile, verifierIfAny } from '@sluice/host';
 import { GenuineEnds } from '@sluice/run';
 import { printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
-import type { ConfigVersion } from '@sluice/contracts';
+import type { AppliedConfiguration } from '@sluice/run';
 import type { OpenRuntime } from '@sluice/host';
 import { startGateway } from '../../../gateway/src/gateway.module.js';
 import { startProxy } from '../../../proxy/src/proxy.module.js';
@@ -87,7 +87,7 @@ function takenLine(configuration: Configuration, file: string | null): string {
 }
 
 /** What was applied in this data folder. */
-async function inForce({ environment, log }: CommandContext): Promise<ConfigVersion | null> {
+async function inForce({ environment, log }: CommandContext): Promise<AppliedConfiguration | null> {
   const bus = await openLogFile(environment, log);
   try {
     return await appliedConfiguration(bus, verifierIfAny(environment));

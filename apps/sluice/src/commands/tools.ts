@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { compileEvaluator, documentedTools, wildcard } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { openBus, requireLog, verifierIfAny } from '@sluice/host';
-import { configurationsOn, loadedFrom } from '@sluice/run';
+import { compiledFrom, configurationsOn } from '@sluice/run';
 import { configurationOf } from '../system/compile-once.js';
 import { builtInConfiguration } from '../system/built-in-tools.js';
 import { writePages } from '../system/write-pages.js';
@@ -63,9 +63,9 @@ async function recorded({ environment, log }: CommandContext): Promise<readonly 
   const { bus } = await openBus(environment, log);
   try {
     const all = await configurationsOn(bus, verifierIfAny(environment));
-    return all.toReversed().flatMap(({ configuration }) => {
+    return all.toReversed().flatMap((one) => {
       try {
-        return [loadedFrom(configuration).configuration];
+        return [compiledFrom(one.read()).configuration];
       } catch {
         return [];
       }

@@ -2,13 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { namesBefore, pinKeyOf } from '@sluice/configuration';
 import { pinOf, printable, printableIn } from '@sluice/core';
 import type { Configuration, ConfiguredTool, OfferedTool } from '@sluice/core';
-import { sha256, topics } from '@sluice/contracts';
+import { sha256 } from '@sluice/contracts';
 import { openBus, openSignatures, requireLog } from '@sluice/host';
-import { configurationRecord, configurationsOn, inForceOf } from '@sluice/run';
+import { applyConfiguration, configurationsOn, inForceOf } from '@sluice/run';
 import { differences } from '@sluice/replay';
 import type { CommandContext } from '../commands/command-context.js';
 import { configurationOf } from '../system/compile-once.js';
-import { configurationIn } from '../system/configuration-in.js';
 import { allowedTools, lookAt } from './server-view.js';
 
 /**
@@ -29,7 +28,7 @@ export async function approve(
     const history = await configurationsOn(bus, signatures);
     const last = inForceOf(history);
     if (last === undefined) throw new Error('No configuration was ever applied. Apply one: sluice config apply FILE');
-    const inForce = configurationIn(last);
+    const inForce = last.read();
     const server = inForce.mcpServers.find((one) => one.id === id);
     const there = inForce.mcpServers.map((one) => one.id).join(', ');
     if (server === undefined)
@@ -64,8 +63,8 @@ export async function approve(
       write(`Nothing was allowed. To allow them without a question: sluice mcp approve ${id} --yes\n`);
       return 1;
     }
-    const record = await configurationRecord(configuration, { source: file, compiledAt: Date.now() }, signatures);
-    await bus.publish([{ topic: topics.config, key: 'config', record }]);
+    const about = { source: file, compiledAt: Date.now() };
+    await applyConfiguration(bus, configuration, about, { signatures, isWhole: environment.toolsets === 'whole' });
     write(`${paint.good('✓')} ${configuration.version} is in force, after ${last.version}.\n`);
     return 0;
   } finally {

@@ -3,10 +3,9 @@ import { pinKeyOf } from '@sluice/configuration';
 import { convertOffer } from '@sluice/schemas';
 import type { Configuration, ConfiguredTool, McpServer, OfferedTool } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { ConfigVersion } from '@sluice/contracts';
+import type { AppliedConfiguration } from '@sluice/run';
 import type { Environment } from '@sluice/host';
 import { askServers } from '../system/compile-once.js';
-import { configurationIn } from '../system/configuration-in.js';
 
 /** What a server offers now, beside what was allowed of it. Names are those on the server. */
 export interface ServerView {
@@ -29,10 +28,10 @@ export interface ServerView {
 }
 
 /** As what each tool of a server was last allowed: in the newest version that has it with a pin. */
-export function allowedTools(history: readonly ConfigVersion[]): ReadonlyMap<string, ConfiguredTool> {
+export function allowedTools(history: readonly AppliedConfiguration[]): ReadonlyMap<string, ConfiguredTool> {
   const allowed = new Map<string, ConfiguredTool>();
   for (const record of history)
-    for (const tool of configurationIn(record).tools)
+    for (const tool of record.read().tools)
       if (tool.mcp !== null && tool.mcp.pin !== null) allowed.set(pinKeyOf(tool.mcp), tool);
   return allowed;
 }

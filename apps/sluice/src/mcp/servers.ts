@@ -2,7 +2,6 @@ import { printable } from '@sluice/core';
 import { configurationsOn, inForceOf } from '@sluice/run';
 import { openBus, requireLog, verifierIfAny } from '@sluice/host';
 import type { CommandContext } from '../commands/command-context.js';
-import { configurationIn } from '../system/configuration-in.js';
 import { allowedTools, lookAt } from './server-view.js';
 import type { ServerView } from './server-view.js';
 
@@ -15,7 +14,7 @@ export async function servers(json: boolean, surroundings: CommandContext): Prom
     const history = await configurationsOn(bus, verifierIfAny(environment));
     const last = inForceOf(history);
     if (last === undefined) throw new Error('No configuration was ever applied. Apply one: sluice config apply FILE');
-    const configuration = configurationIn(last);
+    const configuration = last.read();
     const allowed = allowedTools(history);
     const views = await Promise.all(
       configuration.mcpServers.map((server) => lookAt(server, configuration, allowed, environment)),

@@ -1,8 +1,8 @@
 import { printable } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
-import type { ConfigVersion } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { configurationsOn, inForceOf } from '@sluice/run';
+import type { AppliedConfiguration } from '@sluice/run';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
 const sampleFile = 'examples/countries/sluice.yaml';
@@ -16,11 +16,11 @@ export const loadFile = 'examples/load/sluice.yaml';
 export async function appliedConfiguration(
   bus: Pick<Bus, 'read'>,
   signatures: Verifier,
-): Promise<ConfigVersion | null> {
+): Promise<AppliedConfiguration | null> {
   const last = inForceOf(await configurationsOn(bus, signatures));
   return last === undefined || last.source === sampleFile || last.source === loadFile ? null : last;
 }
 
-export function aboutVersion({ version, source }: ConfigVersion): string {
+export function aboutVersion({ version, source }: Pick<AppliedConfiguration, 'version' | 'source'>): string {
   return `configuration ${version} from ${printable(source)}`;
 }

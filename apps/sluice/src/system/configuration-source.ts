@@ -3,15 +3,14 @@ import { formatFindings, formatProblems, namesBefore, pinKeyOf } from '@sluice/c
 import { logNames } from '@sluice/core';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
 import type { NamesBefore, Pins } from '@sluice/configuration';
-import { topics } from '@sluice/contracts';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
 import { argumentsProblem, loadToolTypes } from '@sluice/sources';
 import { builtInTools } from '@sluice/packs';
-import { configurationRecord, configurationsOn, inForceOf, isApplied } from '@sluice/run';
+import { applyConfiguration, configurationsOn, inForceOf, isApplied } from '@sluice/run';
+import type { Applying } from '@sluice/run';
 import { compileFile } from '@sluice/host';
 import type { Compiled, Runtime } from '@sluice/host';
-import { configurationIn } from './configuration-in.js';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
 
 /** How often the file is looked at, in milliseconds. */
@@ -131,7 +130,7 @@ export class ConfigurationSource {
   private async namesInForce(): Promise<NamesBefore> {
     const { bus, signatures } = this.runtime;
     const last = inForceOf(await configurationsOn(bus, signatures));
-    return namesBefore(last === undefined ? null : configurationIn(last));
+    return namesBefore(last?.read() ?? null);
   }
 
   /**
@@ -173,13 +172,18 @@ export class ConfigurationSource {
   private async publish({ configuration, findings }: Compiled): Promise<void> {
     for (const { file } of configuration?.tools ?? []) if (file !== undefined) this.watch(file.path);
     if (configuration === null || (await this.isInForce(configuration))) return;
-    const { clock, signatures } = this.runtime;
+    const { bus, clock } = this.runtime;
     const { version } = configuration;
-    const record = await configurationRecord(configuration, { source: this.file, compiledAt: clock.now() }, signatures);
-    await this.runtime.bus.publish([{ topic: topics.config, key: 'config', record }]);
+    const about = { source: this.file, compiledAt: clock.now() };
+    await applyConfiguration(bus, configuration, about, this.applying());
     this.published = version;
     this.runtime.log.info({ config_version: version, findings: findings.length }, 'a new configuration is in force');
     if (findings.length > 0) this.runtime.log.debug(formatFindings(findings));
+  }
+
+  private applying(): Applying {
+    const { environment, signatures } = this.runtime;
+    return { signatures, isWhole: environment.toolsets === 'whole' };
   }
 
   private watch(file: string): void {
@@ -195,6 +199,6 @@ export class ConfigurationSource {
   private async isInForce({ version }: Configuration): Promise<boolean> {
     if (this.published !== null) return this.published === version;
     const { bus, signatures } = this.runtime;
-    return isApplied(version, inForceOf(await configurationsOn(bus, signatures)), signatures);
+    return isApplied(version, inForceOf(await configurationsOn(bus, signatures)), this.applying());
   }
 }

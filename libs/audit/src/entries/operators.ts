@@ -1,5 +1,5 @@
 import { isSecurityFault } from '@sluice/core';
-import { sha256 } from '@sluice/contracts';
+import { isPart, sha256 } from '@sluice/contracts';
 import type { ConfigVersion, DeadLetter } from '@sluice/contracts';
 import { cut, time, draftEntry } from './draft-entry.js';
 import type { Facts, EntryDraft } from './draft-entry.js';
@@ -28,11 +28,13 @@ export function deadLetterEntry(letter: DeadLetter): EntryDraft {
   );
 }
 
-/** A configuration that came into force; not authentic, it is one that services refuse. */
-export function configurationEntry(
-  { version, configuration, source, compiledAt }: ConfigVersion,
-  { authentic }: Facts,
-): EntryDraft {
+/**
+ * A configuration that came into force, or a tool of some as a part of its own; not authentic, it is one that services
+ * refuse.
+ */
+export function configurationEntry(record: ConfigVersion, { authentic }: Facts): EntryDraft {
+  const { version, configuration, source, compiledAt, parts } = record;
+  if (isPart(record)) return partEntry(record, authentic);
   return draftEntry(
     'configuration',
     { configVersion: version },
@@ -42,6 +44,23 @@ export function configurationEntry(
       source: cut(source),
       configuration_hash: sha256(configuration),
       compiled_at: time(compiledAt),
+      // Of one that stands in one record nothing more is said than ever.
+      ...(parts.length === 0 ? {} : { parts: parts.length, parts_hash: sha256(parts.join('\n')) }),
     },
   );
+}
+
+/** By its name, which is its hash. Which configurations have it, their own records say. */
+function partEntry({ version, configuration }: ConfigVersion, authentic: boolean): EntryDraft {
+  return draftEntry('configuration_part', {}, { authentic, part: cut(version), tool: cut(keyIn(configuration)) });
+}
+
+/** '' where it is no tool. */
+function keyIn(text: string): string {
+  try {
+    const { key } = JSON.parse(text) as { readonly key?: unknown };
+    return typeof key === 'string' ? key : '';
+  } catch {
+    return '';
+  }
 }

@@ -14,7 +14,8 @@ export const findingKinds = {
   source_dropped:
     'A record with an entry is missing, though records around it are there or its topic is kept for ever.',
   source_untold: 'A record was skipped: no entry stands for it.',
-  configuration_refused: 'A configuration that services refuse: its writer has no key of the role `config`.',
+  configuration_refused:
+    'A configuration that services refuse, since its writer has no key of the role `config`, or a part of one that is not what its name says.',
 } as const satisfies Record<string, string>;
 
 type FindingKind = keyof typeof findingKinds;

@@ -1,6 +1,6 @@
-import { isJsonObject, isVersionOf } from '@sluice/core';
+import { isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { sha256, topics } from '@sluice/contracts';
+import { ConfigurationContents, topics } from '@sluice/contracts';
 import type { AuditRecord, ConfigVersion, Topic } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import { hashOf } from '../chain.js';
@@ -72,8 +72,17 @@ export async function withParticulars(
     const { finding, entries, differences } = gathered;
     // Without its source, an entry itself says what it is about.
     if (!gathered.isNamed) for (const entry of entries) addRun(gathered, entry);
-    return { ...finding, runs: gathered.runs, differences };
+    return { ...finding, what: withPart(finding, entries), runs: gathered.runs, differences };
   });
+}
+
+/** What is known of the finding, with the tool that is concerned where its record is a part of configurations. */
+function withPart({ kind, what }: Finding, entries: readonly AuditRecord[]): string {
+  const entry = entries.find((one) => one.kind === 'configuration_part');
+  if (entry === undefined || !kind.startsWith('source_')) return what;
+  const { part, tool } = parsed(entry.details);
+  const about = `It is part ${String(part)} of configurations, the tool ${String(tool)}: without it those that name it cannot be read.`;
+  return what === '' ? about : `${what} ${about}`;
 }
 
 /** Keeps the entry if the finding is about it, or needs it to say what was there; true if it is kept. */
@@ -130,13 +139,13 @@ async function compareSources(
   byChain: ReadonlyMap<string, readonly Gathered[]>,
   options: Parameters<Bus['read']>[1],
 ): Promise<void> {
-  const tools = new Map<string, ReadonlyMap<string, AuditedTool>>();
+  const tools = new ToolsOfVersions();
   const wanted = new Set<Topic>([...byChain.keys()].map((chain) => chain.split('/')[0] ?? '').filter(isSource));
   if (wanted.size === 0) return;
   // Which arguments are secret says the configuration.
   if (wanted.has(topics.steps)) wanted.add(topics.config);
   for await (const message of log.read([...wanted] as readonly Source['topic'][], options)) {
-    if (message.topic === topics.config) keepTools(tools, message.record);
+    if (message.topic === topics.config) tools.take(message.record);
     for (const gathered of byChain.get(chainOf(message)) ?? []) {
       const { finding, entries } = gathered;
       const those = entries.filter(({ sourceOffset }) => sourceOffset === message.offset);
@@ -144,7 +153,7 @@ async function compareSources(
       const isGap = finding.kind === 'dropped' && isBetween(gathered, message.offset);
       if (!isSourceItself && !isGap && those.length === 0) continue;
       const authentic = those.every(({ details }) => parsed(details)['authentic'] !== false);
-      const told = tell(message, (version, key) => tools.get(version)?.get(key), authentic);
+      const told = tell(message, (version, key) => tools.get(version, key), authentic);
       const hash = contentHash(message);
       if (isSourceItself) sourceOf(gathered, those, told, message, hash);
       else if (isGap) missing(gathered, told, message.offset);
@@ -298,24 +307,30 @@ function parsed(details: string): JsonObject {
   }
 }
 
-/** Of a content that has its version’s hash: another one could call a secret argument harmless. */
-function keepTools(
-  tools: Map<string, ReadonlyMap<string, AuditedTool>>,
-  { version, configuration }: ConfigVersion,
-): void {
-  if (!isVersionOf(version, configuration, sha256)) return;
-  const { tools: those } = parsed(configuration);
-  if (!Array.isArray(those)) return;
-  const known = (those as unknown as readonly Tool[]).map(
-    ({ key, id, groups, spec }) => [key, { id, groups, inputSchema: spec?.inputSchema ?? null }] as const,
-  );
-  tools.set(version, new Map(known));
-}
+/** The tools of configurations by key, each read when an entry first names it: most are named by none. */
+class ToolsOfVersions {
+  private readonly contents = new ConfigurationContents();
+  private readonly known = new Map<string, ReadonlyMap<string, AuditedTool>>();
 
-/** A tool of a configuration, as far as entries tell of it. */
-interface Tool {
-  readonly key: string;
-  readonly id: string;
-  readonly groups: readonly string[];
-  readonly spec: { readonly inputSchema: JsonObject } | null;
+  /** Of a content that has its version’s hash: another one could call a secret argument harmless. */
+  take(record: ConfigVersion): void {
+    this.contents.take(record, false);
+  }
+
+  get(version: string, key: string): AuditedTool | undefined {
+    let tools = this.known.get(version);
+    if (tools === undefined) this.known.set(version, (tools = this.read(version)));
+    return tools.get(key);
+  }
+
+  private read(version: string): ReadonlyMap<string, AuditedTool> {
+    try {
+      const { tools } = this.contents.get(version) ?? { tools: [] };
+      return new Map(
+        tools.map(({ key, id, groups, spec }) => [key, { id, groups, inputSchema: spec?.inputSchema ?? null }]),
+      );
+    } catch {
+      return new Map();
+    }
+  }
 }

@@ -182,12 +182,14 @@ class Verification {
   }
 }
 
-/** Of a configuration that its writer had no right to apply: which one; null for every other entry. */
+/** Of a configuration that its writer had no right to apply, or a part with another content: which one; else null. */
 function refusedConfiguration({ kind, sourceTopic, details }: AuditRecord): string | null {
-  if (kind !== 'configuration' || sourceTopic !== topics.config) return null;
+  if (!kind.startsWith('configuration') || sourceTopic !== topics.config) return null;
   try {
-    const { authentic, version, source } = JSON.parse(details) as Record<string, unknown>;
-    return authentic === false ? `It calls itself ${String(version)}, from ${String(source)}.` : null;
+    const { authentic, version, source, part } = JSON.parse(details) as Record<string, unknown>;
+    if (authentic !== false) return null;
+    if (part !== undefined) return `It calls itself part ${String(part)}, and its content has another hash.`;
+    return `It calls itself ${String(version)}, from ${String(source)}.`;
   } catch {
     return null;
   }

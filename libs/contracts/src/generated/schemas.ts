@@ -1211,17 +1211,17 @@ export const schemas = {
     "type": "record",
     "name": "ConfigVersion",
     "namespace": "sluice",
-    "doc": "A compiled configuration that was in force; the last one on the topic is.",
+    "doc": "A compiled configuration that was in force, the last one on the topic is; or one tool of it, as a part that versions share.",
     "fields": [
       {
         "name": "version",
         "type": "string",
-        "doc": "Hash over the compiled configuration."
+        "doc": "Hash over the compiled configuration, which begins with c-; of a part, p- and the SHA-256 of its text, base64url."
       },
       {
         "name": "configuration",
         "type": "string",
-        "doc": "The compiled configuration as JSON text."
+        "doc": "The compiled configuration as JSON text, without its tools where parts holds them; of a part, one tool of it."
       },
       {
         "name": "source",
@@ -1240,8 +1240,17 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "The signature, with a key of the role config, over the whole record but for this; null where an earlier version wrote it.",
+        "doc": "The signature, with a key of the role config, over the whole record but for this; null of a part, whose name is its hash, and where an earlier version wrote it.",
         "default": null
+      },
+      {
+        "name": "parts",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The parts that hold its tools, in order, by their versions; they stand before it on the topic. Empty where the tools stand in the configuration itself.",
+        "default": []
       }
     ]
   },

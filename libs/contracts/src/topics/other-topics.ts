@@ -130,13 +130,17 @@ export const otherTopicRows = {
     entries: {
       configuration: {
         listed: false,
-        with: 'version, hash, where it was compiled from; not `authentic`, it is one that services refuse',
+        with: 'version, hash, where it was compiled from, how many parts it has and a hash of their names; not `authentic`, it is one that services refuse',
+      },
+      configuration_part: {
+        listed: false,
+        with: 'its name, which is the hash of its content, and the key of its tool; not `authentic`, it has another content than its name says',
       },
     },
-    need: 'every decision names its version, so it is kept for ever',
+    need: 'every decision names its version, and versions their parts, so it is kept for ever',
     personal: null,
     ids: ofNone,
-    gist: ({ version, source }) => `version ${version} from ${source}`,
+    gist: ({ version, source }) => `${version.startsWith('p-') ? 'part' : 'version'} ${version} from ${source}`,
   }),
 };
 

@@ -59,8 +59,12 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
     ),
     configurationRefused: counter(
       'sluice_configuration_refused_total',
-      'Configurations that were refused while the former one stayed in force, by source: file, or log (a record on agent.config).',
+      'Configurations that were refused, or wait for their parts, while the former one stayed in force, by source: file, or log (a record on agent.config).',
       'source',
+    ),
+    configurationPartsMissing: gauge(
+      'sluice_configuration_parts_missing',
+      'Parts that are not on agent.config, of a configuration that waits for them while the former one stays in force; 0 if none waits.',
     ),
     configuration: gauge(
       'sluice_configuration_info',

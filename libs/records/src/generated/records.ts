@@ -382,18 +382,20 @@ export interface CancellationOutcome {
   readonly at: number;
 }
 
-/** A compiled configuration that was in force; the last one on the topic is. */
+/** A compiled configuration that was in force, the last one on the topic is; or one tool of it, as a part that versions share. */
 export interface ConfigVersion {
-  /** Hash over the compiled configuration. */
+  /** Hash over the compiled configuration, which begins with c-; of a part, p- and the SHA-256 of its text, base64url. */
   readonly version: string;
-  /** The compiled configuration as JSON text. */
+  /** The compiled configuration as JSON text, without its tools where parts holds them; of a part, one tool of it. */
   readonly configuration: string;
   /** Where it was compiled from. */
   readonly source: string;
   /** Milliseconds since the epoch. */
   readonly compiledAt: number;
-  /** The signature, with a key of the role config, over the whole record but for this; null where an earlier version wrote it. */
+  /** The signature, with a key of the role config, over the whole record but for this; null of a part, whose name is its hash, and where an earlier version wrote it. */
   readonly recordSignature: string | null;
+  /** The parts that hold its tools, in order, by their versions; they stand before it on the topic. Empty where the tools stand in the configuration itself. */
+  readonly parts: readonly string[];
 }
 
 /** A record that could not be processed, as it was, and why. */

@@ -16,7 +16,8 @@ export async function serveReplay(
   const configurations = new RecordedConfigurations(job.configurations);
   if (job.kind === 'replay') return serve(port, await replaying(configurations, { selection, verifier, authorizerOf }));
   const { version } = job.candidate;
-  const sources = new Map([[version, JSON.stringify(job.candidate)]]);
-  const candidate = new RecordedConfigurations({ sources, times: [] }).get(version);
+  const texts = new Map([[version, JSON.stringify(job.candidate)]]);
+  const written = { texts, manifests: new Map(), parts: new Map() };
+  const candidate = new RecordedConfigurations({ written, times: [] }).get(version);
   return serve(port, considering(configurations, { candidate, selection, authorizerOf }));
 }

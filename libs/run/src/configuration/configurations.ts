@@ -1,10 +1,10 @@
 import { compileEvaluator, Fault } from '@sluice/core';
 import type { Configuration, Evaluator, Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { missingParts, topics } from '@sluice/contracts';
 import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
 import type { RunLog, RunMetrics } from '../reporting.js';
-import { ConfigurationRecords, configurationRefusals } from './records.js';
-import type { ConfigurationRefusal } from './records.js';
+import { ConfigurationRecords, configurationRefusals, nothingNew } from './records.js';
+import type { ConfigurationRefusal, Judgement } from './records.js';
 
 /** A configuration with its compiled rules. */
 export interface Loaded {
@@ -12,9 +12,8 @@ export interface Loaded {
   readonly evaluator: Evaluator;
 }
 
-/** Throws whatever is wrong with a configuration as agent.config has it. */
-export function loadedFrom(source: string): Loaded {
-  const configuration = JSON.parse(source) as Configuration;
+/** Throws whatever is wrong with a configuration that agent.config has. */
+export function compiledFrom(configuration: Configuration): Loaded {
   return { configuration, evaluator: compileEvaluator(configuration) };
 }
 
@@ -28,7 +27,7 @@ const compiledKept = 16;
  * One that is not signed or cannot be read is skipped, since it must not keep out those behind it.
  */
 export class Configurations {
-  private readonly sources: ConfigurationRecords;
+  private readonly records: ConfigurationRecords;
   private readonly compiled = new Map<string, Loaded>();
   private readonly listeners: ((loaded: Loaded) => void)[] = [];
   private readonly stopping = new AbortController();
@@ -41,24 +40,24 @@ export class Configurations {
     private readonly log: RunLog,
     signatures: Verifier,
   ) {
-    this.sources = new ConfigurationRecords(signatures);
+    this.records = new ConfigurationRecords(signatures);
     // From 0: an alert sees no increase of a counter that begins with its first refusal.
     for (const source of ['file', 'log']) metrics.configurationRefused.inc({ source }, 0);
   }
 
   /** Reads what there is, then goes on following until close(). */
   async start(): Promise<void> {
-    const found: Incoming<'agent.config'>[] = [];
+    const judged: (readonly [Incoming<'agent.config'>, Judgement])[] = [];
     let next = 0;
     const passed = (after: number): void => void (next = after);
     for await (const message of this.bus.read([topics.config], { from: 'start', ...this.passingOver(passed) })) {
-      found.push(message);
       next = message.offset + 1;
+      const judgement = await this.records.take(message);
+      // Of parts, which may be thousands, nothing is said but by the configurations that need them.
+      if (judgement !== nothingNew) judged.push([message, judgement]);
     }
-    const judged: (readonly [Incoming<'agent.config'>, ConfigurationRefusal | null])[] = [];
-    for (const message of found) judged.push([message, await this.sources.take(message)]);
     // The others are compiled when a record names them: a shape that is no longer read keeps no service from starting.
-    judged.findLast(([message, refusal]) => this.take(message, refusal));
+    judged.findLast(([message, judgement]) => this.take(message, judgement));
     this.following = this.follow(next);
   }
 
@@ -78,7 +77,7 @@ export class Configurations {
    * had or read.
    */
   async version(version: string): Promise<Loaded> {
-    if (!this.sources.has(version)) await this.arrival(version);
+    if (!this.records.contents.has(version)) await this.arrival(version);
     try {
       return this.load(version);
     } catch (error) {
@@ -93,7 +92,7 @@ export class Configurations {
 
   /** The same, if it is here by now and can be read. */
   versionOrNull(version: string): Loaded | null {
-    if (!this.sources.has(version)) return null;
+    if (!this.records.contents.has(version)) return null;
     try {
       return this.load(version);
     } catch {
@@ -124,7 +123,7 @@ export class Configurations {
           ...this.passingOver(passed),
         })) {
           next = message.offset + 1;
-          this.take(message, await this.sources.take(message));
+          this.take(message, await this.records.take(message));
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -143,25 +142,33 @@ export class Configurations {
     };
   }
 
-  /** Puts it in force; false if it is refused or cannot be read, and what is in force stays. */
-  private take(message: Incoming<'agent.config'>, refusal: ConfigurationRefusal | null): boolean {
-    const { version } = message.record;
-    if (refusal !== null) {
-      this.tellOfRefused(message, refusal);
-      return false;
-    }
+  /** Puts what the record applies in force; false if that is nothing, or cannot be read: what is in force stays. */
+  private take(message: Incoming<'agent.config'>, { applies, refusal, missing }: Judgement): boolean {
+    if (refusal !== null) this.tellOfRefused(message, refusal);
+    if (missing.length > 0) this.tellOfWaiting(message, missing);
+    if (applies === null) return false;
     let loaded: Loaded;
     try {
-      loaded = this.load(version);
+      loaded = this.load(applies.version);
     } catch (error) {
       this.tellOfUnreadable(message, (error as Error).message);
       return false;
     }
+    this.metrics.configurationPartsMissing.set(0);
     if (loaded === this.inForce) return true;
     this.inForce = loaded;
     this.measure(loaded);
     for (const listener of this.listeners) listener(loaded);
     return true;
+  }
+
+  private tellOfWaiting({ topic, partition, offset, record }: Incoming<'agent.config'>, missing: readonly string[]) {
+    this.metrics.configurationRefused.inc({ source: 'log' });
+    this.metrics.configurationPartsMissing.set(missing.length);
+    this.log.error(
+      { topic, partition, offset, config_version: record.version, source: record.source, missing: missing.length },
+      `a configuration on agent.config waits: ${missingParts(missing, record.parts.length)} What was in force stays. Apply it again: \`sluice config apply FILE\``,
+    );
   }
 
   private tellOfUnreadable({ topic, partition, offset }: Place, reason: string): void {
@@ -181,7 +188,8 @@ export class Configurations {
   }
 
   private load(version: string): Loaded {
-    return this.keep(version, this.compiled.get(version) ?? loadedFrom(this.sources.get(version) as string));
+    const loaded = this.compiled.get(version) ?? compiledFrom(this.records.contents.get(version) as Configuration);
+    return this.keep(version, loaded);
   }
 
   private keep(version: string, loaded: Loaded): Loaded {
@@ -194,7 +202,7 @@ export class Configurations {
 
   private async arrival(version: string): Promise<void> {
     const until = performance.now() + waitForVersionMs;
-    while (!this.sources.has(version)) {
+    while (!this.records.contents.has(version)) {
       if (performance.now() > until) {
         throw new Fault(
           'unknown_configuration',

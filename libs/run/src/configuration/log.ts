@@ -1,42 +1,81 @@
-import type { Configuration, Signatures, Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import type { Configuration, Verifier } from '@sluice/core';
+import { isPart, missingParts, topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
-import { signatureOver } from '../signing/signed-record.js';
-import { ConfigurationRecords } from './records.js';
-import type { ConfigurationRefusal } from './records.js';
-import { loadedFrom } from './configurations.js';
+import type { Applying } from './apply.js';
+import { compiledFrom } from './configurations.js';
+import { ConfigurationRecords, configurationRefusals } from './records.js';
 
-/** A record of agent.config as services judge it. */
-interface JudgedConfiguration {
-  readonly record: ConfigVersion;
-  /** Why it takes no force; null if it may. */
-  readonly refusal: ConfigurationRefusal | null;
+/** A configuration that a record of agent.config put in force. */
+export interface AppliedConfiguration extends Pick<
+  ConfigVersion,
+  'version' | 'source' | 'compiledAt' | 'recordSignature'
+> {
+  /** Whether it stands in parts, which former versions do not read. */
+  readonly isInParts: boolean;
+  /** It, whole. Throws a sentence if it cannot be had. */
+  read(): Configuration;
 }
 
-/** What stands on agent.config, the oldest first, but for what cannot be decoded. */
+/** A configuration of agent.config as services judge it. */
+interface JudgedConfiguration {
+  readonly applied: AppliedConfiguration;
+  /** Why it takes no force, as a clause; null if it may. */
+  readonly refused: string | null;
+}
+
+/** The configurations on agent.config, the oldest first, but for what cannot be decoded. */
 export async function judgedConfigurations(
   bus: LogReader,
   signatures: Verifier,
 ): Promise<readonly JudgedConfiguration[]> {
   const records = new ConfigurationRecords(signatures);
   const all: JudgedConfiguration[] = [];
-  for await (const message of bus.read([topics.config], { from: 'start', onUndecodable: () => undefined }))
-    all.push({ record: message.record, refusal: await records.take(message) });
+  const waiting = new Map<ConfigVersion, number>();
+  const add = (record: ConfigVersion, refused: string | null): number =>
+    all.push({ applied: appliedBy(record, records), refused }) - 1;
+  for await (const { record, ...message } of bus.read([topics.config], {
+    from: 'start',
+    onUndecodable: () => undefined,
+  })) {
+    const { applies, refusal, missing } = await records.take({ record, ...message });
+    if (applies !== null) {
+      // One that waited is in force from where its last part stands.
+      const place = waiting.get(applies);
+      if (place !== undefined) all.splice(place, 1);
+      waiting.clear();
+      add(applies, null);
+    } else if (missing.length > 0) {
+      waiting.clear();
+      waiting.set(record, add(record, `waits: ${missingParts(missing, record.parts.length)}`));
+    } else if (refusal !== null) {
+      add(
+        record,
+        `refused: ${isPart(record) ? 'a part that is not what its name says' : configurationRefusals[refusal]}`,
+      );
+    }
+  }
   return all;
 }
 
+function appliedBy(record: ConfigVersion, { contents }: ConfigurationRecords): AppliedConfiguration {
+  const { version, source, compiledAt, recordSignature, parts } = record;
+  const isInParts = parts.length > 0;
+  const read = () => contents.get(version) as Configuration;
+  return { version, source, compiledAt, recordSignature, isInParts, read };
+}
+
 /** The configurations that were ever in force, the oldest first. */
-export async function configurationsOn(bus: LogReader, signatures: Verifier): Promise<readonly ConfigVersion[]> {
+export async function configurationsOn(bus: LogReader, signatures: Verifier): Promise<readonly AppliedConfiguration[]> {
   const all = await judgedConfigurations(bus, signatures);
-  return all.filter(({ refusal }) => refusal === null).map(({ record }) => record);
+  return all.filter(({ refused }) => refused === null).map(({ applied }) => applied);
 }
 
 /** The one that services take: the last that can be read. */
-export function inForceOf(all: readonly ConfigVersion[]): ConfigVersion | undefined {
-  return all.findLast(({ configuration }) => {
+export function inForceOf(all: readonly AppliedConfiguration[]): AppliedConfiguration | undefined {
+  return all.findLast((one) => {
     try {
-      return Boolean(loadedFrom(configuration));
+      return Boolean(compiledFrom(one.read()));
     } catch {
       return false;
     }
@@ -44,29 +83,14 @@ export function inForceOf(all: readonly ConfigVersion[]): ConfigVersion | undefi
 }
 
 /**
- * Whether the record need not be applied once more: it is this version, and signed where there are keys to sign it
- * with.
+ * Whether the record need not be applied once more: it is this version, signed where there are keys to sign it with,
+ * and in one record where that is asked for.
  */
-export function isApplied(version: string, last: ConfigVersion | undefined, signatures: Signatures): boolean {
-  return last?.version === version && (last.recordSignature !== null || !signatures.canSign('config'));
-}
-
-/**
- * The record that puts the configuration in force, signed. Keys of a former version, which have none of the role
- * config, sign nothing, and services with such keys ask for nothing. Throws a sentence if others can sign and this
- * process cannot.
- */
-export async function configurationRecord(
-  configuration: Configuration,
-  { source, compiledAt }: Pick<ConfigVersion, 'source' | 'compiledAt'>,
-  signatures: Signatures,
-): Promise<ConfigVersion> {
-  const { version } = configuration;
-  const record = { version, configuration: JSON.stringify(configuration), source, compiledAt, recordSignature: null };
-  if (signatures.canSign('config'))
-    return { ...record, recordSignature: await signatureOver(topics.config, record, 'config', signatures) };
-  if (signatures.since('config') === Infinity) return record;
-  throw new Error(
-    'The keys here cannot sign a configuration, and services take no other. Name the file that `sluice keys export config` gave with SLUICE_KEYS_FILE.',
-  );
+export function isApplied(
+  version: string,
+  last: AppliedConfiguration | undefined,
+  { signatures, isWhole }: Applying,
+): boolean {
+  if (last?.version !== version || (isWhole && last.isInParts)) return false;
+  return last.recordSignature !== null || !signatures.canSign('config');
 }

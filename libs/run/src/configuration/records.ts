@@ -1,7 +1,6 @@
 import { trustedTimeOf } from '@sluice/bus';
-import { isVersionOf } from '@sluice/core';
 import type { Verifier } from '@sluice/core';
-import { sha256, topics } from '@sluice/contracts';
+import { ConfigurationContents, isPart, topics } from '@sluice/contracts';
 import type { ConfigVersion } from '@sluice/contracts';
 import { isSignedBy } from '../signing/signed-record.js';
 
@@ -22,24 +21,59 @@ export const configurationRefusals = {
 
 export type ConfigurationRefusal = keyof typeof configurationRefusals;
 
+/** What a record of agent.config brings about. */
+export interface Judgement {
+  /** The record whose configuration is in force from here: this one, or one that waited for this part; else null. */
+  readonly applies: ConfigVersion | null;
+  /** Why it takes no force and is no part of one that does; null if it may. */
+  readonly refusal: ConfigurationRefusal | null;
+  /** The parts that it waits for. */
+  readonly missing: readonly string[];
+}
+
+/** Of a part that no configuration waited for. */
+export const nothingNew: Judgement = { applies: null, refusal: null, missing: [] };
+
 /**
  * Judges the records of agent.config, in the order of the log: services, commands, replay and audit take the same
  * ones. A version is the hash of its content, so any record whose content has its hash says what the version is. In
  * force is only what was signed; a record from before there were keys of the role config may be unsigned, as former
  * versions wrote it, unless a signed one stands before it: then configurations were being signed by that time.
+ * A part needs no signature: the configuration that names it is signed, with the hash that the part must have. A
+ * configuration some of whose parts are not there waits for them, until another one is in force.
  */
 export class ConfigurationRecords {
-  private readonly _texts = new Map<string, string>();
+  readonly contents = new ConfigurationContents();
   private areSigned = false;
+  private waiting: { readonly record: ConfigVersion; readonly missing: Set<string> } | null = null;
 
   constructor(private readonly signatures: Verifier) {}
 
-  /** Why the record takes no force; null if it may. */
-  async take(recorded: Recorded): Promise<ConfigurationRefusal | null> {
+  async take(recorded: Recorded): Promise<Judgement> {
     const { record } = recorded;
-    const { version, configuration, recordSignature } = record;
-    if (!isVersionOf(version, configuration, sha256)) return 'not_its_hash';
-    this._texts.set(version, configuration);
+    if (isPart(record)) return this.takePart(record);
+    const isInParts = record.parts.length > 0;
+    if (!isInParts && !this.contents.take(record)) return { ...nothingNew, refusal: 'not_its_hash' };
+    const refusal = await this.refusalOf(recorded);
+    if (isInParts) this.contents.take(record, refusal === null);
+    if (refusal !== null) return { ...nothingNew, refusal };
+    const missing = this.contents.missing(record);
+    this.waiting = missing.length === 0 ? null : { record, missing: new Set(missing) };
+    return { ...nothingNew, applies: missing.length === 0 ? record : null, missing };
+  }
+
+  private takePart(part: ConfigVersion): Judgement {
+    if (!this.contents.take(part)) return { ...nothingNew, refusal: 'not_its_hash' };
+    const { waiting } = this;
+    if (waiting === null || !waiting.missing.delete(part.version) || waiting.missing.size > 0) return nothingNew;
+    this.waiting = null;
+    return { ...nothingNew, applies: waiting.record };
+  }
+
+  /** Why its writer may not put it in force; null if it may. */
+  private async refusalOf(recorded: Recorded): Promise<ConfigurationRefusal | null> {
+    const { record } = recorded;
+    const { recordSignature } = record;
     if (recordSignature === null) {
       const isFormer = !this.areSigned && trustedTimeOf(recorded) < this.signatures.since('config');
       return isFormer ? null : 'unsigned';
@@ -50,19 +84,5 @@ export class ConfigurationRecords {
     // A process whose keys are from before verifies none, as its version did not: all follow the same one while keys
     // are handed out.
     return this.signatures.since('config') === Infinity ? null : 'unknown_key';
-  }
-
-  /** The content of the version, wherever it stood. */
-  get(version: string): string | undefined {
-    return this._texts.get(version);
-  }
-
-  has(version: string): boolean {
-    return this._texts.has(version);
-  }
-
-  /** Every version there is, with its content. */
-  get texts(): ReadonlyMap<string, string> {
-    return this._texts;
   }
 }

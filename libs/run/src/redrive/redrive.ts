@@ -103,7 +103,6 @@ async function publishedAs(id: string, topic: Outgoing['topic'], permit: Permit,
 
 /** Whether the configuration in force asks for credentials. */
 export async function asksForCredentials(bus: Bus, signatures: Verifier): Promise<boolean> {
-  const text = inForceOf(await configurationsOn(bus, signatures))?.configuration ?? '{}';
-  const { identity } = JSON.parse(text) as { identity?: { provider: string } };
-  return (identity?.provider ?? 'none') !== 'none';
+  const inForce = inForceOf(await configurationsOn(bus, signatures));
+  return inForce !== undefined && inForce.read().identity.provider !== 'none';
 }
