@@ -14,7 +14,7 @@ export type Shown =
   | { readonly by: 'requirement'; readonly id: string }
   | { readonly by: 'benchmark'; readonly section: string }
   | { readonly by: 'nothing yet' }
-  | { readonly by: 'plan' };
+  | { readonly by: 'decision' };
 
 /**
  * The rows of the page's tables, and the ids of its list of what no test shows. Throws on a row whose last cell it
@@ -37,7 +37,7 @@ export function readRequirements(page: string): {
 }
 
 function shownBy(id: string, cell: string): Shown {
-  if (cell === 'planned') return { by: 'plan' };
+  if (cell === 'declined') return { by: 'decision' };
   if (cell === 'not yet shown') return { by: 'nothing yet' };
   const [, other] = /^as (\S+)$/.exec(cell) ?? [];
   if (other !== undefined) return { by: 'requirement', id: other };
