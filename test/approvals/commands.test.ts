@@ -90,6 +90,14 @@ describe('sluice approvals', () => {
     const decidedOn = (await approvals('show', id)).output;
     expect(decidedOn).toMatch(/decided +approve by user:ann, .*: Fine\.\n/);
     expect(decidedOn).toMatch(/outcome +reset-workflow ok: /);
+    expect(JSON.parse((await approvals('show', id, '--json')).output)).toMatchObject({
+      approval: { approval_id: id, arguments: '{}' },
+      question: 'Begin anew',
+      tool: { description: 'Reset to initial state' },
+      decision: { decision: 'approve', decided_by: 'user:ann', reason: 'Fine.' },
+      call: { tool: 'reset-workflow', outcome: 'ok' },
+      run_ended: null,
+    });
 
     const again = await approvals('refuse', id);
     expect([again.code, again.errors]).toEqual([1, expect.stringContaining(`No call waits for the approval ${id}`)]);

@@ -1,6 +1,6 @@
 import { claimMemoryMs, printable, printableIn } from '@sluice/core';
 import type { Configuration, JsonValue } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import {
   approvalAt,
@@ -24,7 +24,12 @@ const indent = ' '.repeat(13);
  * A call that waits or was decided on, with its outcome. Who reads the log may see all of it, but for
  * what schemas call secret.
  */
-export async function showApproval(id: string, log: ApprovalLog, { write, paint }: CommandContext): Promise<number> {
+export async function showApproval(
+  id: string,
+  json: boolean,
+  log: ApprovalLog,
+  { write, print, paint }: CommandContext,
+): Promise<number> {
   const { place } = await anyAsked(log, id);
   const requested = await approvalAt(log.bus, place);
   if (requested === undefined) throw noSuch(id);
@@ -37,6 +42,10 @@ export async function showApproval(id: string, log: ApprovalLog, { write, paint 
   const found = await outcomeOfCall(requested, place.timestamp, log.bus, log, signal);
   const [call] = found.step === null ? [] : await shownSteps([found.step], judges, mayRead);
   const inForce = inForceOf(configurations);
+  if (json) {
+    print(`${JSON.stringify(approvalJson(requested, view, found, call))}\n`);
+    return 0;
+  }
 
   const said = printableIn(requested);
   const { approvalId, requestId, effect, thought, requestedBy, onBehalfOf, argumentsHash, expiresAt } = said;
@@ -60,6 +69,22 @@ export async function showApproval(id: string, log: ApprovalLog, { write, paint 
   ];
   for (const [label, text] of lines) write(`${paint.dim(label.padEnd(13))}${text}\n`);
   return 0;
+}
+
+/** As `GET /v1/approvals/{approval_id}` names it, but for what depends on who asks there. */
+function approvalJson(
+  requested: ApprovalRequested,
+  view: Awaited<ReturnType<typeof approvalView>>,
+  { outcome, runEnded }: Awaited<ReturnType<typeof outcomeOfCall>>,
+  call: ShownStep | undefined,
+): object {
+  const { steps: _, ...approval } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
+  const decision = outcome && { decision: outcome.decision, decided_by: outcome.decidedBy, reason: outcome.reason };
+  return {
+    ...{ approval, question: view.question, tool: view.tool, arguments: view.arguments },
+    ...{ asked_because: view.rule, steps_before: view.stepsBefore },
+    ...{ decision, decided_at: outcome?.at ?? null, call: call ?? null, run_ended: runEnded },
+  };
 }
 
 function decided(

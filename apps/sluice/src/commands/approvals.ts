@@ -13,7 +13,7 @@ import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
-sluice approvals show ID          one that waits or was decided on: question, tool, arguments, the steps before, who may
+sluice approvals show ID [--json] one that waits or was decided on: question, tool, arguments, the steps before, who may
                                   decide, and the outcome of the call; the beginning of its id is enough, here and below
 sluice approvals approve ID [--reason "…"] [--as user:NAME]
 sluice approvals refuse ID [--reason "…"] [--as user:NAME]
@@ -37,9 +37,9 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       takes(0, 'json');
       return withApprovals(surroundings, (log) => list(log, values.json, surroundings));
     case 'show': {
-      takes(1);
+      takes(1, 'json');
       const named = idOf(id);
-      return withApprovals(surroundings, (log) => showApproval(named, log, surroundings));
+      return withApprovals(surroundings, (log) => showApproval(named, values.json, log, surroundings));
     }
     case 'approve':
     case 'refuse': {
