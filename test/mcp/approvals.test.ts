@@ -16,7 +16,7 @@ type Answer = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string
 async function formsClient(
   url: string,
   era: string,
-  answer: () => Answer,
+  answer: (message: string) => Answer,
   headers: Readonly<Record<string, string>>,
 ): Promise<Client> {
   const options = { capabilities: { elicitation: { form: {} } } };
@@ -24,7 +24,7 @@ async function formsClient(
     clientInfo,
     era === 'newer' ? { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } } : options,
   );
-  client.setRequestHandler('elicitation/create', () => answer());
+  client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message));
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   return client;
 }
@@ -43,13 +43,19 @@ describe.each(['older', 'newer'])('a call that needs an approval, from a client 
   const secret = () => localHeaders(system.embedded.runtime);
 
   it('asks the person there, and runs when it is accepted (M-03)', async () => {
+    const shown: string[] = [];
     const client = await formsClient(
       system.mcp.url,
       era,
-      () => ({ action: 'accept', content: { reason: 'Checked' } }),
+      (message) => ({ action: (shown.push(message), 'accept'), content: { reason: 'Checked' } }),
       secret(),
     );
     expect(await client.callTool(update('accepted'))).toMatchObject({ isError: false });
+    expect(shown).toEqual([
+      expect.stringMatching(
+        /needs an approval\.\n\nWhat it does: .{20,}\n\nWhy: policy\.approval asks .*\n\nIts arguments: \{\n[^]*accepted[^]*waits until 20.*Z\.$/,
+      ),
+    ]);
     const taken = (await outcomes(system)).at(-1);
     expect(taken).toMatchObject({ decision: 'approve', decidedBy: 'user:local', reason: 'Checked', notTaken: null });
     await client.close();

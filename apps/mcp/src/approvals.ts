@@ -1,7 +1,7 @@
 import { CLIENT_CAPABILITIES_META_KEY, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
-import { judgeDecision } from '@sluice/core';
-import type { Policy } from '@sluice/core';
+import { approvalRule, isJsonText, judgeDecision, parseExactJson, printable } from '@sluice/core';
+import type { ConfiguredTool, Policy } from '@sluice/core';
 import type { Caller } from './callers.js';
 import type { CallOutcome, Decision } from './follow-call.js';
 
@@ -11,9 +11,10 @@ interface Asking {
   readonly server: Server;
   readonly caller: Caller;
   readonly context: ServerContext;
+  readonly tool: ConfiguredTool;
   /** The tool’s name for the client. */
   readonly name: string;
-  readonly policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>;
+  readonly policy: Pick<Policy, 'approvalEffects' | 'approvers' | 'requesterMayNotApprove'>;
   readonly now: number;
 }
 
@@ -24,7 +25,7 @@ interface Asking {
  */
 export function askForDecision(
   { requested, notTaken }: Waiting,
-  { server, caller, context, name, policy, now }: Asking,
+  { server, caller, context, tool, name, policy, now }: Asking,
 ): InputRequiredResult | null {
   const { approvalId, argumentsHash } = requested;
   const decider = { actorId: caller.principal.actorId, tenantId: caller.principal.tenantId };
@@ -32,12 +33,28 @@ export function askForDecision(
   const isAnswered = inputResponse(context.mcpReq.inputResponses, approvalId).kind !== 'missing';
   if (!caller.mayDecide || isAnswered || notTaken !== null || !hasForms(server, context)) return null;
   if (judgeDecision(requested, written, decider, now, policy) !== null) return null;
-  const message = `${name} needs an approval. Its arguments: ${requested.arguments} Accept to let it run, decline to refuse it, or cancel to decide later (${approvalId}).`;
+  const message = formText(requested, { tool, name, policy });
   const reason = { type: 'string', title: 'Reason', description: 'Why, for the audit.', maxLength: 1_000 } as const;
   const requestedSchema = { type: 'object', properties: { reason } } as const;
   return inputRequired({
     inputRequests: { [approvalId]: inputRequired.elicit({ message, requestedSchema }) },
   });
+}
+
+/** What the person reads: the call, what its tool does, why it waits and until when. */
+function formText(
+  { approvalId, arguments: written, effect, expiresAt }: Waiting['requested'],
+  { tool, name, policy }: Pick<Asking, 'name' | 'policy' | 'tool'>,
+): string {
+  const rule = approvalRule(tool, policy)?.message;
+  const given = isJsonText(written) ? JSON.stringify(parseExactJson(written), null, 2) : written;
+  return [
+    `${name} (${effect}) needs an approval.`,
+    ...(tool.description === '' ? [] : [`What it does: ${printable(tool.description)}`]),
+    ...(rule === undefined ? [] : [`Why: ${rule}`]),
+    `Its arguments: ${printable(given)}`,
+    `Accept to let it run, decline to refuse it, or cancel to decide later: ${approvalId} waits until ${new Date(expiresAt).toISOString()}.`,
+  ].join('\n\n');
 }
 
 /** The decision that the client’s answers hold on an approval; null while there is none, or the person put it off. */

@@ -116,7 +116,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
   }
 
   async function finished({ requestId, outcome }: MadeCall, before: string | null, came: Came): Promise<Answer> {
-    const { name, caller, context } = came;
+    const { tool, name, caller, context } = came;
     const ids = { requestId };
     switch (outcome.kind) {
       case 'step': {
@@ -129,7 +129,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       case 'waiting': {
         const { configurations, clock } = parts.runtime;
         const { policy } = configurations.current().configuration;
-        const asked = askForDecision(outcome, { server, caller, context, name, policy, now: clock.now() });
+        const asked = askForDecision(outcome, { server, caller, context, tool, name, policy, now: clock.now() });
         const closed = caller.mayDecide ? '' : closedHere;
         return asked ?? pendingResult(outcome.requested, name, ids, outcome.notTaken, closed);
       }
