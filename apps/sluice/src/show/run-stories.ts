@@ -18,7 +18,10 @@ export class RunStories {
     this.own = new Story(write, paint, inForce);
   }
 
-  /** `within`: the request_ids of the agents' runs that the record is of, the outer one first; none for the run's own. */
+  /**
+   * `within`: the request_ids of the agents’ runs that the record is of, the outer one first; none for the run’s
+   * own.
+   */
   tell(message: Incoming, within: readonly string[] = []): void {
     const id = within.at(-1);
     if (id === undefined) return this.own.tell(message);
