@@ -117,7 +117,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
 
   async function finished({ requestId, outcome }: MadeCall, before: string | null, came: Came): Promise<Answer> {
     const { tool, name, caller, context } = came;
-    const ids = { requestId };
+    const ids = { requestId, toolId: tool.id };
     switch (outcome.kind) {
       case 'step': {
         const { step } = outcome;

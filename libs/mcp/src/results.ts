@@ -45,13 +45,13 @@ export type CallResult = {
 export function resultOf(
   step: AgentStep,
   name: string,
-  ids: { readonly requestId: string },
+  ids: { readonly requestId: string; readonly toolId?: string },
   /** Those of the caller. */
   groups: readonly string[] = [wildcard],
 ): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
   if (outcome !== 'ok') {
-    const said = `${errorText(step, name)}${isKeptBack(reason) ? ownGroups(groups) : ''}`;
+    const said = `${errorText(clientsView(step, ids.toolId, name), name)}${isKeptBack(reason) ? ownGroups(groups) : ''}`;
     return refusal(categoryOf(outcome, reason, observation), said, ids, saidError(step));
   }
   const value = jsonIn(observation);
@@ -95,6 +95,12 @@ export function pendingResult(
   const result = refusal('permission', message, ids, { code: 'pending', reason: 'approval' });
   const approval = { approval_id: approvalId, expires_at: expiresAt, status: 'pending', not_taken: notTaken };
   return { ...result, _meta: { ...result._meta, 'sluice/approval': approval } };
+}
+
+/** A step whose sentence, where the executor wrote it, has the client's name of the tool in place of its id. */
+function clientsView(step: AgentStep, id: string | undefined, name: string): AgentStep {
+  if (id === undefined || step.outcome !== 'unavailable') return step;
+  return { ...step, observation: step.observation.replaceAll(id, () => name) };
 }
 
 /** Reasons whose message says all that there is to say. */

@@ -140,11 +140,18 @@ describe('what MCP clients read of a call', () => {
       'system',
       't is not available now. Please try again, or call tools/list for the tools that are available now.',
     ],
+    [
+      'unavailable',
+      'rate_limited',
+      'core__t may be called 2 times a minute, and has been. Try again in 9 s or use another tool.',
+      'system',
+      't may be called 2 times a minute, and has been. Try again in 9 s or use another tool.',
+    ],
     ['unavailable', null, 'The server is away.', 'system', 'The server is away. Please try again.'],
     ['redaction_failed', null, 'The result is withheld.', 'system', 'The result is withheld. Go on without it.'],
   ])('says once what to do about %s, %s (M-33, M-34)', (outcome, reason, observation, category, text) => {
     const failed = { ...step(observation), outcome, reason } as AgentStep;
-    expect(resultOf(failed, 't', { requestId: 'r' })).toMatchObject({
+    expect(resultOf(failed, 't', { requestId: 'r', toolId: 'core__t' })).toMatchObject({
       content: [{ text }],
       _meta: { 'sluice/error': { category } },
     });
