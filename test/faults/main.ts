@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readArguments, usage, UsageError } from './arguments.ts';
 import type { Arguments } from './arguments.ts';
 import { diskFull } from './embedded/disk-full.ts';
+import { embeddedCrashPoints } from './embedded/crash-points.ts';
 import { embeddedKilled } from './embedded/killed.ts';
 import { faultNames, planOf } from './plan.ts';
 import type { Round } from './plan.ts';
@@ -31,6 +32,7 @@ async function once(seed: number, { long, only }: Arguments, folder: string): Pr
   said.push(...(await onKafka(3, wanted('three brokers') ? plan.threeBrokers : [], folder, say)));
   if (wanted('embedded')) {
     said.push(...(await embeddedKilled(plan.embedded.killed, join(folder, 'killed'), say)));
+    said.push(...(await embeddedCrashPoints(plan.embedded.crashPoints, join(folder, 'crash-points'), say)));
     said.push(...(await diskFull(plan.embedded.diskFull, join(folder, 'full'), say)));
   }
   return said;

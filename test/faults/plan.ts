@@ -36,7 +36,7 @@ export interface Plan {
   readonly oneBroker: readonly Round[];
   readonly threeBrokers: readonly Round[];
   /** The seed of each fault on the embedded log. */
-  readonly embedded: { readonly killed: number; readonly diskFull: number };
+  readonly embedded: { readonly killed: number; readonly diskFull: number; readonly crashPoints: number };
 }
 
 /** What can go on at the same time as another fault: it needs nothing to be there that the other one takes away. */
@@ -66,6 +66,10 @@ export function planOf(seed: number, long: boolean): Plan {
           round(['rebalances', 'bad lines'], 80),
         ]
       : [round(['broker away'], 80)],
-    embedded: { killed: random.between(1, 1_000_000_000), diskFull: random.between(1, 1_000_000_000) },
+    embedded: {
+      killed: random.between(1, 1_000_000_000),
+      diskFull: random.between(1, 1_000_000_000),
+      crashPoints: random.between(1, 1_000_000_000),
+    },
   };
 }

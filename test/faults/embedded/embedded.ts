@@ -23,6 +23,7 @@ import { mayPass } from '../parts/world.ts';
 import { readLogFile } from './log-file.ts';
 
 const patienceMs = 120_000;
+const crashModule = join(import.meta.dirname, 'crash-at-commit.mjs');
 const busModule = join(import.meta.dirname, '..', '..', '..', 'libs', 'bus', 'src', 'index.ts');
 
 /** The parts of the bus that are used. */
@@ -78,12 +79,15 @@ export class Embedded {
     return new Embedded(data, { effects, close }, append);
   }
 
-  /** Starts the process; `before` is what a shell does first, such as setting a limit. */
-  start(configFile: string, before = ''): void {
+  /**
+   * Starts the process; `before` is what a shell does first, such as setting a limit, and `more` are variables of its
+   * environment.
+   */
+  start(configFile: string, before = '', more: Readonly<Record<string, string>> = {}): void {
     const [command, ...args] = commandLine(['start']);
     const child = spawn('sh', ['-c', `${before} exec "$@"`, 'sh', command ?? '', ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: configFile },
+      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: configFile, ...more },
     });
     const keep = (piece: Buffer): void => {
       this.said += piece.toString();
@@ -92,6 +96,18 @@ export class Embedded {
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
     this.process = child;
+  }
+
+  /** Starts it, and lets it die at a point of `crash-at-commit.mjs` once it serves. False where it lives on. */
+  async diesAt(point: string, configFile: string): Promise<boolean> {
+    this.said = '';
+    this.start(configFile, '', { SLUICE_FAULT_CRASH: point, NODE_OPTIONS: `--import=${crashModule}` });
+    await this.serves();
+    this.process?.kill('SIGUSR2');
+    for (const until = Date.now() + patienceMs; this.runs && Date.now() < until;) await sleep(20);
+    const died = !this.runs;
+    await this.end('SIGKILL');
+    return died;
   }
 
   /** Resolves when it says that it serves. */
