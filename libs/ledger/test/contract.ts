@@ -137,6 +137,17 @@ export function ledgerContract(name: string, harness: LedgerHarness): void {
     );
 
     it(
+      'sweeps all that has expired, however much that is',
+      onLedger(async (ledger) => {
+        const keys = Array.from({ length: 1_100 }, (_, n) => `k-${n}`);
+        await Promise.all(keys.map((key) => ledger.claim(ask('a', 0, key))));
+        await ledger.claim(ask('a', ttlMs, 'later'));
+        expect(await ledger.sweep(ttlMs)).toBe(keys.length);
+        expect(await ledger.find('later')).toMatchObject({ owner: 'a' });
+      }),
+    );
+
+    it(
       'sweeps what has expired and nothing else',
       onLedger(async (ledger) => {
         for (const now of [0, 100, 200]) await ledger.claim(ask('a', now, `k-${now}`));

@@ -1,7 +1,7 @@
 import { isTopic, recordEntryKinds, sha256, topicEntry } from '@sluice/contracts';
 import type { AuditRecord } from '@sluice/contracts';
 import { indexed } from './indexed.js';
-import { statement } from './stores/store.js';
+import { forgottenAtOnce, statement } from './stores/store.js';
 import type { Statement, Value } from './stores/store.js';
 
 type Details = Readonly<Record<string, unknown>>;
@@ -107,7 +107,15 @@ function text(details: Details, name: string): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** Forgets entries from before this time. */
+/** Finds an entry from before this time. */
+export function oldAudit(before: number): Statement {
+  return statement('SELECT id FROM audit WHERE at < ? LIMIT 1', before);
+}
+
+/** Forgets a portion of the entries from before this time. */
 export function forgetAudit(before: number): Statement {
-  return statement('DELETE FROM audit WHERE at < ?', before);
+  return statement(
+    `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? ORDER BY at LIMIT ${forgottenAtOnce})`,
+    before,
+  );
 }

@@ -9,7 +9,7 @@ import {
   waitingApprovals,
 } from './approvals.js';
 import type { Counts } from './approvals.js';
-import { auditStatements, forgetAudit } from './audit-entries.js';
+import { auditStatements, forgetAudit, oldAudit } from './audit-entries.js';
 import { changeOf } from './changes.js';
 import { forgetLetters, letterStatement } from './letters.js';
 import { auditPage, lettersPage, runColumns, runsPage } from './lists.js';
@@ -31,7 +31,7 @@ import type {
   Viewer,
   WaitingApproval,
 } from './types.js';
-import { clearAll, forgetRuns, positionStatement, runStatements } from './writer.js';
+import { clearAll, forgetRuns, oldRuns, positionStatement, runStatements } from './writer.js';
 
 /** Where the tables are: a file, or a schema in PostgreSQL that all instances share. */
 type ProjectionLocation = { readonly file: string } | PostgresOptions;
@@ -153,10 +153,10 @@ export class Projection {
   async forget({ approvals, runs, audit, letters }: Forgetting): Promise<void> {
     await this.store.write([
       ...(approvals === undefined ? [] : [forgetApprovals(approvals)]),
-      ...(runs === undefined ? [] : forgetRuns(runs)),
-      ...(audit === undefined ? [] : [forgetAudit(audit)]),
       ...(letters === undefined ? [] : [forgetLetters(letters)]),
     ]);
+    if (runs !== undefined) await this.inPortions(oldRuns(runs), forgetRuns(runs));
+    if (audit !== undefined) await this.inPortions(oldAudit(audit), [forgetAudit(audit)]);
   }
 
   /**
@@ -169,6 +169,14 @@ export class Projection {
 
   close(): Promise<void> {
     return this.store.close();
+  }
+
+  /** Repeats what deletes one portion for as long as `left` finds a row, so that others write in between. */
+  private async inPortions(left: Statement, portion: readonly Statement[]): Promise<void> {
+    while ((await this.store.all(left.text, left.values)).length > 0) {
+      await this.store.write(portion);
+      await new Promise(setImmediate);
+    }
   }
 }
 

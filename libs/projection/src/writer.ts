@@ -1,6 +1,6 @@
 import type { RunChange } from './changes.js';
 import { indexed } from './indexed.js';
-import { statement } from './stores/store.js';
+import { forgottenAtOnce, statement } from './stores/store.js';
 import type { Statement } from './stores/store.js';
 
 /**
@@ -54,15 +54,18 @@ export function positionStatement(topic: string, partition: number, offset: numb
   return statement(putPosition, topic, partition, offset);
 }
 
-/** Forgets runs in which nothing has happened since then. */
+/** Finds a run in which nothing has happened since then. */
+export function oldRuns(before: number): Statement {
+  return statement('SELECT request_id FROM runs WHERE updated_at < ? LIMIT 1', before);
+}
+
+/** Forgets a portion of the runs in which nothing has happened since then. */
 export function forgetRuns(before: number): readonly Statement[] {
-  const old = '(SELECT tenant, request_id FROM runs WHERE updated_at < ?)';
-  return [
-    ...['labels', 'steps'].map((table) =>
-      statement(`DELETE FROM ${table} WHERE (tenant, request_id) IN ${old}`, before),
-    ),
-    statement('DELETE FROM runs WHERE updated_at < ?', before),
-  ];
+  const order = 'updated_at, tenant, request_id';
+  const old = `SELECT tenant, request_id FROM runs WHERE updated_at < ? ORDER BY ${order} LIMIT ${forgottenAtOnce}`;
+  return ['labels', 'steps', 'runs'].map((table) =>
+    statement(`DELETE FROM ${table} WHERE (tenant, request_id) IN (${old})`, before),
+  );
 }
 
 /** Forgets all but approvals: only who has the ledger can tell which of them count. */

@@ -1,7 +1,8 @@
 import type { Store } from './store.js';
+import { deletedAtOnce } from './trim.js';
 
-/** Records looked at or deleted in one go, so that the event loop goes round in between. */
-const chunk = 1_000;
+/** Records looked at in one go, so that the event loop goes round in between. */
+const page = 1_000;
 
 /** What a topic keeps; what a group has not finished is kept in any case. */
 export interface Kept {
@@ -25,10 +26,10 @@ export async function retain(store: Store, topic: number, { olderThan, bytes }: 
   for (let deleted = 0; ;) {
     const changes = await store.write('processLoss', () => {
       const least = unfinished.get(topic)?.['offset'] as number | null;
-      return Number(drop.run(topic, Math.min(wanted, least ?? wanted), chunk).changes);
+      return Number(drop.run(topic, Math.min(wanted, least ?? wanted), deletedAtOnce).changes);
     });
     deleted += changes;
-    if (changes < chunk) return deleted;
+    if (changes < deletedAtOnce) return deleted;
     await new Promise(setImmediate);
   }
 }
@@ -44,17 +45,17 @@ function firstNotOlder({ database }: Store, topic: number, time: number): number
 
 /** The offset from which on the records have together at most so many bytes. */
 async function firstWithin({ database }: Store, topic: number, bytes: number): Promise<number> {
-  const page = database.prepare(
+  const find = database.prepare(
     'SELECT offset, length(key) + coalesce(length(headers), 0) + length(value) AS bytes FROM records WHERE topic = ? AND offset < ? ORDER BY offset DESC LIMIT ?',
   );
   let left = bytes;
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const rows = page.all(topic, before, chunk);
+    const rows = find.all(topic, before, page);
     for (const row of rows) {
       left -= row['bytes'] as number;
       if (left < 0) return (row['offset'] as number) + 1;
     }
-    if (rows.length < chunk) return 0;
+    if (rows.length < page) return 0;
     before = rows.at(-1)?.['offset'] as number;
     await new Promise(setImmediate);
   }

@@ -1,7 +1,10 @@
 import type { Store } from './store.js';
 
-/** Records deleted in one transaction, so that the event loop goes round in between. */
-const chunk = 1_000;
+/**
+ * Records deleted in one transaction, so that others write in between: what is deleted is overwritten, which takes as
+ * long as writing it.
+ */
+export const deletedAtOnce = 100;
 
 /**
  * Deletes from the topic's beginning up to the first record at `olderThan` or later, so that what is left has no
@@ -19,10 +22,10 @@ export async function trimTopic(store: Store, topic: number, olderThan: number):
   for (let deleted = 0; ;) {
     const changes = await store.write('processLoss', () => {
       const bound = (keep.get(topic, olderThan) ?? end.get(topic))?.['offset'] as number;
-      return Number(drop.run(topic, bound, chunk).changes);
+      return Number(drop.run(topic, bound, deletedAtOnce).changes);
     });
     deleted += changes;
-    if (changes < chunk) return deleted;
+    if (changes < deletedAtOnce) return deleted;
     await new Promise(setImmediate);
   }
 }

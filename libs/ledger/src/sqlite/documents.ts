@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Documents } from '@sluice/core';
+import { expired, inPortions } from './portions.js';
 import { storedKey } from './stored-key.js';
 
 /** The documents beside the claims; `write` and `read` are the ledger’s own ways to its file. */
@@ -17,7 +18,7 @@ export function documentsOn(
     ON CONFLICT (key) DO UPDATE SET version = excluded.version, text = excluded.text, expires_at = excluded.expires_at
     WHERE version = excluded.version - 1 OR (version = excluded.version AND text = excluded.text)
   `);
-  const sweep = database.prepare('DELETE FROM documents WHERE expires_at <= ?');
+  const sweep = database.prepare(`DELETE FROM documents WHERE key IN (${expired('documents', 'expires_at')})`);
   return {
     find: (key) =>
       ways.read(() => {
@@ -32,6 +33,6 @@ export function documentsOn(
       }),
     put: (key, version, text, expiresAt) =>
       ways.write(() => put.run({ key: storedKey(key), version, text, expiresAt }).changes > 0),
-    sweep: (now) => ways.write(() => void sweep.run(now)),
+    sweep: async (now) => void (await inPortions(() => ways.write(() => sweep.run(now).changes))),
   };
 }

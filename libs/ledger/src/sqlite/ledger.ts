@@ -6,6 +6,7 @@ import type { LedgerLog } from '../ledger-log.js';
 import { Batch } from './batch.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
+import { expired, inPortions } from './portions.js';
 import { ratesOn } from './rates.js';
 import { patiently } from './storage-error.js';
 import { storedKey } from './stored-key.js';
@@ -39,7 +40,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
   const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, NULL, ?, ?)');
   const settle = database.prepare('UPDATE claims SET value = ? WHERE key = ? AND value IS NULL');
   const release = database.prepare('DELETE FROM claims WHERE key = ? AND owner = ? AND value IS NULL');
-  const sweep = database.prepare('DELETE FROM claims WHERE expires_at <= ?');
+  const sweep = database.prepare(`DELETE FROM claims WHERE key IN (${expired('claims', 'expires_at')})`);
   const batch = new Batch(database, log);
   let closed = false;
 
@@ -89,7 +90,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
     ...ratesOn(database, ask),
     documents: documentsOn(database, { write: ask, read: look }),
     belonging: belongingOn(database, { write: ask, read: look }),
-    sweep: (now) => ask(() => Number(sweep.run(now).changes)),
+    sweep: (now) => inPortions(() => ask(() => sweep.run(now).changes)),
     close: async () => {
       if (closed) return;
       closed = true;

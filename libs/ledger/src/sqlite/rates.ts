@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RateLimiter } from '@sluice/core';
 import { counterOf } from '../rates.js';
+import { expired, inPortions } from './portions.js';
 import { storedKey } from './stored-key.js';
 
 /** Runs what is asked with the rest of its turn of the event loop, in one transaction. */
@@ -9,7 +10,7 @@ type Ask = <T>(work: () => T) => Promise<T>;
 /** Counting in the ledger's file. */
 export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
   const storeClient = clientOn(database, ask);
-  const sweep = database.prepare('DELETE FROM rates WHERE expire <= ?');
+  const sweep = database.prepare(`DELETE FROM rates WHERE key IN (${expired('rates', 'expire')})`);
   const count = counterOf(
     ({ RateLimiterSQLite }, options) =>
       new RateLimiterSQLite({
@@ -23,7 +24,7 @@ export function ratesOn(database: DatabaseSync, ask: Ask): RateLimiter {
   );
   return {
     take: (request) => count({ ...request, key: storedKey(request.key) }),
-    sweepRates: (now) => ask(() => void sweep.run(now)),
+    sweepRates: async (now) => void (await inPortions(() => ask(() => sweep.run(now).changes))),
   };
 }
 

@@ -23,6 +23,9 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Rows of a table that one write deletes at most. */
+export const forgottenAtOnce = 500;
+
 export function statement(text: string, ...values: readonly Value[]): Statement {
   return { text, values };
 }
