@@ -29,7 +29,6 @@ describe('what a command does not take is refused', () => {
     ['config show a b'],
     ['config diff a b extra'],
     ['approvals list extra'],
-    ['approvals show a-1234 --json'],
     ['approvals approve a-1234 --json'],
     ['topics --principal User:x'],
     ['topics --acls --apply'],

@@ -193,7 +193,7 @@ describe('the audit over HTTP', () => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
     const table = text.slice(text.indexOf('| kind | source'), text.indexOf('`authentic` is false'));
     const documented = table.split('\n').flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, kind]) => kind)); // prettier-ignore
-    const ofNoTenant = ['approval_empty', 'dead_letter', 'configuration', 'cancel_asked', 'undecodable', 'not_told', 'chain_resumed', 'checkpoint']; // prettier-ignore
+    const ofNoTenant = ['approval_empty', 'dead_letter', 'configuration', 'configuration_part', 'cancel_asked', 'undecodable', 'not_told', 'chain_resumed', 'checkpoint']; // prettier-ignore
     expect([...listedKinds, ...ofNoTenant].sort()).toEqual(documented.sort());
   });
 });

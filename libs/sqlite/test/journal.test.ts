@@ -75,7 +75,7 @@ describe('what was committed', () => {
     await again;
   });
 
-  it('is tried anew where the file could not be opened', async () => {
+  it('opens the file again at the next flush where that failed', async () => {
     const elsewhere = jest.spyOn(database, 'location').mockReturnValue(join(folder, 'none', 'kept.db'));
     const lost = new Journal(database, named);
     elsewhere.mockRestore();

@@ -145,6 +145,14 @@ export const runtime = dashboardOf({
       ),
       lines(
         {
+          title: 'Parts of a configuration that are missing',
+          description: 'Tools of the newest configuration whose records are not on agent.config: it waits for them.',
+          unit: 'short',
+        },
+        { expr: sumBy('instance', of('sluice_configuration_parts_missing')), legend: '{{instance}}' },
+      ),
+      lines(
+        {
           title: 'In work',
           description: 'Records taken and not finished. At 1,000 an instance takes no more.',
           unit: 'short',

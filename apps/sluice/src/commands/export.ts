@@ -51,7 +51,8 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       lost++;
       say(`${paint.bad('undecodable')} ${topic}/${partition}/${offset} is not in the export: ${printable(reason)}\n`);
     };
-    const records = untilStopped(selectRecords(bus, selection, onUndecodable, stop.signal), stop.signal);
+    const selected = selectRecords(bus, selection, onUndecodable, stop.signal);
+    const records = untilStopped(selected, stop.signal, toOutput ? () => surroundings.taken() : null);
     const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };
     const trailer = await (toOutput ? toStandardOutput(exported, surroundings) : writeArchive(file, exported));
     const count = Object.values(trailer.records).reduce((sum, one) => sum + one, 0);
@@ -75,8 +76,17 @@ function toStandardOutput(exported: Exported, { print, taken }: CommandContext):
   return streamArchive({ appendFile }, exported);
 }
 
-/** A reading that is stopped ends like one that is through, and half an export must not look like a whole one. */
-async function* untilStopped<T>(records: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, undefined> {
+/**
+ * A reading that is stopped ends like one that is through, and half an export must not look like a whole one. `taken`
+ * throws where it was stopped because its reader takes no more.
+ */
+async function* untilStopped<T>(
+  records: AsyncIterable<T>,
+  signal: AbortSignal,
+  taken: (() => Promise<void>) | null,
+): AsyncGenerator<T, void, undefined> {
   yield* records;
-  if (signal.aborted) throw new Error('Stopped, so there is no export.');
+  if (!signal.aborted) return;
+  await taken?.();
+  throw new Error('Stopped, so there is no export.');
 }

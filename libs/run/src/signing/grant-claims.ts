@@ -97,7 +97,7 @@ function asking({ principal }: Run) {
 
 /** Which tools, and what they take; where they are named is of no account. */
 function digestOfList({ hash, indexes }: OfferedList): string {
-  return sha256(JSON.stringify([hash, indexes]));
+  return sha256(JSON.stringify([hash.toWellFormed(), indexes]));
 }
 
 /** Claims as they are signed and read back: texts are well-formed, and what is absent is not named. */

@@ -23,13 +23,13 @@ const signatures = {
 describe('an unsigned configuration', () => {
   it('has force if it is from before there were keys', async () => {
     const records = new ConfigurationRecords(signatures);
-    expect(await records.take(recorded(9))).toBeNull();
-    expect(await records.take(recorded(10))).toBe('unsigned');
+    expect((await records.take(recorded(9))).refusal).toBeNull();
+    expect((await records.take(recorded(10))).refusal).toBe('unsigned');
   });
 
   it('has none behind a signed one, whatever its time', async () => {
     const records = new ConfigurationRecords(signatures);
-    expect(await records.take(recorded(9, 's'))).toBe('unknown_key');
-    expect(await records.take(recorded(9))).toBe('unsigned');
+    expect((await records.take(recorded(9, 's'))).refusal).toBe('unknown_key');
+    expect((await records.take(recorded(9))).refusal).toBe('unsigned');
   });
 });
