@@ -145,6 +145,7 @@ export async function openRuntime(
 
 /** Lets go of what has outlived its use; returns what stops it. */
 function keepTidy({ clock, ledger, rates, documents, log }: Runtime, trim: () => Promise<void>): () => void {
+  let isStopped = false;
   const tidy = async (): Promise<void> => {
     try {
       await trim();
@@ -152,6 +153,8 @@ function keepTidy({ clock, ledger, rates, documents, log }: Runtime, trim: () =>
       await rates.sweepRates(clock.now());
       await documents.sweep(clock.now());
     } catch (error) {
+      // What it works on is closed while it is under way.
+      if (isStopped) return;
       log.warn(
         { error: (error as Error).message },
         'old progress, expired claims and tasks could not be removed; trying again in a minute',
@@ -160,5 +163,8 @@ function keepTidy({ clock, ledger, rates, documents, log }: Runtime, trim: () =>
   };
   void tidy();
   const timer = setInterval(() => void tidy(), tidyEveryMs);
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }
