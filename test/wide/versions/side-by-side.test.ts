@@ -26,6 +26,9 @@ const forth: readonly Role[] = ['audit', 'filter', 'agent', 'executor'];
 /** Executors first; the audit last, once it has told of everything. */
 const back: readonly Role[] = ['executor', 'agent', 'filter'];
 
+/** Services of the other version read no Toolset that names its tools (docs/operations.md, upgrades). */
+const whole = { SLUICE_TOOLSETS: 'whole' };
+
 describe('another version and this one side by side on Kafka', () => {
   let other: OtherVersion;
   let model: ScriptedEndpoint;
@@ -54,7 +57,9 @@ describe('another version and this one side by side on Kafka', () => {
     const replace = async (role: Role, run: Run): Promise<void> => {
       const before = running.get(role) as Program;
       const started =
-        run === sluice ? { program: await cluster.start(role), refused: null } : await startFormer(cluster, role, run);
+        run === sluice
+          ? { program: await cluster.start(role, whole), refused: null }
+          : await startFormer(cluster, role, run);
       refused ??= started.refused;
       running.set(role, started.program);
       await load.ends(5);
