@@ -1,13 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Model } from '@sluice/core';
 import { payloadBytes, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { OpenRuntime } from '@sluice/host';
-import { startEmbedded } from '../apps/sluice/src/system/embedded.js';
 import { newRequest } from '../apps/sluice/src/run-request.js';
-import { embeddedIn } from './loop.js';
+import { openLoop } from './loop.js';
 import { report } from './measure.js';
 
 /** Turns of a run that call a tool, before the one that answers. */
@@ -39,41 +34,21 @@ export async function benchBytes(): Promise<void> {
 }
 
 async function bytesOfRun(tools: number): Promise<ReadonlyMap<Topic, number>> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const configFile = join(folder, 'sluice.yaml');
-  await writeFile(configFile, configurationOf(tools));
+  const { system, close } = await openLoop(turns, { configured: configurationOf(tools) });
   try {
-    const system = await startEmbedded({
-      environment: embeddedIn(folder),
-      configFile,
-      models: { get: () => Promise.resolve(model) },
-    });
-    try {
-      return await run(system);
-    } finally {
-      await system.close();
-    }
+    return await run(system);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await close();
   }
 }
 
-/** Tools with descriptions of the usual length. */
+/** Tools with descriptions of the usual length, the one that the model calls first. */
 function configurationOf(tools: number): string {
-  const keys = Array.from({ length: tools }, (_, n) => `tool-${n}`);
+  const keys = ['now', ...Array.from({ length: tools - 1 }, (_, n) => `tool-${n + 1}`)];
   const about = 'Tells the time of a place.';
   const lines = keys.map((key) => `  ${key}: { type: get_current_time, description: "${about}", group: [work] }`);
   return `tool:\n${lines.join('\n')}\npolicy: { allowed_tools: [${keys.join(', ')}] }\n`;
 }
-
-const model: Model = {
-  name: 'bench',
-  turn: ({ history }) => {
-    const done = history.length >= turns;
-    const calls = done ? [] : [{ toolCallId: `c-${history.length}`, tool: 'core__tool-0', arguments: '{}' }];
-    return Promise.resolve({ thought: '', calls, answer: done ? 'done' : null, inputTokens: 0, outputTokens: 0 });
-  },
-};
 
 /** The bytes of one run’s records, those of the audit about it among them. */
 async function run({ runtime: { bus } }: OpenRuntime): Promise<ReadonlyMap<Topic, number>> {

@@ -12,7 +12,7 @@ export interface Lists {
   close(): Promise<void>;
 }
 
-/** In this thread. All approvals count: nobody forges any here. */
+/** In this thread. All approvals count, since none here is forged. */
 export async function listsHere(file: string): Promise<Lists> {
   const projection = await Projection.open({ file });
   return {

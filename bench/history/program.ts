@@ -20,14 +20,18 @@ function variables(folder: string): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: process.env['HOME'], ...ours };
 }
 
-/** Starts all services on a data folder, as a user does. */
-export async function startOn(folder: string): Promise<Running> {
-  const begun = performance.now();
-  const child = spawn(process.execPath, [main, 'start'], {
+function started(folder: string, args: readonly string[]) {
+  return spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd: join(import.meta.dirname, '..'),
     env: variables(folder),
   });
+}
+
+/** Starts all services on a data folder, as a user does. */
+export async function startOn(folder: string): Promise<Running> {
+  const begun = performance.now();
+  const child = started(folder, ['start']);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let output = '';
   const found = await new Promise<RegExpExecArray>((resolve, reject) => {
@@ -60,11 +64,7 @@ export async function commandOn(
   ...args: readonly string[]
 ): Promise<{ readonly firstMs: number; readonly ms: number; readonly lines: number }> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [main, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    cwd: join(import.meta.dirname, '..'),
-    env: variables(folder),
-  });
+  const child = started(folder, args);
   let firstMs = NaN;
   let lines = 0;
   child.stdout.on('data', (piece: Buffer) => {

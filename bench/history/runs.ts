@@ -54,7 +54,7 @@ export function requestOf(n: number, runs: number): Outgoing {
   return { topic: topics.requests, key: ids.sessionId, record };
 }
 
-/** A request whose call nobody decides on: its run waits. */
+/** A request whose call is left undecided: its run waits. */
 export function waitingRequestOf(n: number): Outgoing {
   const { question, groups } = kinds.find(({ calls }) => calls.includes(add)) as Kind;
   const ids = { requestId: `${waits}${n}`, sessionId: `waiting-${n}` };
@@ -62,7 +62,7 @@ export function waitingRequestOf(n: number): Outgoing {
   return { topic: topics.requests, key: ids.sessionId, record };
 }
 
-/** How the ids of requests begin whose calls nobody decides on. */
+/** How the ids of requests begin whose calls are left undecided. */
 export const waits = 'waits-';
 
 /** Makes the calls of the question, one in each turn, and then answers. */

@@ -71,15 +71,15 @@ export async function seedHistory({
     await history.open(folder, hasThread);
     for (let n = 0; n < runs; n += wave(runs)) {
       clock.time = Math.max(clock.time, Date.now() - span + Math.floor((span * n) / runs));
-      const asked = Array.from({ length: Math.min(wave(runs), runs - n) }, (_, at) => requestOf(n + at, runs));
-      await history.run(asked, clock);
+      const requests = Array.from({ length: Math.min(wave(runs), runs - n) }, (_, at) => requestOf(n + at, runs));
+      await history.run(requests, clock);
       await opened.runtime.ledger.sweep(clock.now());
-      said(n + asked.length);
+      said(n + requests.length);
     }
     clock.time = Math.max(clock.time, Date.now() - justNowMs);
     for (let n = 0; n < waiting; n += side) {
-      const asked = Array.from({ length: Math.min(side, waiting - n) }, (_, at) => waitingRequestOf(n + at));
-      await history.run(asked, clock);
+      const requests = Array.from({ length: Math.min(side, waiting - n) }, (_, at) => waitingRequestOf(n + at));
+      await history.run(requests, clock);
     }
     await history.close();
   } finally {
@@ -131,19 +131,19 @@ class History {
     this.lists = hasThread ? listsBeside(projection) : await listsHere(projection);
     for await (const message of this.bus.read([topics.config], { from: 'start' })) {
       this.ends.set(message.topic, message.offset + 1);
-      await this.tell([message]);
+      await this.audited([message]);
     }
   }
 
   /** Lets these runs go on as far as they do. */
-  async run(asked: readonly Outgoing[], clock: { time: number }): Promise<void> {
-    for (let next = asked; next.length > 0; clock.time += hopMs) next = await this.pass(next);
+  async run(requests: readonly Outgoing[], clock: { time: number }): Promise<void> {
+    for (let next = requests; next.length > 0; clock.time += hopMs) next = await this.pass(next);
   }
 
   /** Puts the records on the log and has them handled; returns what follows of them. */
   private async pass(outgoing: readonly Outgoing[]): Promise<readonly Outgoing[]> {
     const messages = await this.append(outgoing);
-    const [outputs] = await Promise.all([this.services.handle(messages), this.tell(messages)]);
+    const [outputs] = await Promise.all([this.services.handle(messages), this.audited(messages)]);
     return [...outputs, ...messages.flatMap((message) => this.decisionOn(message))];
   }
 
@@ -154,12 +154,12 @@ class History {
     await this.lists?.close();
   }
 
-  private async tell(messages: readonly Incoming[]): Promise<void> {
-    const entries = await this.append(await this.services.tell(messages));
+  private async audited(messages: readonly Incoming[]): Promise<void> {
+    const entries = await this.append(await this.services.entriesOf(messages));
     await this.lists?.apply([...messages, ...entries]);
   }
 
-  /** Nobody else writes here, so their offsets follow from what was written. */
+  /** This is the only writer, so their offsets follow from what was written. */
   private async append(outgoing: readonly Outgoing[]): Promise<readonly Incoming[]> {
     const timestamp = this.runtime.clock.now();
     const messages = outgoing.map((message) => {
@@ -172,14 +172,14 @@ class History {
     return messages;
   }
 
-  /** Somebody approves each call that waits, but for those of runs that are to wait. */
+  /** An approval of each call that waits, but for those of runs that are to wait. */
   private decisionOn(message: Incoming): readonly Outgoing[] {
     if (message.topic !== topics.approvals || message.record.requested === null) return [];
     if (message.record.requested.requestId.startsWith(waits)) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = message.record.requested;
-    const place = { requestedPartition: message.partition, requestedOffset: message.offset };
+    const position = { requestedPartition: message.partition, requestedOffset: message.offset };
     const words = { decision: 'approve', decidedBy: 'user:ann', reason: 'Fine.' };
-    const decided = { approvalId, requestId, sessionId, argumentsHash, ...words, ...place };
+    const decided = { approvalId, requestId, sessionId, argumentsHash, ...words, ...position };
     const record = { requested: null, decided: { ...decided, decidedAt: this.runtime.clock.now() }, outcome: null };
     return [{ topic: topics.approvals, key: sessionId, record }];
   }

@@ -63,10 +63,10 @@ export class Services {
   }
 
   /** The audit's entries of them: those of a topic one after another, since each is chained to the one before. */
-  async tell(messages: readonly Incoming[]): Promise<readonly Outgoing[]> {
+  async entriesOf(messages: readonly Incoming[]): Promise<readonly Outgoing[]> {
     const byChain = Map.groupBy(messages, chainOf);
-    const told = await Promise.all([...byChain].map(([chain, those]) => this.tellChain(chain, those)));
-    return told.flat();
+    const entries = await Promise.all([...byChain].map(([chain, those]) => this.entriesInChain(chain, those)));
+    return entries.flat();
   }
 
   /** Where all groups stand once everything is handled. */
@@ -103,7 +103,7 @@ export class Services {
     }
   }
 
-  private async tellChain(chain: string, messages: readonly Incoming[]): Promise<readonly Outgoing[]> {
+  private async entriesInChain(chain: string, messages: readonly Incoming[]): Promise<readonly Outgoing[]> {
     const entries: Outgoing[] = [];
     for (const message of messages) {
       if (!sources.includes(message.topic)) continue;

@@ -43,8 +43,8 @@ export class Rights implements CanActivate {
       case 'caller':
         return this.callers.of(http);
       case 'link': {
-        const asked = { requestId: String(http.params['request_id']), query: http.query };
-        const run = locationOfLink(asked, this.runtime.clock.now());
+        const query = { requestId: String(http.params['request_id']), query: http.query };
+        const run = locationOfLink(query, this.runtime.clock.now());
         return run === null ? this.callers.of(http) : this.callers.ofRun(http, run, http.query['token']);
       }
       case 'operator': {

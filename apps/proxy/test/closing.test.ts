@@ -10,7 +10,7 @@ describe('the end of a proxy', () => {
   let port: number;
   let asked: Promise<unknown>;
   beforeEach(async () => {
-    // It answers nobody.
+    // It answers no request.
     asked = new Promise((resolve) => (listener = new Listener(resolve)));
     listener.server.listen(0, '127.0.0.1');
     await once(listener.server, 'listening');

@@ -258,7 +258,7 @@ export type {
 export type { Budgets, Limits, Policy, ToolBudget } from './settings/policy-types.js';
 export type { Finding, Problem, UnknownName } from './settings/problem.js';
 export { programVersion } from './program-version.js';
-export { isVersionOf, versionOf } from './settings/version.js';
+export { isVersionOf, versionOf, versionOfDigest } from './settings/version.js';
 export { allowed, eligible } from './tool/admission.js';
 export type { CallFacts, Judges } from './tool/admission.js';
 export { authorize, recordedDenial } from './tool/authorize.js';

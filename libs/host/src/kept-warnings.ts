@@ -5,7 +5,7 @@ import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
 
 const gigabyte = 1024 ** 3;
-/** From so many bytes on an operator hears at each start how much there is: 150,000 runs with a call each. */
+/** From so many bytes on an operator hears at each start how much there is: some 180,000 runs with a call each. */
 const worthSaying = 5 * gigabyte;
 
 /**

@@ -100,7 +100,9 @@ export function pendingResult(
 /** A step whose sentence, where the executor wrote it, has the client's name of the tool in place of its id. */
 function clientsView(step: AgentStep, id: string | undefined, name: string): AgentStep {
   if (id === undefined || step.outcome !== 'unavailable') return step;
-  return { ...step, observation: step.observation.replaceAll(id, () => name) };
+  // Whole names: the id of one tool may be how that of another begins.
+  const named = step.observation.split(/([\w-]+)/).map((word) => (word === id ? name : word));
+  return { ...step, observation: named.join('') };
 }
 
 /** Reasons whose message says all that there is to say. */

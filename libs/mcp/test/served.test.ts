@@ -143,9 +143,9 @@ describe('what MCP clients read of a call', () => {
     [
       'unavailable',
       'rate_limited',
-      'core__t may be called 2 times a minute, and has been. Try again in 9 s or use another tool.',
+      'core__t may be called 2 times a minute, and has been. Try again in 9 s or use core__t2.',
       'system',
-      't may be called 2 times a minute, and has been. Try again in 9 s or use another tool.',
+      't may be called 2 times a minute, and has been. Try again in 9 s or use core__t2.',
     ],
     ['unavailable', null, 'The server is away.', 'system', 'The server is away. Please try again.'],
     ['redaction_failed', null, 'The result is withheld.', 'system', 'The result is withheld. Go on without it.'],

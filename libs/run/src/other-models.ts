@@ -17,8 +17,8 @@ export function othersOfTurn(
 
 /**
  * What an agent’s run that has ended adds to those of the run that called it: `own` is the model that it asks first,
- * and `first` the one of the calling run. Tokens of a cache are no part of it:
- * the calling run counts none of its agents.
+ * and `first` the one of the calling run. Tokens of a cache are no part of it: the calling run counts none of its
+ * agents.
  */
 export function othersOfAgent(
   run: Pick<RunState, 'inputTokens' | 'outputTokens' | 'otherModels'>,

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../random.ts';
 import { Embedded } from './embedded.ts';
@@ -26,23 +25,21 @@ export async function embeddedCrashPoints(
   const random = new Random(seed);
   const began = performance.now();
   say(`embedded, killed at commits (seed ${seed})`);
-  mkdirSync(folder, { recursive: true });
-  const config = join(folder, 'sluice.yaml');
   const embedded = await Embedded.open(folder, join(folder, 'data'));
   try {
     let isOver = false;
-    const asked = new Random(seed + 1);
+    const requests = new Random(seed + 1);
     const asking = (async () => {
-      while (!isOver) await embedded.ask(wave, 100, asked);
+      while (!isOver) await embedded.ask(wave, 100, requests);
     })();
     const said: string[] = [];
     for (const point of random.shuffled(points)) {
-      const died = await embedded.diesAt(`${point} ${random.between(1, mostPassed)}`, config);
+      const died = await embedded.diesAt(`${point} ${random.between(1, mostPassed)}`);
       if (died) said.push(...embedded.lookOn());
       else said.push(`The process was not killed at ${point}: it never came there.`);
     }
     isOver = true;
-    embedded.start(config);
+    embedded.start();
     await asking;
     said.push(...(await embedded.settle()));
     say(`  ${Math.round((performance.now() - began) / 1_000)} s; ${embedded.summary()}`);

@@ -39,10 +39,9 @@ async function onFullDisk(
 ): Promise<readonly string[]> {
   const random = new Random(seed);
   say(`embedded, disk full (seed ${seed})`);
-  mkdirSync(folder, { recursive: true });
   const embedded = await Embedded.open(folder, join(disk, 'data'));
   try {
-    embedded.start(join(folder, 'sluice.yaml'));
+    embedded.start();
     await embedded.serves();
     const asking = embedded.ask(runs, 100, new Random(seed + 1));
     const said: string[] = [];
@@ -79,11 +78,9 @@ function fill(file: string): void {
 async function withLimit(seed: number, folder: string, say: (line: string) => void): Promise<readonly string[]> {
   const random = new Random(seed);
   say(`embedded, files that may not grow (seed ${seed})`);
-  mkdirSync(folder, { recursive: true });
-  const config = join(folder, 'sluice.yaml');
   const embedded = await Embedded.open(folder, join(folder, 'data'));
   try {
-    embedded.start(config, `trap '' XFSZ; ulimit -f ${limitBlocks};`);
+    embedded.start(`trap '' XFSZ; ulimit -f ${limitBlocks};`);
     await embedded.serves();
     const asking = embedded.ask(runs, 100, new Random(seed + 1));
     const said: string[] = [];
@@ -91,7 +88,7 @@ async function withLimit(seed: number, folder: string, say: (line: string) => vo
     await sleep(random.between(500, 3_000));
     said.push(...embedded.lookOn());
     await embedded.end('SIGTERM');
-    embedded.start(config);
+    embedded.start();
     await asking;
     said.push(...(await embedded.settle()));
     say(`  ${embedded.summary()}`);

@@ -43,6 +43,7 @@ interface Parts {
 /** Sluice in one process on a log file, asked over the file as another process may. */
 export class Embedded {
   private readonly folder: string;
+  private readonly configFile: string;
   private readonly asked: Asked[] = [];
   private readonly spoiled: Spoiled[] = [];
   private readonly parts: Parts;
@@ -51,18 +52,21 @@ export class Embedded {
   /** What the processes wrote so far. */
   private said = '';
 
-  private constructor(folder: string, parts: Parts, append: Append) {
+  private constructor(folder: string, configFile: string, parts: Parts, append: Append) {
     this.folder = folder;
+    this.configFile = configFile;
     this.parts = parts;
     this.append = append;
   }
 
   /** `data` is the folder of the log, which may be on another disk. */
   static async open(folder: string, data: string): Promise<Embedded> {
+    mkdirSync(folder, { recursive: true });
     mkdirSync(data, { recursive: true });
+    const configFile = join(folder, 'sluice.yaml');
     const nobodyDies = (): boolean => false;
     const [model, effects] = await Promise.all([startModel(nobodyDies), startEffects(nobodyDies)]);
-    writeFileSync(join(folder, 'sluice.yaml'), actingConfiguration(model.url, effects.url));
+    writeFileSync(configFile, actingConfiguration(model.url, effects.url));
     const compiled = (await import(pathToFileURL(busModule).href)) as UsedBus;
     const bus = await compiled.openSqliteBus({
       file: join(data, 'log.sqlite'),
@@ -76,22 +80,22 @@ export class Embedded {
       await bus.close();
       await Promise.all([model.close(), effects.close()]);
     };
-    return new Embedded(data, { effects, close }, append);
+    return new Embedded(data, configFile, { effects, close }, append);
   }
 
   /**
    * Starts the process; `before` is what a shell does first, such as setting a limit, and `more` are variables of its
    * environment.
    */
-  start(configFile: string, before = '', more: Readonly<Record<string, string>> = {}): void {
+  start(before = '', more: Readonly<Record<string, string>> = {}): void {
     const [command, ...args] = commandLine(['start']);
     const child = spawn('sh', ['-c', `${before} exec "$@"`, 'sh', command ?? '', ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: configFile, ...more },
+      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: this.configFile, ...more },
     });
     const keep = (piece: Buffer): void => {
       this.said += piece.toString();
-      appendFileSync(`${configFile}.log`, piece);
+      appendFileSync(`${this.configFile}.log`, piece);
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
@@ -99,9 +103,9 @@ export class Embedded {
   }
 
   /** Starts it, and lets it die at a point of `crash-at-commit.mjs` once it serves. False where it lives on. */
-  async diesAt(point: string, configFile: string): Promise<boolean> {
+  async diesAt(point: string): Promise<boolean> {
     this.said = '';
-    this.start(configFile, '', { SLUICE_FAULT_CRASH: point, NODE_OPTIONS: `--import=${crashModule}` });
+    this.start('', { SLUICE_FAULT_CRASH: point, NODE_OPTIONS: `--import=${crashModule}` });
     await this.serves();
     this.process?.kill('SIGUSR2');
     for (const until = Date.now() + patienceMs; this.runs && Date.now() < until;) await sleep(20);

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../random.ts';
@@ -15,15 +14,13 @@ export async function embeddedKilled(
   const random = new Random(seed);
   const began = performance.now();
   say(`embedded, killed (seed ${seed})`);
-  mkdirSync(folder, { recursive: true });
-  const config = join(folder, 'sluice.yaml');
   const embedded = await Embedded.open(folder, join(folder, 'data'));
   try {
     const asking = embedded.ask(runs, 60, new Random(seed + 1));
     const said: string[] = [];
     let hasServed = false;
     for (let kills = random.between(5, 8); kills > 0; kills--) {
-      embedded.start(config);
+      embedded.start();
       // A ledger that nothing was written to is refused beside a log that was worked on, as the spoiled records say.
       if (!hasServed) await embedded.serves();
       hasServed = true;
@@ -33,7 +30,7 @@ export async function embeddedKilled(
       await embedded.end('SIGKILL');
       said.push(...embedded.lookOn());
     }
-    embedded.start(config);
+    embedded.start();
     await asking;
     said.push(...(await embedded.settle()));
     say(`  ${Math.round((performance.now() - began) / 1_000)} s; ${embedded.summary()}`);

@@ -43,8 +43,8 @@ export class OpenRuns {
     const known = this.turns.get(name) ?? [];
     if (known.length === 0 && this.turns.size >= this.most) return false;
     const { deadline, redrive: attempt } = run;
-    const place = { key, partition, offset, timestamp };
-    const turn = { name, requestId, tenant, attempt, ...place, deadline, decidedAt };
+    const position = { key, partition, offset, timestamp };
+    const turn = { name, requestId, tenant, attempt, ...position, deadline, decidedAt };
     this.turns.set(name, [turn, ...known].slice(0, mostTurns));
     return true;
   }

@@ -184,6 +184,16 @@ export const listStepsExample: Example = {
   },
 };
 
+const queryTool = {
+  id: 'core__knowledge-query',
+  key: 'knowledge-query',
+  description: 'Query the knowledge graph for entities and relationships',
+  effect: 'read_only',
+  groups: ['read-only'],
+  input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
+  schema_hash: '9f2c',
+};
+
 export const listToolsExample: Example = {
   query: { group: ['read-only'], state: 'undefined' },
   answers: {
@@ -192,17 +202,7 @@ export const listToolsExample: Example = {
       state: 'undefined',
       group: ['read-only'],
       fallback_groups: [],
-      tools: [
-        {
-          id: 'core__knowledge-query',
-          key: 'knowledge-query',
-          description: 'Query the knowledge graph for entities and relationships',
-          effect: 'read_only',
-          groups: ['read-only'],
-          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
-          schema_hash: '9f2c',
-        },
-      ],
+      tools: [queryTool],
     },
   },
 };
@@ -216,17 +216,7 @@ export const tryToolsetExample: Example = {
       group: ['read-only'],
       fallback_groups: [],
       tool_choice: null,
-      tools: [
-        {
-          id: 'core__knowledge-query',
-          key: 'knowledge-query',
-          description: 'Query the knowledge graph for entities and relationships',
-          effect: 'read_only',
-          groups: ['read-only'],
-          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
-          schema_hash: '9f2c',
-        },
-      ],
+      tools: [queryTool],
       hidden_counts: { state: 1 },
     },
   },
@@ -239,18 +229,8 @@ export const readSpecificationExample: Example = {
     200: {
       config_version: 'c-4f2a9d1c7b3e8056',
       schema_hash: '9f2c',
-      input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
-      tools: [
-        {
-          id: 'core__knowledge-query',
-          key: 'knowledge-query',
-          description: 'Query the knowledge graph for entities and relationships',
-          effect: 'read_only',
-          groups: ['read-only'],
-          input_schema: { type: 'object', properties: { sparql: { type: 'string' } }, required: ['sparql'] },
-          schema_hash: '9f2c',
-        },
-      ],
+      input_schema: queryTool.input_schema,
+      tools: [queryTool],
     },
   },
 };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '@sluice/core';
+import { canonicalJson, versionOfDigest } from '@sluice/core';
 import type { Configuration, JsonValue } from '@sluice/core';
 
 /**
@@ -17,7 +17,7 @@ export function hasVersion(version: string, { version: own, ...content }: Config
     before = ',';
   }
   hash.update(before === '{' ? '{}' : '}');
-  return version === `c-${hash.digest('hex').slice(0, 16)}`;
+  return version === versionOfDigest(hash.digest('hex'));
 
   function updateList(items: readonly unknown[]): void {
     hash.update('[');

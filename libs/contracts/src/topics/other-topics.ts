@@ -1,3 +1,4 @@
+import { isPart } from '../configurations/parts.js';
 import type { AccessDenial, Cancellation, DiscoveryRecord } from '@sluice/records';
 import { ofNone, ofRun, row } from './entry.js';
 
@@ -140,7 +141,7 @@ export const otherTopicRows = {
     need: 'every decision names its version, and versions their parts, so it is kept for ever',
     personal: null,
     ids: ofNone,
-    gist: ({ version, source }) => `${version.startsWith('p-') ? 'part' : 'version'} ${version} from ${source}`,
+    gist: (record) => `${isPart(record) ? 'part' : 'version'} ${record.version} from ${record.source}`,
   }),
 };
 

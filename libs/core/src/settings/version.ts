@@ -17,5 +17,10 @@ export function isVersionOf(version: string, text: string, digest: Digest): bool
 
 /** The version is the hash of everything else, so equal content has one version wherever it is compiled. */
 export function versionOf(content: Omit<Configuration, 'version'>, digest: Digest): string {
-  return `c-${digest(canonicalJson(content as unknown as JsonValue)).slice(0, 16)}`;
+  return versionOfDigest(digest(canonicalJson(content as unknown as JsonValue)));
+}
+
+/** The version of what has this digest, hexadecimal. */
+export function versionOfDigest(digest: string): string {
+  return `c-${digest.slice(0, 16)}`;
 }

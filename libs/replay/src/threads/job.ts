@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { compiledFrom } from '@sluice/run';
 import { RecordedConfigurations } from '../configurations.js';
 import { replaying } from '../replay.js';
 import type { Replaying } from '../replay.js';
@@ -15,9 +16,6 @@ export async function serveReplay(
   const { selection } = job;
   const configurations = new RecordedConfigurations(job.configurations);
   if (job.kind === 'replay') return serve(port, await replaying(configurations, { selection, verifier, authorizerOf }));
-  const { version } = job.candidate;
-  const texts = new Map([[version, JSON.stringify(job.candidate)]]);
-  const written = { texts, manifests: new Map(), parts: new Map() };
-  const candidate = new RecordedConfigurations({ written, times: [] }).get(version);
+  const candidate = compiledFrom(job.candidate).evaluator;
   return serve(port, considering(configurations, { candidate, selection, authorizerOf }));
 }

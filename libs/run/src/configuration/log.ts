@@ -41,8 +41,8 @@ export async function judgedConfigurations(
     const { applies, refusal, missing } = await records.take({ record, ...message });
     if (applies !== null) {
       // One that waited is in force from where its last part stands.
-      const place = waiting.get(applies);
-      if (place !== undefined) all.splice(place, 1);
+      const index = waiting.get(applies);
+      if (index !== undefined) all.splice(index, 1);
       waiting.clear();
       add(applies, null);
     } else if (missing.length > 0) {
