@@ -85,5 +85,10 @@ for (const [name, file] of Object.entries(processes))
 // A program that runs may still load what a build of today wrote.
 const yesterday = Date.now() - 24 * 3_600_000;
 for (const name of readdirSync(folder))
-  if (!written.has(name) && !name.startsWith('.built') && statSync(join(folder, name)).mtimeMs < yesterday)
+  if (
+    !written.has(name) &&
+    name !== 'console' &&
+    !name.startsWith('.built') &&
+    statSync(join(folder, name)).mtimeMs < yesterday
+  )
     rmSync(join(folder, name), { recursive: true });

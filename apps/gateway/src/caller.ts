@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { Incoming } from '@sluice/bus';
 import type { Authenticator, JsonObject, Principal } from '@sluice/core';
 import { AUTHENTICATOR, hostProblem, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
-import type { Runtime } from '@sluice/host';
+import type { Environment, Runtime } from '@sluice/host';
 import { isOpen, requireLink, requireSecret } from './local-access.js';
 import { countCaller } from './rate-limit.js';
 import { Refusal } from './refusal.js';
@@ -66,8 +66,9 @@ export class Callers {
     // A page that a name of its own brings to this address would ask as everybody, and browsers say for every page
     // where it is from.
     const origin = request.get('origin');
-    if (origin !== undefined && !environment.httpOrigins.includes(origin))
-      throw new Refusal(403, 'authz_denied', noPages);
+    const isAllowed =
+      origin === undefined || environment.httpOrigins.includes(origin) || isConsole(request, environment);
+    if (!isAllowed) throw new Refusal(403, 'authz_denied', noPages);
   }
 
   private async verify(request: Came): Promise<Caller> {
@@ -90,5 +91,14 @@ export class Callers {
   }
 }
 
+/**
+ * Whether a page asks that this gateway served. Its `Host` is known to name this machine, so no page of another name
+ * or another port has the same origin.
+ */
+function isConsole(request: Pick<Request, 'get'>, { http }: Pick<Environment, 'http'>): boolean {
+  const [origin, host] = [request.get('origin'), request.get('host')];
+  return http.isConsoleServed && host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
+}
+
 const noPages =
-  'Without an identity in the configuration no page in a browser may ask here but those of SLUICE_HTTP_ORIGINS. Ask from a server of yours, which sends no header `origin`, or configure an identity.';
+  'Without an identity in the configuration no page in a browser may ask here but the console and those of SLUICE_HTTP_ORIGINS. Ask from a server of yours, which sends no header `origin`, or configure an identity.';

@@ -13,6 +13,8 @@ import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
 import { Decisions } from './decisions.js';
+import { builtConsole, ConsoleFiles } from './console/console-files.js';
+import { serveConsole } from './console/serve-console.js';
 import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
@@ -74,9 +76,9 @@ export interface Gateway extends Service {
 
 /**
  * Starts the gateway: requests and decisions come in over HTTP and go onto the log, and runs are streamed as they go
- * on.
+ * on. The console that was built into the folder is served beside them, unless SLUICE_CONSOLE is off.
  */
-export async function startGateway(runtime: Runtime): Promise<Gateway> {
+export async function startGateway(runtime: Runtime, { consoleFolder = builtConsole } = {}): Promise<Gateway> {
   const { environment, log } = runtime;
   const { host, httpPort: port, http } = environment;
   const watch = new RunWatch(runtime, http.streams);
@@ -101,6 +103,7 @@ export async function startGateway(runtime: Runtime): Promise<Gateway> {
   app.use(securityHeaders);
   app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
+  if (http.isConsoleServed) app.use(serveConsole(new ConsoleFiles(consoleFolder), () => []));
   app.use(refuseLargeBodies(http));
   app.useBodyParser('json', { limit: http.bodyBytes });
   app.useGlobalFilters(new RefusalFilter(log));

@@ -7,7 +7,7 @@ import type { Log } from '@sluice/host';
 import { tooLarge } from './limited-server.js';
 import { problemOf, problemType } from './problem.js';
 import { Refusal } from './refusal.js';
-import { operations } from './openapi/operations.js';
+import { allowedMethods } from './openapi/routes.js';
 
 /**
  * A refused caller gets the reason; an unforeseen error, or one for the operator to mend, is logged, and its text
@@ -58,23 +58,4 @@ function ofNest(error: HttpException, { method, path }: Request): Refusal {
     default:
       return new Refusal(status, 'invalid_request', error.message);
   }
-}
-
-/** The methods that a path has, as the header `allow` lists them; null where there is no such path. */
-function allowedMethods(path: string): string | null {
-  const parts = path.replace(/\/$/, '').split('/');
-  const methods = operations.filter((one) => isOf(parts, one)).map(({ method }) => method);
-  if (methods.length === 0) return null;
-  return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
-}
-
-/**
- * Whether the parts are those of the path, where names in braces stand for any text; the last one may be several
- * parts.
- */
-function isOf(parts: readonly string[], { path, deepPlace }: (typeof operations)[number]): boolean {
-  const wanted = path.split('/');
-  const isLong = deepPlace !== undefined && parts.length > wanted.length;
-  if (parts.length !== wanted.length && !isLong) return false;
-  return wanted.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]));
 }

@@ -15,6 +15,8 @@ export interface HttpSettings {
   readonly streams: number;
   /** How long entries of the audit are listed, milliseconds; null for ever. SLUICE_HTTP_AUDIT_DAYS, default 90. */
   readonly auditMs: number | null;
+  /** Whether the console is served beside the routes. SLUICE_CONSOLE, `on` (default) or `off`. */
+  readonly isConsoleServed: boolean;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -26,5 +28,6 @@ export function readHttp(variables: Variables): HttpSettings {
     requestMs: variables.integer('SLUICE_HTTP_REQUEST_SECONDS', 60, 1, 3_600) * 1_000,
     streams: variables.integer('SLUICE_HTTP_STREAMS', 1_000, 1, 100_000),
     auditMs: variables.integer('SLUICE_HTTP_AUDIT_DAYS', 90, 0, 36_500) * dayMs || null,
+    isConsoleServed: variables.oneOf('SLUICE_CONSOLE', ['on', 'off'], 'on') === 'on',
   };
 }
