@@ -1,12 +1,14 @@
 /**
  * Builds what runs: the sources and their packages, 3,400 modules, as 170 files in dist/. A process starts for a
- * third to a half of the processor time (docs/benchmarks.md). `npm run lint` checks the types.
+ * third to a half of the processor time (docs/benchmarks.md). The console’s pages go to dist/console. `npm run lint`
+ * checks the types.
  */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { build as buildPages } from 'vite';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -81,6 +83,9 @@ async function bundle(programs) {
 const written = new Set(await bundle(process.argv.includes('bench') ? { ...services, ...bench } : services));
 for (const [name, file] of Object.entries(processes))
   for (const one of await bundle({ [name]: file })) written.add(one);
+
+await buildPages({ configFile: join(root, 'apps/console/vite.config.ts'), logLevel: 'warn' });
+written.add('console');
 
 // A program that runs may still load what a build of today wrote.
 const yesterday = Date.now() - 24 * 3_600_000;

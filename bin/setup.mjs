@@ -252,6 +252,7 @@ const commands = {
       [tool('eslint/bin/eslint.js'), '.'],
       [tool('prettier/bin/prettier.cjs'), '--check', '.'],
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json'],
+      [tool('typescript/bin/tsc'), '--noEmit', '-p', 'apps/console'],
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
     ),
   generate: () => {

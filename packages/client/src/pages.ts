@@ -26,6 +26,11 @@ export class Pages<T> implements AsyncIterable<T> {
     return this.read(null);
   }
 
+  /** The page behind the one that had this `next`. */
+  after(next: string | number): Promise<Page<T>> {
+    return this.read(next);
+  }
+
   /** The first so many, or all. */
   async take(most = Infinity): Promise<readonly T[]> {
     const taken: T[] = [];

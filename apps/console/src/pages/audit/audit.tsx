@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.js';
+
+export function Audit() {
+  return <Page title="Audit">{null}</Page>;
+}

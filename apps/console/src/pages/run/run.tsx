@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.js';
+
+export function RunPage() {
+  return <Page title="Run">{null}</Page>;
+}

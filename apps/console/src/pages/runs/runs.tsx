@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.js';
+
+export function Runs() {
+  return <Page title="Runs">{null}</Page>;
+}

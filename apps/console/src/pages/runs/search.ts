@@ -1,0 +1,5 @@
+/** What this page’s address may hold. */
+export const runsSearch = (search: Readonly<Record<string, unknown>>): Readonly<Record<string, never>> => {
+  void search;
+  return {};
+};
