@@ -80,7 +80,7 @@ export function byResource(calls: readonly ClientCall[]): ReadonlyMap<string, re
 }
 
 /** Resources with methods that are written by hand: what is generated of them is what the written class extends. */
-export const writtenResources = ['approvals', 'groups', 'states', 'audit'];
+export const writtenResources = ['runs', 'approvals', 'groups', 'states', 'audit'];
 
 export function classOf(resource: string): string {
   const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;

@@ -129,6 +129,8 @@ describe('the gateway’s description of itself', () => {
       ['startRun', 200, warned],
       ['readRun', 200, await fetch(`${gateway.url}${ended.headers.get('location') ?? ''}`)],
       ['readRun', 404, await see(`${gateway.url}/v1/runs/x?since=0`)],
+      ['readVerdicts', 200, await see(`${gateway.url}/v1/runs/described/verdicts`)],
+      ['readVerdicts', 400, await see(`${gateway.url}/v1/runs/described/verdicts?iteration=0`)],
       ['listRuns', 200, await see(`${gateway.url}/v1/runs`)],
       ['listRuns', 400, await see(`${gateway.url}/v1/runs?limt=1`)],
       ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],

@@ -70,7 +70,11 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
   const bearer = (name: string) => ({ authorization: `Bearer ${names.get(name) ?? ''}` });
   const others = (tenant: string) => callers.filter((one) => one.tenant !== tenant);
 
+  const operator = 'olga of acme, an operator';
+
   describe.each(callers.map((one) => [one.name, one] as const))('%s', (name, { tenant, user, groups }) => {
+    const isOperator = name === operator;
+
     it.each(asked.map((wanted) => [wanted.join(' and ') || 'no group', wanted] as const))(
       'asks for %s',
       async (_, wanted) => {
@@ -115,7 +119,6 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       const audit = await fetch(`${gateway.url}/v1/audit?limit=200`, { headers: bearer(name) });
       expect(audit.status).toBe(200);
       const { entries } = (await audit.json()) as { readonly entries: readonly Readonly<Record<string, unknown>>[] };
-      const isOperator = name === 'olga of acme, an operator';
       const actor = user === null ? 'service:service' : `user:${user}`;
       for (const entry of entries) {
         expect(callers.some((one) => one.tenant === tenant && nameOf(one) === entry['user'])).toBe(true);
@@ -137,6 +140,27 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
       );
       expect(await Promise.all(statuses)).toEqual([404, 404]);
+    });
+
+    it('sees the verdicts of its own runs alone, and those of others as an operator', async () => {
+      if (groups.length === 0) return;
+      const id = `verdicts-${count++}`;
+      const body = JSON.stringify({ question: 'Q', group: [], request_id: id });
+      const headers = { ...bearer(name), 'content-type': 'application/json', prefer: 'wait=20' };
+      await fetch(`${gateway.url}/v1/runs`, { method: 'POST', headers, body });
+      for (const one of callers) {
+        const mayRead = one.name === name || (one.name === operator && one.tenant === tenant);
+        for (const path of ['', '/verdicts']) {
+          const seen = (query: string) =>
+            fetch(`${gateway.url}/v1/runs/${id}${path}${query}`, { headers: bearer(one.name) });
+          const read = await seen('');
+          expect([one.name, path, read.status]).toEqual([one.name, path, mayRead ? 200 : 404]);
+          // Another tenant is for operators to name.
+          const named = (await seen(`?tenant=${tenant}`)).status;
+          const isOwn = one.tenant === tenant;
+          expect([one.name, named]).toEqual([one.name, mayRead || one.name === operator ? 200 : isOwn ? 404 : 403]);
+        }
+      }
     });
 
     it('cancels its own runs alone', async () => {
@@ -173,6 +197,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
   it('lets in no caller without a credential, on no route', async () => {
     const routes = [
       'runs',
+      'runs/x',
+      'runs/x/verdicts',
       'audit',
       'dead-letters',
       'dead-letters/0-0',

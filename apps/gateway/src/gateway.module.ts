@@ -27,6 +27,8 @@ import { Operators } from './operators.js';
 import { Permission } from './permission.js';
 import { Rights } from './rights.js';
 import { RefusalFilter } from './refusal-filter.js';
+import { RunReaders } from './run-readers.js';
+import { VerdictsController } from './run-views/verdicts.controller.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
@@ -41,6 +43,7 @@ export class GatewayModule {
       module: GatewayModule,
       controllers: [
         RunsController,
+        VerdictsController,
         ListsController,
         ApprovalsController,
         AuditController,
@@ -63,6 +66,7 @@ export class GatewayModule {
         Operators,
         Permission,
         Rights,
+        RunReaders,
         RunsService,
       ],
     };

@@ -12,6 +12,8 @@ import { requestOf } from './requests.js';
 import { answerOver } from './run-answer.js';
 import { locationOfLink } from './run-location.js';
 import type { RunLocation, RunQuery } from './run-location.js';
+import { ownRuns, RunReaders } from './run-readers.js';
+import type { RunReader } from './run-readers.js';
 import { RunsService } from './runs.service.js';
 import { strictBody } from './strict-body.js';
 import { Refusal } from './refusal.js';
@@ -21,6 +23,7 @@ import { Refusal } from './refusal.js';
 export class RunsController {
   constructor(
     @Inject(RunsService) private readonly runs: RunsService,
+    @Inject(RunReaders) private readonly readers: RunReaders,
     @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
   ) {}
 
@@ -39,8 +42,9 @@ export class RunsController {
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const run = await this.located({ requestId, query }, caller);
-    await this.runs.see(run, caller, prefers(http), answerOver(response));
+    const reader = await this.readers.of(caller, query['tenant'], 'GET /v1/runs/{request_id}');
+    const run = await this.located({ requestId, query }, reader);
+    await this.runs.see(run, reader, prefers(http), answerOver(response));
   }
 
   @Route('cancelRun')
@@ -52,14 +56,14 @@ export class RunsController {
     @Res() response: Response,
   ): Promise<void> {
     // Who started a run may end it; the link says that for this run alone.
-    const run = await this.located({ requestId, query }, caller);
+    const run = await this.located({ requestId, query }, ownRuns(caller));
     const asked = { run, caller, reason: cancelReason(http), headers: http };
     await this.runs.cancel(asked, prefers(http), answerOver(response));
   }
 
   /** Where the run is: by its link, or by its request_id alone, which the ledger knows once a filter has taken it. */
-  private async located(asked: RunQuery, caller: Principal): Promise<RunLocation> {
-    return locationOfLink(asked, this.runtime.clock.now()) ?? this.runs.locate(asked.requestId, caller);
+  private async located(asked: RunQuery, reader: RunReader): Promise<RunLocation> {
+    return locationOfLink(asked, this.runtime.clock.now()) ?? this.runs.locate(asked.requestId, reader);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { make, topics } from '@sluice/contracts';
+import { make, positionOf, topics } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
@@ -16,6 +16,7 @@ import {
   claimedElsewhere,
 } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
+import type { NamedRun } from '@sluice/run';
 import { Callers } from './caller.js';
 import { linkToken } from './local-access.js';
 import { Permission } from './permission.js';
@@ -24,7 +25,10 @@ import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
 import type { SentHeaders } from './record-headers.js';
 import { isSameRequest } from './repeated-request.js';
+import { Lists } from './lists/lists.js';
 import { requireSize } from './requests.js';
+import { ownRuns } from './run-readers.js';
+import type { RunReader } from './run-readers.js';
 import type { NamedRequest } from './requests.js';
 import type { RunAnswer } from './run-answer.js';
 import { endOf, running } from './run-json.js';
@@ -55,6 +59,7 @@ interface AcceptedCancel {
 /** What a caller sees: a run, by whom it may be seen, its records so far and those that come. */
 interface RunView {
   readonly run: RunLocation;
+  readonly reader: RunReader;
   readonly whose: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
@@ -75,6 +80,7 @@ export class RunsService {
     @Inject(Callers) private readonly callers: Callers,
     @Inject(RunWatch) private readonly watch: RunWatch,
     @Inject(Permission) private readonly permission: Permission,
+    @Inject(Lists) private readonly lists: Lists,
   ) {
     this.past = new Past(runtime);
     this.open = new OpenRunLimit(runtime, watch, 'http');
@@ -89,7 +95,7 @@ export class RunsService {
     const run = beginOf(request, clock.now());
     const { tenantId: tenant } = caller;
     if (isNamed && (await requestOwner({ requestId: run.requestId, tenant }, this.runtime)) !== null)
-      return this.see(await this.repeated(request, caller), caller, preference, answer);
+      return this.see(await this.repeated(request, caller), ownRuns(caller), preference, answer);
 
     // Before it is published, so that nothing of it is missed.
     const within = new RunsWithin(run.requestId);
@@ -108,7 +114,15 @@ export class RunsService {
       // An id that was made here belongs to no other run.
       if (isNamed) void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       await this.tell(
-        { run, whose: this.access(caller, run), past: [], followed, within, warnings },
+        {
+          run,
+          reader: ownRuns(caller),
+          whose: this.access(ownRuns(caller), run),
+          past: [],
+          followed,
+          within,
+          warnings,
+        },
         preference,
         answer,
       );
@@ -137,7 +151,7 @@ export class RunsService {
   async cancel(asked: AcceptedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
     const { caller, run, reason, headers: sent } = asked;
-    await this.see(run, caller, preference, answer, async () => {
+    await this.see(run, ownRuns(caller), preference, answer, async () => {
       const { requestId, sessionId } = run;
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
       const record = make.cancellation({ requestId, sessionId, reason, askedAt: clock.now() });
@@ -148,27 +162,65 @@ export class RunsService {
   }
 
   /**
-   * Where the caller’s run begins on the log, as the ledger knows it. Throws Refusal(404) if it has none of that
-   * name.
+   * Where a run that its reader may see begins on the log, as the ledger knows it. Throws Refusal(404) if there is none
+   * of that name.
    */
-  async locate(requestId: string, caller: Principal): Promise<RunLocation> {
+  async locate(requestId: string, reader: RunReader): Promise<RunLocation> {
+    const { caller, seesAll } = reader;
     const message = await claimingRequest({ requestId, tenant: caller.tenantId }, this.runtime);
-    if (message === null || !(await this.callers.isSender(caller, message))) throw noSuchRun();
+    if (message === null || !(seesAll || (await this.callers.isSender(caller, message)))) throw noSuchRun();
     return locationOfRequest(message);
   }
 
-  /** Reports the caller’s run. `act` is done once it is known that the run is the caller’s. */
+  /**
+   * The records of a run as far as its reader may see them: of the run of an agent too, which no request began. Throws
+   * Refusal(404) if there is none.
+   */
+  async *records(
+    at: RunLocation | string,
+    reader: RunReader,
+    signal: AbortSignal,
+    within?: RunsWithin,
+  ): AsyncGenerator<Incoming, void, undefined> {
+    const run = typeof at === 'string' ? await this.locateAny(at, reader) : at;
+    const whose = this.access(reader, run);
+    const past = this.past.of(run, whose, signal, within);
+    try {
+      for await (const message of behind(await upToOwner(past, whose), past)) {
+        const visibility = whose.of(message);
+        if (visibility === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
+        if (visibility === 'tell' || message.topic === topics.requests) yield message;
+      }
+    } finally {
+      await past.return();
+    }
+  }
+
+  /** As `locate`, for agents’ runs too, which the lists know. */
+  private async locateAny(requestId: string, reader: RunReader): Promise<RunLocation> {
+    try {
+      return await this.locate(requestId, reader);
+    } catch (error) {
+      const listed = await this.lists.projection.run(reader.caller, requestId);
+      if (listed === undefined) throw error;
+      const { actor, subject, sessionId, startedAt } = listed;
+      if (!reader.seesAll && (actor !== reader.caller.actorId || subject !== reader.caller.subjectId)) throw error;
+      return beginOf({ requestId, sessionId }, startedAt);
+    }
+  }
+
+  /** Reports a run. `act` is done once it is known that its reader may see it. */
   async see(
     run: RunLocation,
-    caller: Principal,
+    reader: RunReader,
     preference: Preference,
     answer: RunAnswer,
     act?: () => Promise<void>,
   ): Promise<void> {
-    const whose = this.access(caller, run);
+    const whose = this.access(reader, run);
     const gone = new AbortController();
     answer.whenGone(() => gone.abort());
-    const { tenantId: tenant } = caller;
+    const { tenantId: tenant } = reader.caller;
     const within = new RunsWithin(run.requestId);
     const wanted = preference.kind === 'stream' ? within : undefined;
     const followed = this.watch.follow(run, tenant, wanted);
@@ -180,32 +232,44 @@ export class RunsService {
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await act?.();
-      await this.tell({ run, whose, past: behind(first, past), followed, within, warnings: [] }, preference, answer);
+      await this.tell(
+        { run, reader, whose, past: behind(first, past), followed, within, warnings: [] },
+        preference,
+        answer,
+      );
     } finally {
       followed.end();
       await past.return();
     }
   }
 
-  private access(caller: Principal, { requestId }: RunLocation): RunAccess {
+  private access({ caller, seesAll }: RunReader, { requestId }: RunLocation): RunAccess {
     const { tenantId: tenant } = caller;
     return new RunAccess(caller, {
-      isSender: (request) => this.callers.isSender(caller, request),
+      isSender: (request) =>
+        seesAll ? this.isClaiming(request, { requestId, tenant }) : this.callers.isSender(caller, request),
       isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
+      seesAll,
     });
   }
 
+  /** Whether the request is the one that has the run’s id in the tenant. */
+  private async isClaiming(request: Incoming, run: NamedRun): Promise<boolean> {
+    return (await requestOwner(run, this.runtime)) === positionOf(request);
+  }
+
   /** No request begins an agent’s run. */
-  private accessToAgents(caller: Principal, runId: string): RunAccess {
+  private accessToAgents({ caller, seesAll }: RunReader, runId: string): RunAccess {
     const { tenantId: tenant } = caller;
     return new RunAccess(caller, {
       isSender: () => Promise.resolve(false),
       isTaken: async () => (await requestOwner({ requestId: runId, tenant }, this.runtime)) !== null,
+      seesAll,
     });
   }
 
   private async tell(view: RunView, preference: Preference, answer: RunAnswer): Promise<void> {
-    const { run, whose, past, followed, within, warnings } = view;
+    const { run, reader, whose, past, followed, within, warnings } = view;
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
@@ -216,7 +280,7 @@ export class RunsService {
           { request_id: run.requestId, error: error instanceof Error ? error.message : String(error) },
           'a stream over HTTP was cut',
         );
-      const agents = new AgentParts(within, (runId) => this.accessToAgents(whose.caller, runId), read);
+      const agents = new AgentParts(within, (runId) => this.accessToAgents(reader, runId), read);
       return answer.stream(runChunks(run, token, whose, past, followed, onFailure, read, agents));
     }
     const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, read);

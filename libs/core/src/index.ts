@@ -168,6 +168,7 @@ export type { ToolChoice } from './rules/tool-choice.js';
 export { compilePolicy, isListed } from './rules/tool-policy.js';
 export type { ToolPolicyDecision } from './rules/tool-policy.js';
 export { transition } from './rules/transition.js';
+export { whatOpens } from './rules/what-opens.js';
 export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
 export type { RunEnd } from './run/agent-run.js';
 export { costOf, runCost, sumOfOthers } from './run/cost.js';

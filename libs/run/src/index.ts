@@ -64,6 +64,8 @@ export type { TurnSoFar } from './steps.js';
 export { firstKeys, namingTools, offeredIds, withTools } from './tool-list.js';
 export type { OfferedBefore } from './tool-list.js';
 export { toolset } from './toolset.js';
+export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';
+export type { HiddenPart } from './verdicts.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';

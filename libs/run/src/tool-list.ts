@@ -111,12 +111,16 @@ export function firstKeys(
   first: FirstTools,
   evaluator: Evaluator,
 ): Pick<Run, 'availableTools' | 'filteredByGroup' | 'filteredByState'> {
-  const keysAt = (indexes: readonly number[]) => toolsAt(indexes, evaluator).map(({ key }) => key);
   return {
-    availableTools: keysAt(first.available),
-    filteredByGroup: keysAt(first.filteredByGroup),
-    filteredByState: keysAt(first.filteredByState),
+    availableTools: keysAt(first.available, evaluator),
+    filteredByGroup: keysAt(first.filteredByGroup, evaluator),
+    filteredByState: keysAt(first.filteredByState, evaluator),
   };
+}
+
+/** The keys of the tools at these indexes of the configuration. */
+export function keysAt(indexes: readonly number[], evaluator: Pick<Evaluator, 'configuration'>): readonly string[] {
+  return toolsAt(indexes, evaluator).map(({ key }) => key);
 }
 
 const indexesByKey = new WeakMap<Evaluator, ReadonlyMap<string, number>>();

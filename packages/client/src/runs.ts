@@ -1,12 +1,13 @@
 import { ConflictError, ConnectionError, errorOf, ProblemError, WaitTimeoutError } from './errors.js';
 import type { RunEvent } from './events.js';
 import type { AgentRequest, EndedRun, ListedRun, ListRunsQuery, RunList, RunningRun } from './generated/api.js';
+import { RunsCalls } from './generated/calls.js';
 import { Pages } from './pages.js';
 import { RunReader } from './run-reader.js';
 import { dataOf } from './sse.js';
 import type { Chunk } from './sse.js';
 import { messageOf, queryOf } from './transport.js';
-import type { CallOptions, Sent, Transport } from './transport.js';
+import type { CallOptions, Sent } from './transport.js';
 
 /** A run, ended or not; `location` is where it is read again. */
 export type Run = (RunningRun | EndedRun) & { readonly location: string };
@@ -39,9 +40,7 @@ const events = { accept: 'text/event-stream' };
 /** Of one request; connections are often cut at a minute. */
 const longestWaitSeconds = 30;
 
-export class Runs {
-  constructor(private readonly transport: Transport) {}
-
+export class Runs extends RunsCalls {
   /** Starts a run and returns at once. */
   async create(request: AgentRequest, options: CreateOptions = {}): Promise<Run> {
     return this.run(creation(request, options));

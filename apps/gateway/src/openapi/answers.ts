@@ -139,6 +139,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       },
       waits,
     ),
+    ...verdictSchemas(),
     Waiting: object('That the run’s model could not be had and is asked again; absent where it is not so.', {
       iteration: whole('The turn, from 1.'),
       since: time('When it was first so.'),
@@ -361,6 +362,69 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ProblemError: object('A code for programs and a sentence for people.', {
       code: text('A code (docs/errors.md).'),
       message: text('A sentence that says what to change.'),
+    }),
+  };
+}
+
+function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
+  const used = (description: string): JsonSchema => ({ anyOf: [ref('BudgetUse'), { type: 'null' }], description });
+  const countOrNull = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
+  return {
+    VerdictList: object('The iterations of a run, with the verdict on every tool that the caller may know of.', {
+      request_id: text('Names the run.'),
+      iterations: list(ref('IterationVerdicts'), 'The iterations, in order.'),
+    }),
+    IterationVerdicts: object('What was decided for an iteration.', {
+      iteration: whole('From 1.'),
+      decided_at: time('When it was decided.'),
+      state: text('The state decided on.'),
+      group: list(text('A group.'), 'The groups decided on.'),
+      fallback_groups: list(text('A group.'), 'Groups that stand in for a requested one without an available tool.'),
+      unknown_groups: list(text('A group.'), 'Requested groups that the configuration does not know.'),
+      ...version,
+      tool_choice: textOrNull('`none`, `required` or the id of a tool; null where the model chooses freely.'),
+      deadline: time('When the run must have ended.'),
+      max_iterations: whole('The last iteration allowed.'),
+      budgets: {
+        anyOf: [ref('Budgets'), { type: 'null' }],
+        description: 'What the run had used before the iteration; null where the configuration of then is gone.',
+      },
+      offered_count: countOrNull('How many tools were offered; null where the configuration of then is gone.'),
+      hidden_count: countOrNull('How many tools were hidden that the caller may know of.'),
+      same_as: countOrNull('The earlier iteration whose tools and reasons are the same; then `tools` is null.'),
+      tools: {
+        type: ['array', 'null'],
+        items: ref('ToolVerdict'),
+        description: 'The tools, in the order of the configuration, 5,000 in an answer at most.',
+      },
+      left_out: whole('How many more tools there are.'),
+    }),
+    Budgets: object('What a run had used of what it may use; null where there is no limit.', {
+      calls: used('Calls of all tools together.'),
+      tokens: used('Tokens read and written together.'),
+      micro_usd: used('Millionths of a US dollar.'),
+      tools: list(ref('ToolBudget'), 'Calls of tools that have a limit of their own.'),
+    }),
+    BudgetUse: object('How much was used.', { used: whole('So much.'), limit: whole('Of so much.') }),
+    ToolBudget: object('Calls of one tool in the run.', {
+      tool: text('The key of the tool.'),
+      used: whole('So many.'),
+      limit: whole('Of so many.'),
+    }),
+    ToolVerdict: object('A tool, and whether the iteration was offered it.', {
+      key: text('As the configuration names it.'),
+      id: text('As a model writes it.'),
+      title: text('Its name for people.'),
+      description: text('What it does, 300 characters at most.'),
+      effect: { enum: [...toolEffects, null], description: 'What a call of it changes; null where that is not known.' },
+      groups: list(text('A group.'), 'Those of its groups that the caller may ask for.'),
+      offered: { type: 'boolean', description: 'Whether it was offered.' },
+      reasons: list(ref('HiddenBecause'), 'Why it was hidden; nothing where it was offered.'),
+    }),
+    HiddenBecause: object('A reason why a tool was hidden.', {
+      code: { enum: hiddenReasons, description: 'For programs.' },
+      text: text('The reason in words.'),
+      opens: text('What has to be so that it holds no longer.'),
     }),
   };
 }

@@ -132,6 +132,63 @@ export const listRunsExample: Example = {
 
 export const readRunExample: Example = { places: { request_id: 'ask-1' }, answers: { 200: ended, 202: running } };
 
+export const readVerdictsExample: Example = {
+  places: { request_id: 'ask-1' },
+  query: { iteration: 1 },
+  answers: {
+    200: {
+      request_id: 'ask-1',
+      iterations: [
+        {
+          iteration: 1,
+          decided_at: at + 100,
+          state: 'undefined',
+          group: ['knowledge'],
+          fallback_groups: [],
+          unknown_groups: [],
+          config_version: 'c-4f2a9d1c7b3e8056',
+          tool_choice: null,
+          deadline: at + 300_000,
+          max_iterations: 10,
+          budgets: { calls: { used: 0, limit: 50 }, tokens: null, micro_usd: null, tools: [] },
+          offered_count: 1,
+          hidden_count: 1,
+          same_as: null,
+          tools: [
+            {
+              key: 'knowledge-query',
+              id: 'core__knowledge-query',
+              title: 'Knowledge Graph Query',
+              description: 'Query the knowledge graph',
+              effect: 'read_only',
+              groups: ['knowledge'],
+              offered: true,
+              reasons: [],
+            },
+            {
+              key: 'graph-update',
+              id: 'core__graph-update',
+              title: 'Graph Update',
+              description: 'Add or modify entities',
+              effect: 'state_change',
+              groups: ['knowledge'],
+              offered: false,
+              reasons: [
+                {
+                  code: 'state',
+                  text: 'It is not available in this state.',
+                  opens: 'It is available in the state analysis. knowledge-query leads to analysis.',
+                },
+              ],
+            },
+          ],
+          left_out: 0,
+        },
+      ],
+    },
+  },
+};
+
 export const cancelRunExample: Example = {
   places: { request_id: 'ask-1' },
   body: { reason: 'No longer needed.' },

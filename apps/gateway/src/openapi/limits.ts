@@ -3,6 +3,7 @@ import { allTopics, longestId } from '@sluice/contracts';
 import { listedKinds } from '@sluice/projection';
 import { longestCancelReason, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
+import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -65,6 +66,7 @@ const ofParameters: Readonly<Record<string, JsonSchema>> = {
   question: { type: 'string', ...notBlank },
   since: time,
   until: time,
+  iteration: { type: 'integer', minimum: 1, maximum: mostIterations },
 };
 
 export function formOfParameter(name: string): JsonSchema {

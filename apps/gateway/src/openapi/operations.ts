@@ -2,6 +2,7 @@ import { auditParameters } from '../audit/audit-query.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
+import { readParameters, verdictParameters } from '../run-views/run-parameters.js';
 import * as examples from './examples.js';
 import type { Example } from './examples.js';
 import { specificationParameters, toolParameters } from '../tool-parameters.js';
@@ -136,12 +137,31 @@ export const operations: readonly Operation[] = [
       summary: 'Read a run',
       isTagged: true,
     },
-    description: 'The run in the same three ways as where it is started, from any instance.',
+    description:
+      'The run in the same three ways as where it is started, from any instance. Operators read the runs of others, too.',
     places: { request_id: 'Names the run.' },
-    query: locationParameters,
+    query: readParameters,
     headers: preferences,
     answers: runAnswers,
     example: examples.readRunExample,
+    refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{
+      id: 'readVerdicts',
+      client: 'runs.verdicts',
+      who: 'link',
+      method: 'get',
+      path: '/v1/runs/{request_id}/verdicts',
+      tag: 'Runs',
+    },
+    summary: 'See which tools a run had at each iteration, and why not the others',
+    description:
+      'For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them.',
+    places: { request_id: 'Names the run; the run of an agent has verdicts, too.' },
+    query: verdictParameters,
+    answers: json('VerdictList', 'The iterations.'),
+    example: examples.readVerdictsExample,
     refusals: [400, 401, 403, 404, 409, 500, 503],
   },
   {

@@ -10,8 +10,8 @@ type RunVisibility = 'tell' | 'keep' | 'not_theirs';
 export const anothersRun = 'The request_id names another caller’s run. Choose another one, or leave it out.';
 
 /**
- * Holds a caller to its own runs. An id is no secret, so it opens nothing: the first record that says whose run it is
- * decides, and what comes before it and does not say is kept back.
+ * Holds a caller to its own runs, an operator to those of one tenant. An id is no secret, so it opens nothing: the
+ * first record that says whose run it is decides, and what comes before it and does not say is kept back.
  */
 export class RunAccess {
   private theirs = false;
@@ -25,6 +25,8 @@ export class RunAccess {
       readonly isSender: (request: Incoming<'agent.requests'>) => Promise<boolean>;
       /** Whether a request of the caller’s tenant has the run’s id. */
       readonly isTaken: () => Promise<boolean>;
+      /** Whether the caller may see every run of its tenant, as operators may; absent for its own alone. */
+      readonly seesAll?: boolean;
     },
   ) {}
 
@@ -60,7 +62,8 @@ export class RunAccess {
     if (said === undefined) return this.theirs ? 'tell' : 'keep';
     // The refusal of a request whose credential could not be read: it holds nothing but the refusal.
     if (said === null) return 'tell';
-    this.theirs = isSame(said, this.caller);
+    const seesAll = this.facts.seesAll === true;
+    this.theirs = seesAll ? said.tenantId === this.caller.tenantId : isSame(said, this.caller);
     return this.theirs ? 'tell' : 'not_theirs';
   }
 }

@@ -13,7 +13,7 @@ import httpx
 from . import _calls, models
 from ._calls import LONGEST_WAIT, Call, FinishedRun, Request, Run, RunRef, failure_of
 from ._reader import ApprovalReader, EndOfStream, RunReader, chunk_in
-from ._resources import ApprovalsCalls, AuditCalls, GroupsCalls, Resources, StatesCalls
+from ._resources import ApprovalsCalls, AuditCalls, GroupsCalls, Resources, RunsCalls, StatesCalls
 from ._settings import Settings
 from ._transport import AsyncPages, Cursor, Token, Transport
 from ._waiting import TimeLimit, too_long
@@ -21,10 +21,7 @@ from .errors import ConflictError, ConnectionFailedError, ProblemError
 from .events import End, RunEvent
 
 
-class Runs:
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
+class Runs(RunsCalls):
     async def create(self, request: Request, *, idempotency_key: str | None = None) -> Run:
         """Starts a run and returns at once."""
         return await self._transport.run(_calls.start(request, idempotency_key))

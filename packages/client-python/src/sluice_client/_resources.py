@@ -10,6 +10,15 @@ from ._calls import Call, Request, body_of, model
 from ._transport import AsyncPages, Cursor, Transport
 
 
+class RunsCalls:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def verdicts(self, request_id: str, **query: Unpack[models.ReadVerdictsQuery]) -> models.VerdictList:
+        """For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them."""
+        return await self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/verdicts", model(models.VerdictList), query={**query}))
+
+
 class Sessions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -283,6 +283,79 @@ class ListedRun(Answer):
     waiting: Waiting | None = Field(default=None, description="")
 
 
+class VerdictList(Answer):
+    """The iterations of a run, with the verdict on every tool that the caller may know of."""
+
+    request_id: str = Field(description="Names the run.")
+    iterations: list[IterationVerdicts] = Field(description="The iterations, in order.")
+
+
+class IterationVerdicts(Answer):
+    """What was decided for an iteration."""
+
+    iteration: int = Field(description="From 1.")
+    decided_at: int = Field(description="When it was decided. Milliseconds since the epoch.")
+    state: str = Field(description="The state decided on.")
+    group: list[str] = Field(description="The groups decided on.")
+    fallback_groups: list[str] = Field(description="Groups that stand in for a requested one without an available tool.")
+    unknown_groups: list[str] = Field(description="Requested groups that the configuration does not know.")
+    config_version: str = Field(description="The version of the configuration that decided.")
+    tool_choice: str | None = Field(description="`none`, `required` or the id of a tool; null where the model chooses freely.")
+    deadline: int = Field(description="When the run must have ended. Milliseconds since the epoch.")
+    max_iterations: int = Field(description="The last iteration allowed.")
+    budgets: Budgets | None = Field(description="What the run had used before the iteration; null where the configuration of then is gone.")
+    offered_count: int | None = Field(description="How many tools were offered; null where the configuration of then is gone.")
+    hidden_count: int | None = Field(description="How many tools were hidden that the caller may know of.")
+    same_as: int | None = Field(description="The earlier iteration whose tools and reasons are the same; then `tools` is null.")
+    tools: list[ToolVerdict] | None = Field(description="The tools, in the order of the configuration, 5,000 in an answer at most.")
+    left_out: int = Field(description="How many more tools there are.")
+
+
+class Budgets(Answer):
+    """What a run had used of what it may use; null where there is no limit."""
+
+    calls: BudgetUse | None = Field(description="Calls of all tools together.")
+    tokens: BudgetUse | None = Field(description="Tokens read and written together.")
+    micro_usd: BudgetUse | None = Field(description="Millionths of a US dollar.")
+    tools: list[ToolBudget] = Field(description="Calls of tools that have a limit of their own.")
+
+
+class BudgetUse(Answer):
+    """How much was used."""
+
+    used: int = Field(description="So much.")
+    limit: int = Field(description="Of so much.")
+
+
+class ToolBudget(Answer):
+    """Calls of one tool in the run."""
+
+    tool: str = Field(description="The key of the tool.")
+    used: int = Field(description="So many.")
+    limit: int = Field(description="Of so many.")
+
+
+class ToolVerdict(Answer):
+    """A tool, and whether the iteration was offered it."""
+
+    key: str = Field(description="As the configuration names it.")
+    id: str = Field(description="As a model writes it.")
+    title: str = Field(description="Its name for people.")
+    description: str = Field(description="What it does, 300 characters at most.")
+    effect: Literal["read_only", "state_change", "external_side_effect", None] | str = Field(description="What a call of it changes; null where that is not known.")
+    groups: list[str] = Field(description="Those of its groups that the caller may ask for.")
+    offered: bool = Field(description="Whether it was offered.")
+    reasons: list[HiddenBecause] = Field(description="Why it was hidden; nothing where it was offered.")
+
+
+class HiddenBecause(Answer):
+    """A reason why a tool was hidden."""
+
+    code: Literal["group", "state", "policy", "tool_ids", "budget", "connection", "unavailable", "depth", "context", "time", "load", "history", "strategy"] | str = Field(description="For programs.")
+    text: str = Field(description="The reason in words.")
+    opens: str = Field(description="What has to be so that it holds no longer.")
+
+
 class Waiting(Answer):
     """That the run’s model could not be had and is asked again; absent where it is not so."""
 
@@ -714,6 +787,28 @@ class ReadRunQuery(TypedDict, total=False):
 
     token: str
     """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+
+class ReadVerdictsQuery(TypedDict, total=False):
+    """The query of: See which tools a run had at each iteration, and why not the others."""
+
+    session_id: str
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
+
+    since: str | int
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+    iteration: int
+    """This iteration alone, from 1, with all of its tools; every iteration unless given."""
 
 
 class CancelRunQuery(TypedDict, total=False):

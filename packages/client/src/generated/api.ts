@@ -405,6 +405,110 @@ export interface ListedRun {
   readonly waiting?: Waiting;
 }
 
+/** The iterations of a run, with the verdict on every tool that the caller may know of. */
+export interface VerdictList {
+  /** Names the run. */
+  readonly request_id: string;
+  /** The iterations, in order. */
+  readonly iterations: readonly IterationVerdicts[];
+}
+
+/** What was decided for an iteration. */
+export interface IterationVerdicts {
+  /** From 1. */
+  readonly iteration: number;
+  /** When it was decided. Milliseconds since the epoch. */
+  readonly decided_at: number;
+  /** The state decided on. */
+  readonly state: string;
+  /** The groups decided on. */
+  readonly group: readonly string[];
+  /** Groups that stand in for a requested one without an available tool. */
+  readonly fallback_groups: readonly string[];
+  /** Requested groups that the configuration does not know. */
+  readonly unknown_groups: readonly string[];
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** `none`, `required` or the id of a tool; null where the model chooses freely. */
+  readonly tool_choice: string | null;
+  /** When the run must have ended. Milliseconds since the epoch. */
+  readonly deadline: number;
+  /** The last iteration allowed. */
+  readonly max_iterations: number;
+  /** What the run had used before the iteration; null where the configuration of then is gone. */
+  readonly budgets: Budgets | null;
+  /** How many tools were offered; null where the configuration of then is gone. */
+  readonly offered_count: number | null;
+  /** How many tools were hidden that the caller may know of. */
+  readonly hidden_count: number | null;
+  /** The earlier iteration whose tools and reasons are the same; then `tools` is null. */
+  readonly same_as: number | null;
+  /** The tools, in the order of the configuration, 5,000 in an answer at most. */
+  readonly tools: readonly ToolVerdict[] | null;
+  /** How many more tools there are. */
+  readonly left_out: number;
+}
+
+/** What a run had used of what it may use; null where there is no limit. */
+export interface Budgets {
+  /** Calls of all tools together. */
+  readonly calls: BudgetUse | null;
+  /** Tokens read and written together. */
+  readonly tokens: BudgetUse | null;
+  /** Millionths of a US dollar. */
+  readonly micro_usd: BudgetUse | null;
+  /** Calls of tools that have a limit of their own. */
+  readonly tools: readonly ToolBudget[];
+}
+
+/** How much was used. */
+export interface BudgetUse {
+  /** So much. */
+  readonly used: number;
+  /** Of so much. */
+  readonly limit: number;
+}
+
+/** Calls of one tool in the run. */
+export interface ToolBudget {
+  /** The key of the tool. */
+  readonly tool: string;
+  /** So many. */
+  readonly used: number;
+  /** Of so many. */
+  readonly limit: number;
+}
+
+/** A tool, and whether the iteration was offered it. */
+export interface ToolVerdict {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** As a model writes it. */
+  readonly id: string;
+  /** Its name for people. */
+  readonly title: string;
+  /** What it does, 300 characters at most. */
+  readonly description: string;
+  /** What a call of it changes; null where that is not known. */
+  readonly effect: "read_only" | "state_change" | "external_side_effect" | null;
+  /** Those of its groups that the caller may ask for. */
+  readonly groups: readonly string[];
+  /** Whether it was offered. */
+  readonly offered: boolean;
+  /** Why it was hidden; nothing where it was offered. */
+  readonly reasons: readonly HiddenBecause[];
+}
+
+/** A reason why a tool was hidden. */
+export interface HiddenBecause {
+  /** For programs. */
+  readonly code: "group" | "state" | "policy" | "tool_ids" | "budget" | "connection" | "unavailable" | "depth" | "context" | "time" | "load" | "history" | "strategy";
+  /** The reason in words. */
+  readonly text: string;
+  /** What has to be so that it holds no longer. */
+  readonly opens: string;
+}
+
 /** That the run’s model could not be had and is asked again; absent where it is not so. */
 export interface Waiting {
   /** The turn, from 1. */
@@ -986,6 +1090,22 @@ export interface ReadRunQuery {
   readonly since?: string | number;
   /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
   readonly token?: string;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
+}
+
+/** The query of: See which tools a run had at each iteration, and why not the others. */
+export interface ReadVerdictsQuery {
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
+  readonly session_id?: string;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
+  /** This iteration alone, from 1, with all of its tools; every iteration unless given. */
+  readonly iteration?: number;
 }
 
 /** The query of: Cancel a run. */

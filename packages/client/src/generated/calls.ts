@@ -2,7 +2,16 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, ReadSpecificationQuery, RecommendationList, Redriven, Session, SessionList, Specification, StateList, StepList, ToolList, TriedToolset, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
+
+export class RunsCalls {
+  constructor(protected readonly transport: Transport) {}
+
+  /** For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them. */
+  verdicts(requestId: string, query: ReadVerdictsQuery = {}, options: CallOptions = {}): Promise<VerdictList> {
+    return this.transport.json<VerdictList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/verdicts`, query, isRepeatable: true, ...options });
+  }
+}
 
 export class Sessions {
   constructor(protected readonly transport: Transport) {}

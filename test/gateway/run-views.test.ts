@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import { calls, workflowConfiguration } from '../harness/configurations.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import type { TestSystem } from '../harness/system.js';
+import { post } from './over-http.js';
+
+type Headers = Readonly<Record<string, string>>;
+type Json = Readonly<Record<string, unknown>>;
+interface Iteration extends Json {
+  readonly iteration: number;
+  readonly tools: readonly (Json & { readonly key: string; readonly reasons: readonly Json[] })[] | null;
+}
+
+describe('what a run had, over HTTP', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-run-views-'));
+  const keyFile = join(folder, 'issuer.json');
+  let system: TestSystem;
+  let gateway: Gateway;
+  /** ann may ask for knowledge alone; amy is of her tenant; olga is an operator of it; bob is of another tenant. */
+  const who: Record<string, Headers> = {};
+
+  beforeAll(async () => {
+    const users = await newIssuer();
+    writeFileSync(keyFile, JSON.stringify(users.jwks));
+    for (const [sub, tenant, groups] of [
+      ['ann', 'acme', ['knowledge']],
+      ['amy', 'acme', ['*']],
+      ['olga', 'acme', ['text']],
+      ['bob', 'globex', ['*']],
+    ] as const)
+      who[sub] = { authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: groups })}` };
+    const operators = "operators: [{ principals: ['user:olga'], tenants: [acme] }]";
+    const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}, ${operators} }`;
+    const look = inOrder({ calls: [calls.query] }, { answer: 'Found.' });
+    system = await startSystem(workflowConfiguration({ limits }), new ScriptedModel(look));
+    gateway = await startGateway(system.embedded.runtime);
+    for (const [name, id] of [
+      ['ann', 'of-ann'],
+      ['bob', 'of-bob'],
+    ] as const) {
+      const request = { question: 'Look', group: ['knowledge'], request_id: id };
+      const run = await post(`${gateway.url}/v1/runs`, request, { ...who[name], prefer: 'wait=30' });
+      expect(run.status).toBe(200);
+    }
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const get = async (path: string, name: string): Promise<readonly [number, Json]> => {
+    const answer = await fetch(`${gateway.url}/v1/runs/${path}`, { headers: who[name] ?? {} });
+    return [answer.status, (await answer.json()) as Json];
+  };
+  const iterations = async (path: string, name: string): Promise<readonly Iteration[]> => {
+    const [status, body] = await get(path, name);
+    expect([status, body]).toMatchObject([200, { iterations: expect.any(Array) }]);
+    return body['iterations'] as readonly Iteration[];
+  };
+
+  it('shows who began it the verdict on every tool that it may ask for, and what would open it', async () => {
+    const [first, second, ...others] = await iterations('of-ann/verdicts', 'ann');
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ iteration: 1, state: 'undefined', group: ['knowledge'], same_as: null, left_out: 0 });
+    expect(first?.tools?.map(({ key, offered }) => [key, offered])).toEqual([
+      ['knowledge-query', true],
+      ['graph-update', false],
+    ]);
+    expect(first?.tools?.[1]?.reasons).toEqual([
+      {
+        code: 'state',
+        text: 'It is not available in this state.',
+        opens: 'It is available in the states analysis, modification. knowledge-query leads to analysis.',
+      },
+    ]);
+    expect(second).toMatchObject({ iteration: 2, state: 'analysis', budgets: { calls: { used: 1 } } });
+    expect(second?.tools?.map(({ key, offered }) => [key, offered])).toEqual([
+      ['knowledge-query', false],
+      ['graph-update', true],
+    ]);
+  });
+
+  it('names no tool of groups that its caller may not ask for', async () => {
+    const said = JSON.stringify(await iterations('of-ann/verdicts', 'ann'));
+    for (const name of ['complex-analysis', 'reset-workflow', 'text-completion', 'expensive', 'write', 'admin'])
+      expect(said).not.toContain(name);
+  });
+
+  it('shows an operator all tools, of every tenant that it names', async () => {
+    const [first] = await iterations('of-ann/verdicts?iteration=1', 'olga');
+    expect(first?.tools).toHaveLength(5);
+    const hidden = first?.tools?.find(({ key }) => key === 'complex-analysis');
+    expect(hidden?.reasons).toMatchObject([
+      { code: 'group', opens: expect.stringContaining('one of the groups advanced, compute, expensive') },
+      { code: 'state' },
+    ]);
+    expect(await iterations('of-bob/verdicts?tenant=globex', 'olga')).toHaveLength(2);
+    expect((await get('of-bob/verdicts', 'olga'))[0]).toBe(404);
+    expect((await get('of-ann?tenant=acme', 'olga'))[1]).toMatchObject({ status: 'ended', answer: 'Found.' });
+    expect((await get('of-bob?tenant=globex', 'olga'))[1]).toMatchObject({ status: 'ended', answer: 'Found.' });
+  });
+
+  it('is hidden from all others', async () => {
+    for (const path of ['of-ann', 'of-ann/verdicts']) {
+      expect((await get(path, 'amy'))[0]).toBe(404);
+      expect((await get(path, 'bob'))[0]).toBe(404);
+      expect((await get(`${path}?session_id=of-ann&since=0`, 'amy'))[0]).toBe(404);
+      expect((await get(`${path}?tenant=acme`, 'bob'))[0]).toBe(403);
+      expect((await get(`${path}?tenant=globex`, 'amy'))[0]).toBe(403);
+      expect((await get(path, 'nobody'))[0]).toBe(401);
+    }
+  });
+
+  it('says what a parameter must be', async () => {
+    for (const query of [
+      'iteration=0',
+      'iteration=x',
+      'iteratio=1',
+      'since=soon',
+      'tenant=',
+      'iteration=1&iteration=2',
+    ])
+      expect(await get(`of-ann/verdicts?${query}`, 'ann')).toMatchObject([400, { code: 'invalid_request' }]);
+    expect((await get('of-ann/verdicts?iteration=9', 'ann'))[0]).toBe(404);
+  });
+});
