@@ -1,3 +1,17 @@
+const swc = (syntax) => [
+  '@swc/jest',
+  {
+    jsc: {
+      target: 'es2023',
+      parser: { syntax: 'typescript', ...syntax },
+      transform: { legacyDecorator: true, decoratorMetadata: true, react: { runtime: 'automatic' } },
+      keepClassNames: true,
+      experimental: { keepImportAttributes: true },
+    },
+    module: { type: 'es6' },
+  },
+];
+
 /**
  * Three projects. `pure` needs nothing but Node and takes minutes: the libraries, the rules about the source, what
  * services do in one process. `real` needs a broker, a database or processes of its own; its tests mostly wait, so that
@@ -6,26 +20,15 @@
 const shared = {
   testEnvironment: '<rootDir>/test/infra/measured.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/infra/sqlite-plans.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   moduleNameMapper: {
+    '\\.css$': '<rootDir>/test/infra/css-names.mjs',
+    '\\.svg$': '<rootDir>/test/infra/picture.mjs',
+    '^@sluice/client$': '<rootDir>/packages/client/src/index.ts',
     '^@sluice/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2023',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-          keepClassNames: true,
-          experimental: { keepImportAttributes: true },
-        },
-        module: { type: 'es6' },
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': swc({ decorators: true }), '^.+\\.tsx$': swc({ tsx: true }) },
 };
 
 /**
@@ -51,7 +54,7 @@ export default {
       ...shared,
       displayName: 'pure',
       roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/test/static'],
-      testMatch: ['**/*.test.ts'],
+      testMatch: ['**/*.test.ts', '**/*.test.tsx'],
       testPathIgnorePatterns: ['/node_modules/', ...real.map((path) => `<rootDir>/${path}`)],
     },
     {
