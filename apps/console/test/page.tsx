@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { createMemoryHistory, RouterProvider } from '@tanstack/react-router';
+import { createMemoryHistory, createRouter, RouterProvider } from '@tanstack/react-router';
 import { cleanup, render } from '@testing-library/react';
 import { queries } from '../src/data/queries.js';
 import { router } from '../src/router.js';
@@ -53,11 +53,12 @@ export function show(path: string, answers: Answers, me: Me = ann): { readonly a
     return given instanceof Response ? given : Response.json(given);
   }) as typeof fetch;
   const information = { version: '1.0.0', sign_in: { kind: 'local' as const }, bus: 'embedded' as const };
-  const history = createMemoryHistory({ initialEntries: [path] });
+  // One of its own: the last page’s may be in the middle of a way that nobody sees any more.
+  const own = createRouter({ ...router.options, history: createMemoryHistory({ initialEntries: [path] }) });
   render(
     <SignedInContext value={{ information, me }}>
       <QueryClientProvider client={queries}>
-        <RouterProvider router={router} history={history} />
+        <RouterProvider router={own} />
       </QueryClientProvider>
     </SignedInContext>,
   );

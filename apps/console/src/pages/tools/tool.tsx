@@ -1,5 +1,104 @@
-import { Page } from '../../ui/page.js';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import type { GroupTool } from '@sluice/client';
+import { groupsQuery, offeredQuery, toolsOfGroups } from '../../data/tools.js';
+import { EffectTag } from '../../ui/effect.js';
+import { Json } from '../../ui/json.js';
+import { Card, Columns, Facts, Page, Row } from '../../ui/page.js';
+import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
+import { Tag } from '../../ui/tag.js';
+import { Term } from '../../ui/term.js';
+import { CallTool } from './call-tool.js';
+import { Parameters } from './parameters.js';
 
+/** One tool: what it does and takes, where it is available, and a form to call it. */
 export function ToolPage() {
-  return <Page title="Tool">{null}</Page>;
+  const { tool: key } = useParams({ from: '/tools/$tool' });
+  const groups = useQuery(groupsQuery());
+  if (groups.isPending) return <Page title={key}><Loading label="Loading the tool" /></Page>; // prettier-ignore
+  if (groups.isError)
+    return (
+      <Page title={key}>
+        <RequestProblem error={groups.error} again={() => void groups.refetch()} />
+      </Page>
+    );
+  const tool = toolsOfGroups(groups.data).find((each) => each.key === key);
+  if (tool === undefined)
+    return (
+      <Page title={key}>
+        <Empty title="There is no such tool in a group that you may ask for.">
+          <p>
+            The configuration may have changed. <Link to="/tools">All tools</Link>
+          </p>
+        </Empty>
+      </Page>
+    );
+  return <Found key={key} tool={tool} askable={groups.data.groups.map(({ name }) => name)} />;
+}
+
+function Found({ tool, askable }: { readonly tool: GroupTool; readonly askable: readonly string[] }) {
+  const offered = useQuery(offeredQuery(tool, askable));
+  const groups = askable.filter((name) => tool.groups.includes(name));
+  return (
+    <Page title={tool.key} summary={tool.description}>
+      <Columns>
+        <Card title="About">
+          <ToolFacts tool={tool} />
+        </Card>
+        <Card title="What it takes">
+          {offered.isPending && <Loading />}
+          {offered.isError && <RequestProblem error={offered.error} again={() => void offered.refetch()} />}
+          {offered.data === null && (
+            <Note>
+              No run is offered it now: policy, a rule or a missing connection hides it in every state looked at, so its
+              arguments are not shown.
+            </Note>
+          )}
+          {offered.data && (
+            <>
+              <Parameters schema={offered.data.input_schema} />
+              <details>
+                <summary>JSON schema</summary>
+                <Json value={offered.data.input_schema} label={`JSON schema of ${tool.key}`} />
+              </details>
+            </>
+          )}
+        </Card>
+      </Columns>
+      {offered.data && <CallTool tool={tool} schema={offered.data.input_schema} groups={groups} />}
+    </Page>
+  );
+}
+
+function ToolFacts({ tool }: { readonly tool: GroupTool }) {
+  const states = tool.available_in_states.filter((name) => name !== '*');
+  return (
+    <Facts
+      facts={[
+        { name: 'Name for models', value: <code>{tool.id}</code> },
+        { name: <Term name="effect" />, value: <EffectTag effect={tool.effect} /> },
+        {
+          name: <Term name="group">Groups</Term>,
+          value: (
+            <Row>
+              {tool.groups.map((name) => (
+                <Link key={name} to="/tools" search={{ group: name }}>
+                  <Tag tone="accent">{name}</Tag>
+                </Link>
+              ))}
+            </Row>
+          ),
+        },
+        {
+          name: <Term name="state">Available in</Term>,
+          value: states.length === 0 ? 'every state' : <Row>{states.map((name) => <Tag key={name}>{name}</Tag>)}</Row>, // prettier-ignore
+        },
+        { name: 'Leads to', value: tool.state === null ? 'no other state' : <Tag>{tool.state}</Tag> },
+        ...(tool.depends_on === undefined
+          ? []
+          : [{ name: 'Its rules ask for', value: <Row>{tool.depends_on.map((fact) => <Tag key={fact}>{fact}</Tag>)}</Row> }]), // prettier-ignore
+        { name: 'Runs', value: <Link to="/runs">All runs</Link> },
+      ]}
+    />
+  );
 }

@@ -1,0 +1,74 @@
+/** @jest-environment ./test/infra/browser.mjs */
+import { describe, expect, it } from '@jest/globals';
+import { screen } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import '../src/pages/tools/tool.js';
+import '../src/pages/tools/tools.js';
+import { events, problem, show } from './page.js';
+
+const hostile = '<img src=x onerror=alert(1)>';
+const tool = {
+  ...{ key: 'add', id: 'core__add', description: `Adds ${hostile}`, effect: 'read_only', groups: ['basic'] },
+  ...{ available_in_states: ['*'], state: null },
+};
+const version = { config_version: 'c-1' };
+const groups = { ...version, groups: [{ name: 'basic', groups: [], tools: [tool] }] };
+const offered = {
+  ...{ key: 'add', id: 'core__add', description: tool.description, effect: 'read_only', groups: ['basic'] },
+  ...{ schema_hash: 'h', input_schema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } },
+};
+const list = { ...version, state: 'undefined', group: ['basic'], fallback_groups: [], tools: [offered] };
+const answers = {
+  'GET /v1/groups': () => groups,
+  'GET /v1/tools': () => list,
+  'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {} }),
+};
+
+const part = (value: object) => ({ type: 'part-start', path: [], part: value });
+
+describe('The tools', () => {
+  it('are listed, found by words, and their texts shown as text', async () => {
+    show('/tools', answers);
+    expect(await screen.findByText(`Adds ${hostile}`)).toBeTruthy();
+    await userEvent.type(screen.getByLabelText('Search'), 'nothing');
+    expect(await screen.findByText('No tool is like this.')).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: 'Show all tools (1)' }));
+    expect(await screen.findByRole('link', { name: 'add' })).toBeTruthy();
+  });
+
+  it('say what to do where there is none, and why it was refused', async () => {
+    show('/tools', { 'GET /v1/groups': () => ({ ...version, groups: [] }) });
+    expect(await screen.findByText('There is no tool in a group that you may ask for.')).toBeTruthy();
+    show('/tools', { 'GET /v1/groups': () => problem(403, 'authz_denied', 'No group is open to you.') });
+    expect(await screen.findByText('No group is open to you.')).toBeTruthy();
+  });
+});
+
+describe('The page of a tool', () => {
+  it('calls it by its form, a dry run first', async () => {
+    const bodies: unknown[] = [];
+    const { asked } = show('/tools/add', {
+      ...answers,
+      'POST /v1/runs': ({ body }) => {
+        bodies.push(body);
+        return events(
+          part({ type: 'data', name: 'run', data: { request_id: 'r-1', session_id: 's-1', since: 1 } }),
+          part({ type: 'tool-call', toolCallId: 'call-0', toolName: 'core__add' }),
+          { type: 'result', path: [1], result: { sum: hostile }, isError: false },
+          { type: 'message-finish', path: [], usage: { inputTokens: 0, outputTokens: 0 } },
+        );
+      },
+    });
+    await userEvent.click(await screen.findByRole('button', { name: 'Dry run' }));
+    expect(await screen.findByText('It is required.')).toBeTruthy();
+    await userEvent.type(screen.getByLabelText('a'), '2');
+    expect(screen.getByRole('button', { name: 'Call now' }).hasAttribute('disabled')).toBe(true);
+    await userEvent.click(screen.getByRole('button', { name: 'Dry run' }));
+    await screen.findByText(/The tool is offered in the state undefined/);
+    await userEvent.click(screen.getByRole('button', { name: 'Call now' }));
+    expect((await screen.findByRole('link', { name: /Open the run r-1/ })).getAttribute('href')).toBe('/runs/r-1');
+    expect((await screen.findByRole('region', { name: 'Result of add' })).textContent).toContain(hostile);
+    expect(bodies[0]).toMatchObject({ group: ['basic'], call: { tool: 'core__add', arguments: '{"a":2}' } });
+    expect(asked).toContain('POST /v1/toolsets');
+  });
+});
