@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 
 const root = join(import.meta.dirname, '../..');
 const files = globSync(
-  ['{libs,apps}/*/{src,test}/**/*.ts', '{test,bench,ops}/**/*.ts', 'packages/*/{src,test}/**/*.ts'],
+  ['{libs,apps}/*/{src,test}/**/*.{ts,tsx}', '{test,bench,ops}/**/*.ts', 'packages/*/{src,test}/**/*.ts'],
   { cwd: root },
 )
   .map((path) => path.replaceAll('\\', '/'))

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { WaitingApproval } from '@sluice/client';
 import { sluice } from './client.js';
 
-/** The calls that wait for the decision of whoever is signed in, the oldest first; one page of them. */
+/** The calls that wait for a decision of the person who is signed in, the oldest first; one page of them. */
 export const waitingApprovals = () =>
   queryOptions({
     queryKey: ['approvals', 'waiting'],

@@ -1,7 +1,7 @@
 import { Sluice } from '@sluice/client';
 import { session } from '../session/session.js';
 
-/** The gateway that served this page, asked as whoever is signed in. */
+/** The gateway that served this page, asked by the person who is signed in. */
 export const sluice = new Sluice({
   url: window.location.origin,
   token: () => session.token(),

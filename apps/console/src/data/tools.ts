@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { GroupList, GroupTool, OfferedTool } from '@sluice/client';
 import { sluice } from './client.js';
 
-/** The groups that whoever is signed in may ask for, with their tools. */
+/** The groups that the reader of the page may ask for, with their tools. */
 export const groupsQuery = () =>
   queryOptions({
     queryKey: ['groups'],

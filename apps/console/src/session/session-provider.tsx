@@ -20,7 +20,7 @@ export function useSignedIn(): SignedIn {
   return found;
 }
 
-/** Shows the pages to whoever is signed in, and to all others how to sign in. */
+/** Shows the pages to a person who is signed in, and to all others how to sign in. */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const state = useSyncExternalStore(
     (listener) => session.subscribe(listener),

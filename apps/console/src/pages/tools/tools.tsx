@@ -19,7 +19,7 @@ import type { ToolsSearch } from './search.js';
 /** Names the choice of everything. */
 const any = 'any';
 
-/** The tools of the groups that whoever is signed in may ask for. */
+/** The tools of the groups that the reader may ask for. */
 export function Tools() {
   const groups = useQuery(groupsQuery());
   const search = useSearch({ from: '/tools' });

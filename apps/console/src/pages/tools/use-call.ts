@@ -24,7 +24,7 @@ export interface Watched {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-export const nothingSeen: Watched = {
+const nothingSeen: Watched = {
   ...{ runId: null, approvalId: null, progress: null, result: undefined, isError: null, answer: null, error: null },
 };
 

@@ -20,7 +20,7 @@ interface FormProps extends Common {
   readonly fields: readonly Field[];
 }
 
-/** The fields of a tool’s arguments; whoever shows it holds what stands in them. */
+/** The fields of a tool’s arguments, which hold nothing themselves. */
 export function FormFields({ fields, draft, onChange, problems, path }: FormProps) {
   return (
     <div className={css['fields']}>
