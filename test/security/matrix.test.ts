@@ -135,6 +135,15 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected);
     });
 
+    it('learns who it is, and nothing of others', async () => {
+      const me = await fetch(`${gateway.url}/v1/me`, { headers: bearer(name) });
+      const isOperator = name === 'olga of acme, an operator';
+      expect(await me.json()).toMatchObject({
+        ...{ tenant, user: nameOf(callers.find((one) => one.name === name) ?? callers[0]), groups },
+        ...{ is_operator: isOperator, is_auditor: isOperator, is_approver: false },
+      });
+    });
+
     it('reads no approval while policy names it no approver', async () => {
       const statuses = ['approvals/a-none', 'approvals/a-3f9c'].map(
         async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
@@ -208,12 +217,21 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'states',
       'approvals',
       'approvals/a-none',
+      'me',
     ];
     const statuses = await Promise.all(routes.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`)).status));
     expect(statuses).toEqual(routes.map(() => 401));
     const posts = ['runs', 'toolsets', 'approvals', 'runs/x/cancel', 'dead-letters/0-0/redrive'];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));
+    // How one signs in is there for everyone, and where an identity is configured no link does.
+    expect((await fetch(`${gateway.url}/v1/console`)).status).toBe(200);
+    const signIns = ['{"code":"x"}', '{"session":"x","at":1,"signature":"x"}'].map(async (body, at) => {
+      const headers = { 'content-type': 'application/json' };
+      const path = `${gateway.url}/v1/console/${at === 0 ? 'sign-in' : 'renew'}`;
+      return (await fetch(path, { method: 'POST', headers, body })).status;
+    });
+    expect(await Promise.all(signIns)).toEqual([400, 400]);
   });
 
   it('has each refused operator in the audit of its tenant', async () => {

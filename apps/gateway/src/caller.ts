@@ -16,6 +16,8 @@ export interface Caller {
   readonly principal: Principal;
   /** Those of a verified credential; undefined where there is none. */
   readonly claims: JsonObject | undefined;
+  /** When its credential ends, milliseconds since the epoch; null where it does not. */
+  readonly expiresAt: number | null;
 }
 
 /** Who asks over HTTP. */
@@ -55,7 +57,7 @@ export class Callers {
   }
 
   /** Where there is no identity, throws Refusal(403) for another machine and for a page in a browser. */
-  private requireNear(request: Came): void {
+  requireNear(request: Came): void {
     const { environment } = this.runtime;
     if (!isOpen(this.runtime)) return;
     if (!isLoopback(peerOf(request.socket, environment))) throw new Refusal(403, 'authz_denied', otherMachine);
@@ -74,14 +76,18 @@ export class Callers {
   private async verify(request: Came): Promise<Caller> {
     const sender = await this.verified.verify(request.get('authorization'));
     if (!sender.ok) throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
-    const { principal, claims } = sender;
+    const { principal, claims, expiresAt = null } = sender;
     await countCaller(principal, request.res, this.runtime);
-    return { principal, claims };
+    const { clock, localSecret } = this.runtime;
+    const ownEnd = isOpen(this.runtime) ? localSecret.expiryIn(request.get('authorization'), clock.now()) : expiresAt;
+    return { principal, claims, expiresAt: ownEnd };
   }
 
   /** Whether the credential that the request came with is still the caller’s; counts nothing. */
   async holds(request: Pick<Request, 'get'>, { tenantId, actorId }: Principal): Promise<boolean> {
     const sender = await this.verified.verify(request.get('authorization'));
+    const { clock, localSecret } = this.runtime;
+    if (isOpen(this.runtime) && !localSecret.isIn(request.get('authorization'), clock.now())) return false;
     return sender.ok && sender.principal.tenantId === tenantId && sender.principal.actorId === actorId;
   }
 
@@ -95,7 +101,7 @@ export class Callers {
  * Whether a page asks that this gateway served. Its `Host` is known to name this machine, so no page of another name
  * or another port has the same origin.
  */
-function isConsole(request: Pick<Request, 'get'>, { http }: Pick<Environment, 'http'>): boolean {
+export function isConsole(request: Pick<Request, 'get'>, { http }: Pick<Environment, 'http'>): boolean {
   const [origin, host] = [request.get('origin'), request.get('host')];
   return http.isConsoleServed && host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

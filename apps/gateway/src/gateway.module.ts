@@ -13,8 +13,10 @@ import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
 import { Decisions } from './decisions.js';
+import { ConsoleController } from './console/console.controller.js';
 import { builtConsole, ConsoleFiles } from './console/console-files.js';
 import { serveConsole } from './console/serve-console.js';
+import { SignIn } from './console/sign-in.js';
 import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
@@ -51,6 +53,7 @@ export class GatewayModule {
         ToolsController,
         SpecificationsController,
         GroupsController,
+        ConsoleController,
         DescriptionController,
       ],
       providers: [
@@ -68,6 +71,7 @@ export class GatewayModule {
         Rights,
         RunReaders,
         RunsService,
+        SignIn,
       ],
     };
   }
@@ -107,7 +111,7 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
   app.use(securityHeaders);
   app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
-  if (http.isConsoleServed) app.use(serveConsole(new ConsoleFiles(consoleFolder), () => []));
+  if (http.isConsoleServed) app.use(serveConsole(new ConsoleFiles(consoleFolder), () => issuersOf(runtime)));
   app.use(refuseLargeBodies(http));
   app.useBodyParser('json', { limit: http.bodyBytes });
   app.useGlobalFilters(new RefusalFilter(log));
@@ -134,6 +138,12 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
       await lists.close();
     },
   };
+}
+
+/** The origin of the issuer that people sign in to the console at; none where there is none. */
+function issuersOf({ configurations }: Pick<Runtime, 'configurations'>): readonly string[] {
+  const { identity } = configurations.current().configuration;
+  return identity.provider === 'jwt' && identity.console !== undefined ? [new URL(identity.console.issuer).origin] : [];
 }
 
 /**

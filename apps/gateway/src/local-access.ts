@@ -3,7 +3,7 @@ import type { Runtime } from '@sluice/host';
 import { Refusal } from './refusal.js';
 import type { RunLocation } from './run-location.js';
 
-type Parts = Pick<Runtime, 'configurations' | 'localSecret'>;
+type Parts = Pick<Runtime, 'configurations' | 'localSecret' | 'clock'>;
 
 /**
  * Whether everybody is the one local caller, so that not the credential but the local secret says who may see and
@@ -16,7 +16,7 @@ export function isOpen({ configurations }: Pick<Parts, 'configurations'>): boole
 /** Throws a Refusal where no identity is configured and the request has not the local secret. */
 export function requireSecret(http: Pick<Request, 'get'>, runtime: Parts): void {
   const authorization = http.get('authorization');
-  if (!isOpen(runtime) || runtime.localSecret.isIn(authorization)) return;
+  if (!isOpen(runtime) || runtime.localSecret.isIn(authorization, runtime.clock.now())) return;
   if (!runtime.localSecret.isKnown) throw new Refusal(403, 'authz_denied', noSecret);
   const problem = authorization === undefined ? missing : wrong;
   throw new Refusal(401, 'authz_denied', `${problem} ${howToSend}`, { 'www-authenticate': 'Bearer' });
@@ -25,7 +25,7 @@ export function requireSecret(http: Pick<Request, 'get'>, runtime: Parts): void 
 /** As requireSecret; the token of the run’s own link is enough. */
 export function requireLink(http: Pick<Request, 'get'>, run: RunLocation, token: unknown, runtime: Parts): void {
   if (!isOpen(runtime)) return;
-  if (typeof token !== 'string' || runtime.localSecret.isIn(http.get('authorization')))
+  if (typeof token !== 'string' || runtime.localSecret.isIn(http.get('authorization'), runtime.clock.now()))
     return requireSecret(http, runtime);
   if (runtime.localSecret.isTokenFor(named(run), token)) return;
   throw new Refusal(

@@ -9,11 +9,27 @@ import { Refusal } from './refusal.js';
  * records. Names that are misspelt would else count for nothing; with `only`, none but these of them. Only what says
  * that it is JSON: what a page of another origin may send without asking does not.
  */
-export function strictBody(
-  request: Request & { rawBody?: Buffer },
-  records: readonly string[],
-  only?: readonly string[],
-): unknown {
+export function strictBody(request: RawRequest, records: readonly string[], only?: readonly string[]): unknown {
+  const body = clearJson(request);
+  requireKnownFields(records, body, '', only);
+  return body;
+}
+
+/** As strictBody, for a body that becomes no record: an object with no fields but these. */
+export function strictFields<Name extends string>(
+  request: RawRequest,
+  names: readonly Name[],
+): Readonly<Partial<Record<Name, unknown>>> {
+  const body = clearJson(request);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalid(`The body must be an object with ${names.join(', ')}.`);
+  for (const name of Object.keys(body)) if (!(names as readonly string[]).includes(name)) throw unknown(name, names);
+  return body as Readonly<Partial<Record<Name, unknown>>>;
+}
+
+type RawRequest = Request & { rawBody?: Buffer };
+
+function clearJson(request: RawRequest): unknown {
   if (request.is('application/json') === false)
     throw new Refusal(415, 'invalid_request', 'Send the body as JSON, with the header content-type: application/json.');
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1] ?? 'utf-8';
@@ -23,12 +39,11 @@ export function strictBody(
   if (request.rawBody !== undefined) requireClearText(request.rawBody);
   // A request lives as long as the stream of its run.
   delete request.rawBody;
-  requireKnownFields(records, body, '', only);
   return body;
 }
 
 /** For a route that takes no body: none, or an object without fields. Throws Refusal(400 or 415). */
-export function requireNoBody(http: Request & { rawBody?: Buffer }): void {
+export function requireNoBody(http: RawRequest): void {
   if (http.get('transfer-encoding') === undefined && Number(http.get('content-length') ?? 0) === 0) return;
   const body = strictBody(http, []);
   const isEmpty = typeof body === 'object' && body !== null && Object.keys(body).length === 0 && !Array.isArray(body);
@@ -55,16 +70,15 @@ function requireKnownFields(records: readonly string[], value: unknown, path = '
   );
   for (const [name, member] of Object.entries(value)) {
     const type = fields.get(name);
-    if (type === undefined) {
-      const near = nearest(name, [...fields.keys()]);
-      const hint =
-        near === undefined
-          ? `${fields.size === 0 ? 'There are none.' : `There are ${[...fields.keys()].join(', ')}.`}`
-          : `Did you mean ${near}?`;
-      throw invalid(`The body has no field ${quoted(path + name)}. ${hint}`);
-    }
+    if (type === undefined) throw unknown(name, [...fields.keys()], path);
     requireInside(type, member, path + name);
   }
+}
+
+function unknown(name: string, known: readonly string[], path = ''): Refusal {
+  const near = nearest(name, known);
+  const all = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`;
+  return invalid(`The body has no field ${quoted(path + name)}. ${near === undefined ? all : `Did you mean ${near}?`}`);
 }
 
 function requireInside(type: AvroType, value: unknown, path: string): void {

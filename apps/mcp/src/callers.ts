@@ -59,9 +59,9 @@ export class Callers {
 
   /** What the header proves. The local secret does not belong on the log. */
   private proven(own: string | undefined): Pick<Caller, 'authorization' | 'token' | 'mayDecide'> {
-    const { configurations, localSecret } = this.runtime;
+    const { clock, configurations, localSecret } = this.runtime;
     const isOpen = configurations.current().configuration.identity.provider === 'none';
-    const mayDecide = !isOpen || localSecret.isIn(own);
+    const mayDecide = !isOpen || localSecret.isIn(own, clock.now());
     const token = mayDecide ? (own?.replace(/^Bearer +/i, '') ?? null) : null;
     return { authorization: isOpen ? undefined : own, token, mayDecide };
   }

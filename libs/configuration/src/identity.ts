@@ -1,3 +1,4 @@
+import { readConsoleClient } from './console-client.js';
 import { configurationKeys } from './keys.js';
 import { readOperators } from './operators.js';
 import { readPermissions } from './permissions.js';
@@ -41,6 +42,7 @@ export function readIdentity(section: Section): IdentitySettings {
   }
   if (!section.has('issuer')) section.problem(section.at('issuer'), 'nothing', whoIssues);
   checkKeys(section, issuer);
+  const console = readConsoleClient(section, issuer);
   return {
     provider,
     jwksUrl,
@@ -51,6 +53,7 @@ export function readIdentity(section: Section): IdentitySettings {
     ...(section.has('clock_skew_seconds') ? { clockToleranceMs: skew * 1_000 } : {}),
     ...(permissions === null ? {} : { permissions }),
     ...operating,
+    ...(console === null ? {} : { console }),
   };
 }
 

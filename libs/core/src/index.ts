@@ -240,6 +240,7 @@ export type { ConfiguredTool, ToolFile, ToolNetwork, ToolType } from './settings
 export type { ConnectionSettings } from './settings/connection-types.js';
 export type {
   ClaimNames,
+  ConsoleClient,
   IdentitySettings,
   JwtSettings,
   Operators,

@@ -47,6 +47,7 @@ export { inHop } from './traces/hop.js';
 // The stores and keys that commands open by themselves
 export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
 export { Credentials } from './credentials.js';
+export { LocalSecret } from './local-secret.js';
 export { readLocalSecret } from './local-secret-environment.js';
 export { openLogFile, requireLog } from './open-sqlite.js';
 export { requireBelonging } from './belonging.js';

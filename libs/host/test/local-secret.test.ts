@@ -31,7 +31,7 @@ describe('the local secret', () => {
   });
 
   it('is the one that is given, where one is', () => {
-    expect(openLocalSecret(surroundings('sqlite', long)).isIn(`Bearer ${long}`)).toBe(true);
+    expect(openLocalSecret(surroundings('sqlite', long)).isIn(`Bearer ${long}`, 0)).toBe(true);
     expect(() => statSync(own())).toThrow('ENOENT');
     expect(readLocalSecret(surroundings('kafka', long))).toBe(long);
   });
@@ -40,7 +40,7 @@ describe('the local secret', () => {
     const none = openLocalSecret(surroundings('kafka'));
     expect(none.isKnown).toBe(false);
     for (const header of ['Bearer ', 'Bearer null', 'Bearer undefined', undefined])
-      expect(none.isIn(header)).toBe(false);
+      expect(none.isIn(header, 0)).toBe(false);
     expect(readLocalSecret(surroundings('kafka'))).toBeUndefined();
   });
 
@@ -52,9 +52,31 @@ describe('the local secret', () => {
 
   it('is known by a bearer token alone, whole', () => {
     const secret = new LocalSecret(long);
-    expect(secret.isIn(`bearer  ${long}`)).toBe(true);
+    expect(secret.isIn(`bearer  ${long}`, 0)).toBe(true);
     for (const header of [long, `Basic ${long}`, `Bearer ${long}x`, `Bearer ${long.slice(1)}`, `Bearer ${long} x`, ''])
-      expect([header, secret.isIn(header)]).toEqual([header, false]);
+      expect([header, secret.isIn(header, 0)]).toEqual([header, false]);
+  });
+
+  it('makes tickets that hold for a time, for what they are made for, and by no other secret', () => {
+    const secret = new LocalSecret(long);
+    const content = { expiresAt: 1_000, id: 'one' };
+    const ticket = secret.issue('console', content);
+    expect(secret.read('console', ticket, 999)).toEqual(content);
+    expect(secret.isIn(`Bearer ${ticket}`, 999)).toBe(true);
+    expect([secret.expiryIn(`Bearer ${ticket}`, 999), secret.expiryIn(`Bearer ${long}`, 999)]).toEqual([1_000, null]);
+    expect([secret.read('console', ticket, 1_000), secret.isIn(`Bearer ${ticket}`, 1_000)]).toEqual([null, false]);
+
+    const forged = Buffer.from(JSON.stringify({ ...content, expiresAt: 9_000 })).toString('base64url');
+    const [, mac] = ticket.split('.');
+    for (const wrong of [
+      ...[ticket.slice(0, -1), `${ticket}x`, `console_${forged}.${mac}`, ticket.replace('.', ''), 'console_.', ''],
+      ...[`console_${'x'.repeat(2_000)}.x`, secret.issue('sign-in', content), secret.issue('session', content)],
+      secret.issue('sign-in', content).replace('sign-in', 'console'),
+      new LocalSecret('y'.repeat(32)).issue('console', content),
+    ])
+      expect([wrong, secret.isIn(`Bearer ${wrong}`, 0)]).toEqual([wrong, false]);
+    const none = new LocalSecret(null);
+    expect(none.isIn(`Bearer ${none.issue('console', content)}`, 0)).toBe(false);
   });
 
   it('makes tokens that are good for what they name, and by no other secret', () => {

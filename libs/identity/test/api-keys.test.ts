@@ -38,6 +38,7 @@ describe('an API key', () => {
         groups: ['read-only'],
         connections: [],
       },
+      expiresAt: scope.expiresAt,
     });
     const stored = (await ledger.documents.find(`api-key/${key.id}`))?.text ?? '';
     expect(stored).toContain('"hash"');

@@ -7,8 +7,44 @@ const filledIn = ['decided_by', 'decided_at'];
 
 /** The bodies that the gateway takes, from the schemas of the records that they become. */
 export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
-  return { ...schemasOfRecord('AgentRequest', 'body'), ApprovalDecision: decision(), CancelRequest: cancelRequest() };
+  return {
+    ...schemasOfRecord('AgentRequest', 'body'),
+    ApprovalDecision: decision(),
+    CancelRequest: cancelRequest(),
+    ...signInBodies,
+  };
 }
+
+/** Bodies of the console's routes, which become no record. */
+const signInBodies: Readonly<Record<string, JsonSchema>> = {
+  SignIn: {
+    type: 'object',
+    properties: {
+      code: { type: 'string', description: 'The text behind `#sign-in=` in the link.' },
+      public_key: {
+        type: ['object', 'null'],
+        description:
+          'The public part of a key of ECDSA P-256 that the browser keeps, as JWK. With it the sign-in can be renewed.',
+      },
+    },
+    required: ['code'],
+    additionalProperties: false,
+  },
+  SignInRenewal: {
+    type: 'object',
+    properties: {
+      session: { type: 'string', description: 'The session, as the sign-in gave it.' },
+      at: { type: 'integer', description: 'Now, in milliseconds since the epoch.' },
+      signature: {
+        type: 'string',
+        description:
+          'Of the session, a dot and `at`: ECDSA with SHA-256 by the key that the session was given for, as r and s in base64url.',
+      },
+    },
+    required: ['session', 'at', 'signature'],
+    additionalProperties: false,
+  },
+};
 
 function cancelRequest(): JsonSchema {
   const fields = recordSchema('Cancellation').fields.filter(({ name }) => name === 'reason');

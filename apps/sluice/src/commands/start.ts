@@ -11,6 +11,7 @@ import { startMcp } from '../../../mcp/src/mcp.module.js';
 import { aboutVersion, appliedConfiguration } from '../system/applied.js';
 import { startEmbedded } from '../system/embedded.js';
 import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
+import { aboutLink, signInLink } from '../console-link.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
 import { Story } from '../show/story.js';
@@ -67,7 +68,10 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     const right = own || (await runSample(system, surroundings));
     if (values.once) return right ? 0 : 1;
     write(
-      whatNext(surroundings, { url: gateway, own, configFile, configuration: configurations.current().configuration }),
+      whatNext(surroundings, {
+        ...{ url: gateway, own, configFile, configuration: configurations.current().configuration },
+        link: consoleLink(gateway, system.runtime),
+      }),
     );
     const reason = await Promise.race([stopped, system.failed]);
     if (reason instanceof Error) throw reason;
@@ -151,15 +155,33 @@ interface Shown {
   readonly own: boolean;
   readonly configFile: string | null;
   readonly configuration: Configuration;
+  /** Opens the console; null where none is served. */
+  readonly link: string | null;
 }
 
-function whatNext({ paint, environment }: CommandContext, { url, own, configFile, configuration }: Shown): string {
+/** For a browser on this machine; with an identity one signs in by that. */
+function consoleLink(
+  url: string,
+  { clock, configurations, environment, localSecret }: OpenRuntime['runtime'],
+): string | null {
+  if (!environment.http.isConsoleServed) return null;
+  const near = url.replace(/^http:\/\/(?:0\.0\.0\.0|::)(?=:)/, 'http://127.0.0.1');
+  const isOpen = configurations.current().configuration.identity.provider === 'none' && localSecret.isKnown;
+  return isOpen ? signInLink(near, localSecret, clock.now()) : `${near}/`;
+}
+
+function whatNext(
+  { paint, environment }: CommandContext,
+  { url, own, configFile, configuration, link }: Shown,
+): string {
   const group = configuration.tools.flatMap(({ groups }) => groups).find((one) => /^[\w-]+$/.test(one));
   const ask = !own
     ? 'npx sluice ask "What is the capital of Japan?" --group read-only'
     : `npx sluice ask "your question"${group === undefined || group === 'default' ? '' : ` --group ${group}`}`;
   const file = own ? configFile : 'examples/countries/sluice.yaml';
   return [
+    ...(link === null ? [] : [`\n${paint.strong('Open the console')} in a browser: ${link}`]),
+    ...(link?.includes('#') === true ? [paint.dim(`  ${aboutLink} npx sluice console prints another.`)] : []),
     `\n${paint.strong('It keeps serving.')} In another terminal:`,
     `  ${ask}`,
     `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,

@@ -3,8 +3,11 @@ import type { JsonObject } from '../json.js';
 import type { Principal } from '../identity/principal.js';
 
 export type Authentication =
-  /** `claims` are those of the verified credential; absent where there is none. */
-  | { readonly ok: true; readonly principal: Principal; readonly claims?: JsonObject }
+  /**
+   * `claims` are those of the verified credential, absent where there is none; `expiresAt` is its end, in milliseconds
+   * since the epoch, absent where it has none.
+   */
+  | { readonly ok: true; readonly principal: Principal; readonly claims?: JsonObject; readonly expiresAt?: number }
   /** `message` says what is wrong with the credential, without repeating any of it. */
   | { readonly ok: false; readonly message: string };
 

@@ -46,6 +46,18 @@ export interface JwtSettings {
   readonly permissions?: PermissionSettings;
   /** Absent where there are no operators. */
   readonly operators?: readonly Operators[];
+  /** How a person signs in to the console; absent: with a pasted credential. */
+  readonly console?: ConsoleClient;
+}
+
+/** The console as a public client of the issuer: authorization code with PKCE. */
+export interface ConsoleClient {
+  readonly clientId: string;
+  /** The address of the issuer. */
+  readonly issuer: string;
+  readonly scopes: readonly string[];
+  /** For whom the access token is, where the issuer has to be asked for that (RFC 8707). */
+  readonly resource: string | null;
 }
 
 /** Where the groups and connections of a verified caller come from. */

@@ -62,6 +62,7 @@ export class ApiKeys {
     return {
       ok: true,
       principal: { actorId: `service:${name}`, tenantId: tenant, subjectId: null, groups, connections },
+      expiresAt,
     };
   }
 

@@ -31,7 +31,8 @@ export function jwtVerifier(from: JwtSettings, source: PermissionSource | null):
     }
     const read = readPrincipal(payload, claims);
     if ('problem' in read) return refused(read.problem);
-    return { ok: true, principal: await permitted(read.principal, settings, source), claims: payload };
+    const principal = await permitted(read.principal, settings, source);
+    return { ok: true, principal, claims: payload, expiresAt: Number(payload['exp']) * 1_000 };
   };
 }
 

@@ -130,6 +130,32 @@ class DeadLetters:
         return await self._transport.run(Call(f"/v1/dead-letters/{quote(id, safe='')}/redrive", model(models.Redriven), method="POST", repeatable=False))
 
 
+class Callers:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def me(self) -> models.Me:
+        """The caller as its credential says, what it may ask for and decide, and when the credential ends."""
+        return await self._transport.run(Call("/v1/me", model(models.Me)))
+
+
+class Console:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def get(self) -> models.ConsoleAbout:
+        """What a page has to know before it knows a caller: the version, and by which credentials one signs in."""
+        return await self._transport.run(Call("/v1/console", model(models.ConsoleAbout)))
+
+    async def sign_in(self, request: models.SignIn) -> models.SignedIn:
+        """Where no identity is configured: the code of a link of `sluice console`, which counts once, becomes a token that stands for the local secret."""
+        return await self._transport.run(Call("/v1/console/sign-in", model(models.SignedIn), method="POST", body=body_of(request), repeatable=False))
+
+    async def renew(self, request: models.SignInRenewal) -> models.SignedIn:
+        """A new token for the page that signed in, by a signature with the key that its browser keeps."""
+        return await self._transport.run(Call("/v1/console/renew", model(models.SignedIn), method="POST", body=body_of(request), repeatable=False))
+
+
 class Resources:
     """The resources that nothing is written for by hand."""
 
@@ -137,3 +163,5 @@ class Resources:
         self.sessions = Sessions(transport)
         self.tools = Tools(transport)
         self.dead_letters = DeadLetters(transport)
+        self.callers = Callers(transport)
+        self.console = Console(transport)

@@ -131,6 +131,21 @@ class CancelRequest(Body):
     reason: str | None = Field(default=None, description="Why, in words for people; at most 500 characters.")
 
 
+class SignIn(Body):
+    """SignIn"""
+
+    code: str = Field(description="The text behind `#sign-in=` in the link.")
+    public_key: dict[str, Any] | None = Field(default=None, description="The public part of a key of ECDSA P-256 that the browser keeps, as JWK. With it the sign-in can be renewed.")
+
+
+class SignInRenewal(Body):
+    """SignInRenewal"""
+
+    session: str = Field(description="The session, as the sign-in gave it.")
+    at: int = Field(description="Now, in milliseconds since the epoch.")
+    signature: str = Field(description="Of the session, a dot and `at`: ECDSA with SHA-256 by the key that the session was given for, as r and s in base64url.")
+
+
 class AgentStep(Answer):
     """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
@@ -224,6 +239,50 @@ class EndedRun(Answer):
     tool_calls: list[ToolCall] | None = Field(default=None, description="The calls of the run, in order.")
     tokens: Tokens | None = Field(default=None, description="")
     warnings: list[RequestWarning] | None = Field(default=None, description="Absent where there is nothing to warn of.")
+
+
+class Me(Answer):
+    """The caller."""
+
+    tenant: str = Field(description="The tenant.")
+    user: str = Field(description="The actor, as `user:<id>` or `service:<name>`.")
+    on_behalf_of: str | None = Field(description="The subject that the actor asks for.")
+    identity: str = Field(description="How callers are known: `none`, `jwt` or `api-keys`.")
+    groups: list[str] = Field(description="The groups that the caller may ask for; `*` is all.")
+    connections: list[str] = Field(description="The connections that it may use.")
+    is_operator: bool = Field(description="Whether it sees what is of all tenants.")
+    is_approver: bool = Field(description="Whether policy names it an approver.")
+    is_auditor: bool = Field(description="Whether it may verify and export the audit.")
+    expires_at: int | None = Field(description="When its credential ends; null where it does not. Milliseconds since the epoch.")
+
+
+class ConsoleAbout(Answer):
+    """What a page has to know before it knows a caller."""
+
+    version: str = Field(description="The version of this program.")
+    identity: str = Field(description="How callers are known: `none`, `jwt` or `api-keys`.")
+    sign_in: list[Literal["local", "oidc", "token", "api_key"] | str] = Field(description="How one signs in, the best way first: by a one-time link, at the issuer, or with a pasted JWT, local secret or API key.")
+    oidc: ConsoleClient | None = Field(description="The client to sign in with at the issuer; null where there is none.")
+    bus: Literal["embedded", "kafka"] | str = Field(description="Where the log is.")
+    docs: str = Field(description="Where the description of the routes is.")
+
+
+class ConsoleClient(Answer):
+    """The console as a public client of the issuer."""
+
+    issuer: str = Field(description="The address of the issuer.")
+    client_id: str = Field(description="The id of the client.")
+    scopes: list[str] = Field(description="The scopes to ask for.")
+    resource: str | None = Field(description="For whom the access token is to be (RFC 8707); null where that is not to be asked for.")
+
+
+class SignedIn(Answer):
+    """What a page holds that signed in."""
+
+    token: str = Field(description="Stands for the local secret, as a bearer token.")
+    expires_at: int = Field(description="When the token ends. Milliseconds since the epoch.")
+    session: str | None = Field(description="To renew the token with; null for a page that gave no key.")
+    session_expires_at: int | None = Field(description="When the session ends. Milliseconds since the epoch.")
 
 
 class RequestWarning(Answer):

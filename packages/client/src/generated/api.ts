@@ -182,6 +182,24 @@ export interface CancelRequest {
   readonly reason?: string;
 }
 
+/** SignIn */
+export interface SignIn {
+  /** The text behind `#sign-in=` in the link. */
+  readonly code: string;
+  /** The public part of a key of ECDSA P-256 that the browser keeps, as JWK. With it the sign-in can be renewed. */
+  readonly public_key?: Readonly<Record<string, unknown>> | null;
+}
+
+/** SignInRenewal */
+export interface SignInRenewal {
+  /** The session, as the sign-in gave it. */
+  readonly session: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Of the session, a dot and `at`: ECDSA with SHA-256 by the key that the session was given for, as r and s in base64url. */
+  readonly signature: string;
+}
+
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
@@ -323,6 +341,70 @@ export interface EndedRun {
   readonly tokens?: Tokens;
   /** Absent where there is nothing to warn of. */
   readonly warnings?: readonly RequestWarning[];
+}
+
+/** The caller. */
+export interface Me {
+  /** The tenant. */
+  readonly tenant: string;
+  /** The actor, as `user:<id>` or `service:<name>`. */
+  readonly user: string;
+  /** The subject that the actor asks for. */
+  readonly on_behalf_of: string | null;
+  /** How callers are known: `none`, `jwt` or `api-keys`. */
+  readonly identity: string;
+  /** The groups that the caller may ask for; `*` is all. */
+  readonly groups: readonly string[];
+  /** The connections that it may use. */
+  readonly connections: readonly string[];
+  /** Whether it sees what is of all tenants. */
+  readonly is_operator: boolean;
+  /** Whether policy names it an approver. */
+  readonly is_approver: boolean;
+  /** Whether it may verify and export the audit. */
+  readonly is_auditor: boolean;
+  /** When its credential ends; null where it does not. Milliseconds since the epoch. */
+  readonly expires_at: number | null;
+}
+
+/** What a page has to know before it knows a caller. */
+export interface ConsoleAbout {
+  /** The version of this program. */
+  readonly version: string;
+  /** How callers are known: `none`, `jwt` or `api-keys`. */
+  readonly identity: string;
+  /** How one signs in, the best way first: by a one-time link, at the issuer, or with a pasted JWT, local secret or API key. */
+  readonly sign_in: readonly ("local" | "oidc" | "token" | "api_key")[];
+  /** The client to sign in with at the issuer; null where there is none. */
+  readonly oidc: ConsoleClient | null;
+  /** Where the log is. */
+  readonly bus: "embedded" | "kafka";
+  /** Where the description of the routes is. */
+  readonly docs: string;
+}
+
+/** The console as a public client of the issuer. */
+export interface ConsoleClient {
+  /** The address of the issuer. */
+  readonly issuer: string;
+  /** The id of the client. */
+  readonly client_id: string;
+  /** The scopes to ask for. */
+  readonly scopes: readonly string[];
+  /** For whom the access token is to be (RFC 8707); null where that is not to be asked for. */
+  readonly resource: string | null;
+}
+
+/** What a page holds that signed in. */
+export interface SignedIn {
+  /** Stands for the local secret, as a bearer token. */
+  readonly token: string;
+  /** When the token ends. Milliseconds since the epoch. */
+  readonly expires_at: number;
+  /** To renew the token with; null for a page that gave no key. */
+  readonly session: string | null;
+  /** When the session ends. Milliseconds since the epoch. */
+  readonly session_expires_at: number | null;
 }
 
 /** A group or a state of a request that the configuration does not know. */

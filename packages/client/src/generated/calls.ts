@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, ConsoleAbout, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, Me, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -123,15 +123,47 @@ export class DeadLetters {
   }
 }
 
+export class Callers {
+  constructor(protected readonly transport: Transport) {}
+
+  /** The caller as its credential says, what it may ask for and decide, and when the credential ends. */
+  me(options: CallOptions = {}): Promise<Me> {
+    return this.transport.json<Me>({ path: '/v1/me', isRepeatable: true, ...options });
+  }
+}
+
+export class Console {
+  constructor(protected readonly transport: Transport) {}
+
+  /** What a page has to know before it knows a caller: the version, and by which credentials one signs in. */
+  get(options: CallOptions = {}): Promise<ConsoleAbout> {
+    return this.transport.json<ConsoleAbout>({ path: '/v1/console', isRepeatable: true, ...options });
+  }
+
+  /** Where no identity is configured: the code of a link of `sluice console`, which counts once, becomes a token that stands for the local secret. */
+  signIn(body: SignIn, options: CallOptions = {}): Promise<SignedIn> {
+    return this.transport.json<SignedIn>({ method: 'POST', path: '/v1/console/sign-in', body, isRepeatable: false, ...options });
+  }
+
+  /** A new token for the page that signed in, by a signature with the key that its browser keeps. */
+  renew(body: SignInRenewal, options: CallOptions = {}): Promise<SignedIn> {
+    return this.transport.json<SignedIn>({ method: 'POST', path: '/v1/console/renew', body, isRepeatable: false, ...options });
+  }
+}
+
 /** The resources that nothing is written for by hand. */
 export class Resources {
   readonly sessions: Sessions;
   readonly tools: Tools;
   readonly deadLetters: DeadLetters;
+  readonly callers: Callers;
+  readonly console: Console;
 
   constructor(transport: Transport) {
     this.sessions = new Sessions(transport);
     this.tools = new Tools(transport);
     this.deadLetters = new DeadLetters(transport);
+    this.callers = new Callers(transport);
+    this.console = new Console(transport);
   }
 }
