@@ -1,7 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { waitingApprovals } from '../data/approvals.js';
+import { useLiveApprovals, waitingApprovals } from '../data/approvals.js';
 import { useIsAway } from '../data/reachability.js';
 import { session } from '../session/session.js';
 import { useSignedIn } from '../session/session-provider.js';
@@ -103,7 +103,9 @@ export function Shell() {
 }
 
 function WaitingCount() {
+  const { me } = useSignedIn();
   const { data } = useQuery(waitingApprovals());
+  useLiveApprovals(me.is_approver);
   const waiting = data?.length ?? 0;
   if (waiting === 0) return null;
   return (

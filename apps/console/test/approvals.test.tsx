@@ -1,0 +1,103 @@
+/** @jest-environment ./test/infra/browser.mjs */
+import { describe, expect, it } from '@jest/globals';
+import type { Approval, AskedApproval, WaitingApproval } from '@sluice/client';
+import { screen, waitFor, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
+import { ann, problem, show } from './page.js';
+import type { Answers } from './page.js';
+
+const asked = (n: number): AskedApproval => ({
+  ...{ approval_id: `a-${n}`, request_id: `run-${n}`, session_id: `run-${n}`, tool: `core__tool-${n}` },
+  ...{ arguments_hash: `hash-${n}`, arguments: '{"amount":12}', topic: 'agent.tool-calls', partition: 0, offset: n },
+  ...{ expires_at: Date.now() + 600_000, iteration: 2, index: 0, tool_call_id: 'call-1', effect: 'state_change' },
+  ...{ thought: 'It fits best.', requested_by: 'user:bob', on_behalf_of: null, tenant_id: 'acme' },
+  ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null },
+  ...{ requested_partition: 0, requested_offset: n },
+});
+const waiting = (n: number): WaitingApproval => ({ approval: asked(n), decisions: ['approve', 'refuse'] });
+const details = (n: number, more: Partial<Approval> = {}): Approval => ({
+  ...{ approval: asked(n), decisions: ['approve', 'refuse'], question: `Question ${n} <img src=x onerror=alert(1)>` },
+  ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>' } },
+  ...{ arguments: { amount: 12, to: { name: 'Bob' } }, approvers: ['user:ann'], requester_may_not_approve: true },
+  asked_because: { rule: 'effect', message: 'policy.approval asks for an approval of calls that change something.' },
+  ...{ steps_before: [], decision: null, decided_at: null, call: null, run_ended: null, ...more },
+});
+const inbox = (...numbers: readonly number[]): Answers => ({
+  'GET /v1/approvals': () => ({ approvals: numbers.map(waiting), next_cursor: null }),
+  ...Object.fromEntries(numbers.map((n) => [`GET /v1/approvals/a-${n}`, () => details(n)])),
+});
+
+describe('The inbox of approvals', () => {
+  it('shows what an approver needs, all of it as text', async () => {
+    show('/approvals', inbox(1, 2));
+    expect(await screen.findByText('Question 1 <img src=x onerror=alert(1)>')).toBeTruthy();
+    expect(screen.getByText('Pays <script>alert(1)</script>')).toBeTruthy();
+    expect(screen.getByText('policy.approval asks for an approval of calls that change something.')).toBeTruthy();
+    expect(screen.getByRole('region', { name: 'to' }).textContent).toContain('"name": "Bob"');
+    expect(document.querySelector('img[src=x], script')).toBeNull();
+  });
+
+  it('is worked through by keyboard, with a step that confirms', async () => {
+    const user = userEvent.setup();
+    let sent: unknown = null;
+    let isDecided = false;
+    const taken = { decision: 'refuse', decided_by: 'user:ann', reason: 'Not on a Friday' };
+    show('/approvals', {
+      ...inbox(1, 2),
+      'GET /v1/approvals': () => ({ approvals: (isDecided ? [1] : [1, 2]).map(waiting), next_cursor: null }),
+      'GET /v1/approvals/a-2': () =>
+        isDecided ? details(2, { decisions: [], decision: taken, decided_at: Date.now() }) : details(2),
+      'POST /v1/approvals': ({ body }) => {
+        sent = body;
+        isDecided = true;
+        return { approval_id: 'a-2', status: 'taken', outcome: taken };
+      },
+    });
+    await screen.findByText(/^Question 1/);
+    await user.keyboard('j');
+    await screen.findByText(/^Question 2/);
+    await user.keyboard('r');
+    const dialog = await screen.findByRole('dialog', { name: 'Refuse this call?' });
+    await user.keyboard('Not on a Friday');
+    await user.click(within(dialog).getByRole('button', { name: 'Refuse' }));
+    expect(await screen.findByText('Refused by you')).toBeTruthy();
+    expect(sent).toMatchObject({
+      ...{ approval_id: 'a-2', decision: 'refuse', reason: 'Not on a Friday', arguments_hash: 'hash-2' },
+      requested_offset: 2,
+    });
+    expect(screen.queryByText(/Decided elsewhere/)).toBeNull();
+  });
+
+  it('says who decided elsewhere', async () => {
+    let isDecided = false;
+    const decision = { decision: 'approve', decided_by: 'user:olga', reason: '' };
+    show('/approvals', {
+      ...inbox(1, 2),
+      'GET /v1/approvals': () => ({ approvals: (isDecided ? [2] : [1, 2]).map(waiting), next_cursor: null }),
+      'GET /v1/approvals/a-1': () => details(1, isDecided ? { decision, decisions: [] } : {}),
+    });
+    await screen.findByText(/^Question 1/);
+    isDecided = true;
+    expect(await screen.findByText(/was approved by user:olga/, {}, { timeout: 6_000 })).toBeTruthy();
+  });
+
+  it('says in words why a decision does not count', async () => {
+    const user = userEvent.setup();
+    show('/approvals', {
+      ...inbox(1),
+      'POST /v1/approvals': () =>
+        problem(409, 'decision_not_taken', 'Another decision came first.', { not_taken: 'already_decided' }),
+    });
+    await user.click(await screen.findByRole('button', { name: 'Approve' }));
+    await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Approve' }));
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toContain('Another decision came first. Nothing is left to decide.');
+  });
+
+  it('says what to do where nothing waits, and to whoever decides on nothing', async () => {
+    show('/approvals', inbox());
+    expect(await screen.findByText('No call waits for you.')).toBeTruthy();
+    show('/approvals', inbox(), { ...ann, is_approver: false });
+    await waitFor(() => expect(screen.queryByText('You decide on no calls.')).toBeTruthy());
+  });
+});
