@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { circles, environmentReaders, importsOf, mayImport, violations } from './arrows.js';
 
 const root = join(import.meta.dirname, '..');
-const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: root }).map((file) => ({
+const files = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.{ts,tsx}'], { cwd: root }).map((file) => ({
   path: file.replaceAll('\\', '/'),
   text: readFileSync(join(root, file), 'utf8'),
 }));
@@ -28,6 +28,7 @@ describe('the import arrows', () => {
       "const a = await import('../../agent/src/agent.module.js');",
     ],
     ['a reach inside a library', 'apps/filter/src/x.ts', "import { typeOf } from '@sluice/contracts/src/codec.js';"],
+    ['the console importing a library', 'apps/console/src/x.tsx', "import { a } from '@sluice/core';"],
     ['an authorizer importing the ledger', 'libs/authorization/src/x.ts', "import { a } from '@sluice/ledger';"],
     ['host importing an authorizer', 'libs/host/src/x.ts', "import { a } from '@sluice/authorization';"],
     ['host importing tools', 'libs/host/src/x.ts', "import {\n  a,\n  b,\n} from '@sluice/tools';"],
@@ -37,7 +38,9 @@ describe('the import arrows', () => {
 
   it('are those of the table in docs/design.md', () => {
     const rows = [
-      ...readFileSync(join(root, 'docs/design.md'), 'utf8').matchAll(/^\| `(?:libs\/)?([a-z]+)` \|.*\| ([^|]+) \|$/gm),
+      ...readFileSync(join(root, 'docs/design.md'), 'utf8').matchAll(
+        /^\| `(?:libs\/|apps\/)?([a-z]+)` \|.*\| ([^|]+) \|$/gm,
+      ),
     ];
     const table = rows.map(([, part = '', parts = '']) => [part, parts === 'nothing' ? [] : parts.split(', ')]);
     expect(Object.fromEntries(table)).toEqual(mayImport);

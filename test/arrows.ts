@@ -51,6 +51,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['run', 'archive', 'audit', 'replay', 'discovery', 'proxy', 'wires', 'mcp', 'projection', 'tokens'],
     'patterns',
   ],
+  // The pages of the console know what the API can, through its client, and nothing else.
+  console: ['client'],
 };
 
 export interface SourceFile {
@@ -88,7 +90,7 @@ export function importsOf(text: string): readonly string[] {
 
 function partOf(path: string): string | null {
   const [top, name] = path.split('/');
-  if (top === 'apps') return 'apps';
+  if (top === 'apps') return name === 'console' ? 'console' : 'apps';
   return top === 'libs' && name !== undefined ? name : null;
 }
 
@@ -125,7 +127,8 @@ export function circles(files: readonly SourceFile[]): readonly (readonly string
 function relativeImports(path: string, text: string): readonly string[] {
   return importsOf(text)
     .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => new URL(specifier.replace(/\.js$/, '.ts'), `file:///${path}`).pathname.slice(1));
+    .map((specifier) => new URL(specifier, `file:///${path}`).pathname.slice(1))
+    .flatMap((target) => ['.ts', '.tsx'].map((ending) => target.replace(/\.js$/, ending)));
 }
 
 /** What can be reached from a file in one step or more. */

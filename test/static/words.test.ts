@@ -59,7 +59,9 @@ const isAvoidedName = (name: string): boolean => avoidedPart.test(partsOf(name).
 /** Names of texts that are not in the repository, and of their parts. */
 const elsewhere = /\bDESIGN\b|\bspec\/[\w-]|\b[Rr]ulings?\b|\b[Ii]nvariants? \d|§/;
 
-const shipped = list('libs/*/src/**/*.ts', 'apps/*/src/**/*.ts').flatMap((path) => commentLines(path, read(path)));
+const shipped = list('libs/*/src/**/*.ts', 'apps/*/src/**/*.{ts,tsx}').flatMap((path) =>
+  commentLines(path, read(path)),
+);
 /** Tests name requirements in titles; of their comments only those are read that may cite something else. */
 const others = list('{libs,apps}/*/test/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'ops/**/*.ts').flatMap((path) => {
   const text = read(path);

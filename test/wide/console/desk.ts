@@ -41,7 +41,13 @@ export async function desk(folder: string, more = ''): Promise<Desk> {
   execute: async (args) => { ${execute} } });\n`,
     );
   tool('look-up', 'read_only', 'id: z.string()', "return { text: 'order ' + args.id };", 'Looks up an order');
-  tool('refund', 'external_side_effect', 'id: z.string(), amount: z.number()', "return { text: 'refunded ' + args.id };", 'Refunds an order');
+  tool(
+    'refund',
+    'external_side_effect',
+    'id: z.string(), amount: z.number()',
+    "return { text: 'refunded ' + args.id };",
+    'Refunds an order',
+  );
   tool('hostile', 'read_only', '', `return { text: ${JSON.stringify(hostileText)} };`, `Says ${hostileText}`);
   tool('large', 'read_only', '', "return { text: 'x'.repeat(250_000) };", 'Gives a quarter of a megabyte');
   const model = await echoingModel();
@@ -92,7 +98,14 @@ async function echoingModel(): Promise<{ readonly url: string; close(): Promise<
           ? { role: 'assistant', content: content.slice(0, 20_000) }
           : {
               role: 'assistant',
-              tool_calls: [{ index: 0, id: `call-${results.length}`, type: 'function', function: { name: call[0], arguments: call[1] } }],
+              tool_calls: [
+                {
+                  index: 0,
+                  id: `call-${results.length}`,
+                  type: 'function',
+                  function: { name: call[0], arguments: call[1] },
+                },
+              ],
             };
       const chunk = (part: object, reason: string | null): string =>
         `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 0, model: 'echo', choices: [{ index: 0, delta: part, finish_reason: reason }] })}\n\n`;

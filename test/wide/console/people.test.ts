@@ -61,8 +61,14 @@ describe('Several people', () => {
     for (const page of [ann, bob]) await page.getByText('refund', { exact: false }).first().waitFor();
     await ann.goto(`${system.base}/runs/of-bob`);
     await signInAgain(ann, 'ann');
-    await bob.getByRole('button', { name: /^Approve/ }).first().click();
-    await bob.getByRole('dialog').getByRole('button', { name: /^Approve/ }).click();
+    await bob
+      .getByRole('button', { name: /^Approve/ })
+      .first()
+      .click();
+    await bob
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click();
     await ann.getByText('refunded 1').first().waitFor();
     await ann.context().close();
     await bob.context().close();

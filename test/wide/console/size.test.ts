@@ -34,7 +34,12 @@ it('loads no other part that is larger than 200 KB, gzipped, with all that it im
     .filter((name) => name.endsWith('.js') && !first.has(name))
     .map((name) => [name, kilobytes([...withImports(name)].filter((one) => !first.has(one)))] as const)
     .toSorted(([, a], [, b]) => b - a);
-  console.log(parts.slice(0, 5).map(([name, size]) => `${name}: ${size.toFixed(0)} KB`).join('\n'));
+  console.log(
+    parts
+      .slice(0, 5)
+      .map(([name, size]) => `${name}: ${size.toFixed(0)} KB`)
+      .join('\n'),
+  );
   expect(parts.filter(([, size]) => size > 200)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** What stands in an address, read with care: anybody may have written it. */
+/** What stands in an address, read with care: any page may have led here. */
 type Search = Readonly<Record<string, unknown>>;
 
 /** A text of at most 500 characters; undefined for anything else. */

@@ -2,7 +2,7 @@ import { consoleKey, forgetKey, rememberSession, rememberedSession, signedTime }
 import { oidcSignIn } from './oidc.js';
 import type { OidcSettings } from './oidc.js';
 
-/** What the gateway says of itself before anybody is signed in (`GET /v1/console`). */
+/** What the gateway says of itself before a person is signed in (`GET /v1/console`). */
 export interface ConsoleInformation {
   readonly version: string;
   readonly sign_in: {
@@ -22,7 +22,7 @@ export interface Me {
   readonly is_approver: boolean;
 }
 
-export type SessionState =
+type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'signed-out'; readonly information: ConsoleInformation; readonly message: string | null }

@@ -2,7 +2,7 @@ import { Button as AriaButton, ToggleButton as AriaToggle } from 'react-aria-com
 import type { ButtonProps, ToggleButtonProps } from 'react-aria-components';
 import css from './button.module.css';
 
-export type ButtonTone = 'primary' | 'plain' | 'bad' | 'quiet';
+type ButtonTone = 'primary' | 'plain' | 'bad' | 'quiet';
 
 interface Props extends Omit<ButtonProps, 'className' | 'style'> {
   /** `primary` for the one thing the page is for, `bad` for what cannot be undone, `quiet` within rows. */

@@ -17,7 +17,7 @@ export function Elapsed({ from, to }: { readonly from: number; readonly to: numb
   return <span>{duration((to ?? Math.max(now, from)) - from)}</span>;
 }
 
-/** The time, anew every so many milliseconds; null for never. */
+/** The time, again every so many milliseconds; null for never. */
 export function useNow(everyMs: number | null): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
