@@ -26,8 +26,8 @@ export interface Desk {
 
 /**
  * A configuration with everything that pages show: tools that read, one that asks for an approval, one with a hostile
- * result, one as large as results may be, groups and states, and a model that makes the call that the question names, as
- * `tool {"arguments": …}`, and then answers with the result’s text.
+ * result, one as large as results may be, groups and states, and a model that makes the calls that the question names,
+ * a line each, as `tool {"arguments": …}`, and then answers with the last result’s text.
  */
 export async function desk(folder: string, more = ''): Promise<Desk> {
   const tools = join(folder, 'tools');

@@ -53,7 +53,8 @@ async function startProvider(redirect: string): Promise<void> {
     cookies: { keys: ['a key of this test alone'] },
     pkce: { required: () => true },
   });
-  server.on('request', provider.callback());
+  const answer = provider.callback();
+  server.on('request', (request, response) => void answer(request, response));
 }
 
 beforeAll(async () => {
