@@ -1,5 +1,9 @@
+import { texts } from '../../data/search.js';
+
+/** What of the address’s search the page asks the gateway by. */
+export const filterNames = ['user', 'tool', 'outcome', 'state', 'group', 'session', 'since', 'until'] as const;
+
+export type RunFilters = { readonly [Name in (typeof filterNames)[number]]?: string };
+
 /** What this page’s address may hold. */
-export const runsSearch = (search: Readonly<Record<string, unknown>>): Readonly<Record<string, never>> => {
-  void search;
-  return {};
-};
+export const runsSearch = (search: Readonly<Record<string, unknown>>): RunFilters => texts(search, filterNames);

@@ -1,0 +1,79 @@
+import { Link } from '@tanstack/react-router';
+import type { ListedRun } from '@sluice/client';
+import { count, short } from '../../ui/format.js';
+import type { Column } from '../../ui/table.js';
+import { Elapsed, Moment } from '../../ui/time.js';
+import { Outcome } from './outcome.js';
+import css from './runs.module.css';
+
+/** The columns of the list; an operator reads the runs of others too. */
+export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] => [
+  {
+    id: 'question',
+    name: 'Question',
+    width: 'minmax(180px, 3fr)',
+    cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} />,
+  },
+  { id: 'outcome', name: 'Status', width: 'minmax(96px, 150px)', cell: (run) => <Outcome run={run} /> },
+  {
+    id: 'user',
+    name: 'User',
+    width: 'minmax(80px, 1fr)',
+    isMinor: true,
+    cell: ({ user, on_behalf_of: subject }) => (
+      <span title={subject === null ? user : `${user} on behalf of ${subject}`}>{user.replace(/^user:/, '')}</span>
+    ),
+  },
+  { id: 'state', name: 'State', width: 'minmax(80px, 1fr)', isMinor: true, cell: ({ state }) => state },
+  {
+    id: 'iterations',
+    name: 'Iterations',
+    width: '72px',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ iterations }) => count(iterations),
+  },
+  {
+    id: 'tokens',
+    name: 'Tokens',
+    width: '80px',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ tokens: { input, output } }) => (
+      <span title={`${count(input)} read, ${count(output)} written`}>{short(input + output)}</span>
+    ),
+  },
+  {
+    id: 'duration',
+    name: 'Duration',
+    width: '92px',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ started_at: from, ended_at: to }) => <Elapsed from={from} to={to} />,
+  },
+  {
+    id: 'started',
+    name: 'Started',
+    width: '130px',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ started_at: at }) => <Moment at={at} />,
+  },
+];
+
+function Question({ run, isReadable }: { readonly run: ListedRun; readonly isReadable: boolean }) {
+  const text = run.question ?? 'A run of another caller';
+  if (!isReadable) return <span className={css['foreign']}>{text}</span>;
+  const { request_id: requestId, session_id: session, started_at: startedAt } = run;
+  // The run is found by these before the index has it.
+  const search = { session, since: String(sinceOf(run.href) ?? startedAt) };
+  return (
+    <Link to="/runs/$requestId" params={{ requestId }} search={search} title={text}>
+      {run.question ?? requestId}
+    </Link>
+  );
+}
+
+function sinceOf(href: string | null): string | null {
+  return href === null ? null : new URL(href, window.location.origin).searchParams.get('since');
+}
