@@ -1,5 +1,34 @@
+import { oneOf, text } from '../../data/search.js';
+
+export const runTabs = ['timeline', 'tools', 'states', 'budgets'] as const;
+
+export interface RunSearch {
+  readonly tab?: (typeof runTabs)[number] | undefined;
+  /** Only what failed is shown. */
+  readonly failed?: true | undefined;
+  /** The id of the call that is open. */
+  readonly call?: string | undefined;
+  /** The session, and from when on to look: a run that was just asked for is found by these. */
+  readonly session?: string | undefined;
+  readonly since?: string | undefined;
+  /** Whose run it is, for operators. */
+  readonly tenant?: string | undefined;
+}
+
 /** What this page’s address may hold. */
-export const runSearch = (search: Readonly<Record<string, unknown>>): Readonly<Record<string, never>> => {
-  void search;
-  return {};
+export const runSearch = (search: Readonly<Record<string, unknown>>): RunSearch => {
+  const tab = oneOf(search, 'tab', runTabs);
+  return {
+    ...(tab === 'timeline' ? {} : { tab }),
+    ...(search['failed'] === true ? { failed: true } : {}),
+    ...kept(search, 'call'),
+    ...kept(search, 'session'),
+    ...kept(search, 'since'),
+    ...kept(search, 'tenant'),
+  };
 };
+
+function kept(search: Readonly<Record<string, unknown>>, name: 'call' | 'session' | 'since' | 'tenant'): RunSearch {
+  const value = text(search, name);
+  return value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,237 @@
+import type { ApprovalItem, CallItem, CallTimes, IterationItem, RunTimeline } from './model.js';
+import { inOrder, plansOf } from './plan.js';
+import type { Plan } from './plan.js';
+import { timeScale } from './scale.js';
+import type { Span, TimeScale } from './scale.js';
+
+/** How a call is, in the words that the page has for it. */
+export type CallStatus = 'waiting' | 'approval' | 'running' | 'ok' | 'failed';
+
+interface Placed {
+  /** Names the row within the page, the same whatever comes later. */
+  readonly key: string;
+  /** How deep the run is that it belongs to: 0 for this one, 1 for an agent that it calls. */
+  readonly depth: number;
+}
+
+export type Row = Placed &
+  (
+    | {
+        readonly kind: 'iteration';
+        readonly iteration: IterationItem;
+        readonly span: OpenSpan | null;
+        readonly calls: number;
+        readonly failed: number;
+        readonly isOpen: boolean;
+      }
+    | { readonly kind: 'decision'; readonly iteration: IterationItem }
+    | { readonly kind: 'plan'; readonly plan: Plan }
+    | { readonly kind: 'text'; readonly text: string; readonly isAnswer: boolean }
+    | { readonly kind: 'retry'; readonly retry: IterationItem['retries'][number] }
+    | {
+        readonly kind: 'call';
+        readonly call: CallItem;
+        /** Names the call within the page: its id, with its run where that is an agent’s. */
+        readonly name: string;
+        /** The key of the tool where it is known, else the id that the model wrote. */
+        readonly tool: string;
+        readonly status: CallStatus;
+        readonly span: OpenSpan | null;
+        /** The run of the agent that the call is. */
+        readonly agentRun: string | null;
+      }
+    | { readonly kind: 'approval'; readonly item: ApprovalItem }
+    | { readonly kind: 'idle'; readonly ms: number; readonly isForApproval: boolean }
+    | { readonly kind: 'end'; readonly code: string | null; readonly message: string }
+  );
+
+/** From when on, and until when; null while it goes on. */
+export interface OpenSpan {
+  readonly from: number;
+  readonly to: number | null;
+}
+
+export interface TimelineView {
+  readonly onlyFailed: boolean;
+  /** Keys of the iterations whose rows are folded. */
+  readonly folded: ReadonlySet<string>;
+}
+
+export interface TimelineInput {
+  readonly timeline: RunTimeline;
+  readonly times: CallTimes;
+  /** When the filter decided for an iteration, of those that are known. */
+  readonly decidedAt: ReadonlyMap<number, number>;
+  /** When the run ended; null while it goes on. */
+  readonly endedAt: number | null;
+}
+
+export interface TimelineRows {
+  readonly rows: readonly Row[];
+  readonly scale: TimeScale | null;
+  readonly failed: number;
+}
+
+/** The rows of a run, in order: iterations, and within each what was decided, said and called. */
+export function rowsOf(input: TimelineInput, view: TimelineView): TimelineRows {
+  const rows: Row[] = [];
+  const spans: Span[] = [];
+  const failed = addRun(input.timeline, { depth: 0, input, view, rows, spans });
+  const scale = timeScale(spans);
+  return { rows: view.onlyFailed || scale === null ? rows : withIdle(rows, scale), scale, failed };
+}
+
+interface Making {
+  readonly depth: number;
+  readonly input: TimelineInput;
+  readonly view: TimelineView;
+  readonly rows: Row[];
+  readonly spans: Span[];
+}
+
+function addRun(timeline: RunTimeline, making: Making): number {
+  const { depth, input, view, rows } = making;
+  const plans = plansOf(timeline);
+  const ordered = inOrder(timeline);
+  const latest = ordered.at(-1)?.number;
+  let total = 0;
+  for (const iteration of ordered) {
+    const key = `${timeline.runId}/${iteration.number}`;
+    const inner: Row[] = [];
+    const within = { ...making, rows: inner };
+    const plan = plans.get(iteration.number);
+    const isLast = iteration.number === latest;
+    let failed = 0;
+    if (!view.onlyFailed) {
+      if (iteration.decision !== null) inner.push({ kind: 'decision', key: `${key}/decision`, depth, iteration });
+      addTexts(iteration, { key, depth, isEnd: isLast && timeline.end?.answer != null, rows: inner });
+      if (plan !== undefined) inner.push({ kind: 'plan', key: `${key}/plan`, depth, plan });
+    }
+    for (const retry of iteration.retries)
+      inner.push({ kind: 'retry', key: `${key}/retry/${retry.attempt}`, depth, retry });
+    failed += iteration.retries.length;
+    for (const call of iteration.calls) failed += addCall(timeline, { call, key, ...within });
+    const span = spanOf(iteration, { timeline, input, depth });
+    if (span !== null && depth === 0) making.spans.push(...modelSpan(iteration, span, making));
+    total += failed;
+    if (view.onlyFailed && failed === 0) continue;
+    const isOpen = !view.folded.has(key);
+    rows.push({ kind: 'iteration', key, depth, iteration, span, calls: iteration.calls.length, failed, isOpen });
+    if (isOpen) rows.push(...inner);
+  }
+  const { end } = timeline;
+  if (end?.error != null) {
+    const { code, message } = end.error;
+    rows.push({ kind: 'end', key: `${timeline.runId}/end`, depth, code, message });
+    total++;
+  }
+  return total;
+}
+
+interface Texts {
+  readonly key: string;
+  readonly depth: number;
+  readonly isEnd: boolean;
+  readonly rows: Row[];
+}
+
+function addTexts({ texts }: IterationItem, { key, depth, isEnd, rows }: Texts): void {
+  const last = texts.length - 1;
+  for (const [n, text] of texts.entries())
+    if (text !== '') rows.push({ kind: 'text', key: `${key}/text/${n}`, depth, text, isAnswer: isEnd && n === last });
+}
+
+/** Adds the rows of a call; returns how many of them say that something failed. */
+function addCall(timeline: RunTimeline, adding: Making & { readonly call: CallItem; readonly key: string }): number {
+  const { call, key, depth, input, view, rows, spans } = adding;
+  const approvals = timeline.approvalsOf(call.id);
+  const status = statusOf(call, approvals);
+  const times = depth === 0 ? input.times.get(call.id) : undefined;
+  const span = callSpan(call, times);
+  if (span !== null && depth === 0) spans.push({ from: span.from, to: span.to ?? Math.max(span.from, Date.now()) });
+  const agent = input.timeline.agentOfCall(timeline.runId, call.id) ?? timeline.agentOfCall(timeline.runId, call.id);
+  const inner: Row[] = [];
+  const below = agent === null ? 0 : addRun(agent.timeline, { ...adding, depth: depth + 1, rows: inner });
+  const isFailed = status === 'failed';
+  if (!view.onlyFailed || isFailed || below > 0) {
+    const tool = times?.tool ?? (call.tool === '' ? 'a tool' : call.tool);
+    const place = `${key}/call/${call.id}`;
+    const name = depth === 0 ? call.id : `${timeline.runId}/${call.id}`;
+    const agentRun = agent?.agent.run_id ?? null;
+    rows.push({ kind: 'call', key: place, depth, call, name, tool, status, span, agentRun });
+    for (const item of approvals)
+      rows.push({ kind: 'approval', key: `${place}/approval/${item.approval.approval_id}`, depth, item });
+    rows.push(...inner);
+  }
+  return (isFailed ? 1 : 0) + below;
+}
+
+export function statusOf({ result, heardAt }: CallItem, approvals: readonly ApprovalItem[]): CallStatus {
+  if (result !== null) {
+    const outcome = result.step?.outcome;
+    return result.is_error || (outcome !== undefined && outcome !== 'ok') ? 'failed' : 'ok';
+  }
+  if (approvals.some(({ outcome }) => outcome === null)) return 'approval';
+  return heardAt === null ? 'waiting' : 'running';
+}
+
+function callSpan(
+  { heardAt, result }: CallItem,
+  times: { readonly started_at: number | null; readonly duration_ms: number | null } | undefined,
+): OpenSpan | null {
+  const from = times?.started_at ?? heardAt;
+  if (from === null || from === undefined) return null;
+  const duration = times?.duration_ms ?? null;
+  if (duration !== null) return { from, to: from + duration };
+  return result === null ? { from, to: null } : null;
+}
+
+interface SpanContext {
+  readonly timeline: RunTimeline;
+  readonly input: TimelineInput;
+  readonly depth: number;
+}
+
+/** From the filter’s decision, or else the first call, to the end of the last call. */
+function spanOf({ number, calls }: IterationItem, { timeline, input, depth }: SpanContext): OpenSpan | null {
+  if (depth > 0) return null;
+  const spans = calls.flatMap((call) => callSpan(call, input.times.get(call.id)) ?? []);
+  const starts = spans.map(({ from }) => from);
+  const from = input.decidedAt.get(number) ?? (starts.length === 0 ? null : Math.min(...starts));
+  if (from === null) return null;
+  const isOver = timeline.iterations.has(number + 1) || timeline.end !== null;
+  const next = timeline.iterations.has(number + 1) ? input.decidedAt.get(number + 1) : input.endedAt;
+  const ends = spans.map(({ to }) => to ?? Date.now());
+  if (!isOver) return { from, to: null };
+  return { from, to: next ?? (ends.length === 0 ? from : Math.max(from, ...ends)) };
+}
+
+/** While the model was asked: until the first call, or until somebody was asked for an approval. */
+function modelSpan(iteration: IterationItem, { from, to }: OpenSpan, { input }: Making): readonly Span[] {
+  const moments = iteration.calls.flatMap(({ id }) => [
+    ...(input.times.get(id)?.started_at == null ? [] : [input.times.get(id)?.started_at as number]),
+    ...input.timeline.approvalsOf(id).map(({ approval }) => approval.requested_at),
+  ]);
+  const until = moments.length > 0 ? Math.min(...moments) : (to ?? Date.now());
+  return [{ from, to: Math.max(from, until) }];
+}
+
+/** The rows, with one for each time in which nothing went on, before the row that began behind it. */
+function withIdle(rows: readonly Row[], { idle }: TimeScale): readonly Row[] {
+  if (idle.length === 0) return rows;
+  const all: Row[] = [];
+  let next = 0;
+  let asksApproval = false;
+  for (const row of rows) {
+    const from = 'span' in row ? row.span?.from : undefined;
+    while (from !== undefined && row.depth === 0 && next < idle.length && (idle[next]?.to ?? 0) <= from) {
+      const { from: since, to } = idle[next] as Span;
+      all.push({ kind: 'idle', key: `idle/${since}`, depth: 0, ms: to - since, isForApproval: asksApproval });
+      asksApproval = false;
+      next++;
+    }
+    if (row.kind === 'approval') asksApproval = true;
+    all.push(row);
+  }
+  return all;
+}
