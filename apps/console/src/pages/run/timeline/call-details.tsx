@@ -1,0 +1,101 @@
+import { useMemo } from 'react';
+import { Link } from '@tanstack/react-router';
+import { Button } from '../../../ui/button.js';
+import { Json } from '../../../ui/json.js';
+import { Facts } from '../../../ui/page.js';
+import { Tag } from '../../../ui/tag.js';
+import { Term } from '../../../ui/term.js';
+import { Moment } from '../../../ui/time.js';
+import { originsOf } from '../origins.js';
+import type { CallRow } from './call-line.js';
+import type { RunTimeline } from './model.js';
+import css from './timeline.module.css';
+
+interface Props {
+  readonly row: CallRow;
+  readonly timeline: RunTimeline;
+  readonly question: string | null;
+  readonly onOpen: (name: string) => void;
+}
+
+/** All that is known of a call. */
+export function CallDetails({ row, timeline, question, onOpen }: Props) {
+  const { call, span, agentRun, tool, depth } = row;
+  const { result } = call;
+  const step = result?.step ?? null;
+  const facts = [
+    { name: 'Tool', value: <Link to="/tools/$tool" params={{ tool }}>{tool}</Link> }, // prettier-ignore
+    ...(step === null
+      ? []
+      : [
+          {
+            name: 'Outcome',
+            value: (
+              <>
+                <Tag tone={step.outcome === 'ok' ? 'good' : 'bad'}>{step.outcome}</Tag> {step.reason ?? ''}
+              </>
+            ),
+          },
+          {
+            name: <Term name="state" />,
+            value: step.state === step.state_before ? step.state : `${step.state_before} → ${step.state}`,
+          },
+        ]),
+    ...(span === null ? [] : [{ name: 'Began', value: <Moment at={span.from} isExact /> }]),
+    ...(agentRun === null
+      ? []
+      : [
+          {
+            name: 'Agent',
+            value: (
+              <Link to="/runs/$requestId" params={{ requestId: agentRun }} search={{}}>
+                Its own run
+              </Link>
+            ),
+          },
+        ]),
+    { name: 'Call', value: <code>{call.id}</code> },
+  ];
+  return (
+    <div className={css['details']}>
+      <Facts facts={facts} />
+      <h3>Arguments</h3>
+      <Json value={call.arguments === '' ? '(none)' : call.arguments} label={`Arguments of ${tool}`} />
+      {depth === 0 && <Origins row={row} timeline={timeline} question={question} onOpen={onOpen} />}
+      <h3>{step !== null && step.outcome !== 'ok' ? 'Error' : 'Result'}</h3>
+      {result === null ? (
+        <p className={css['quiet']}>{call.progress ?? 'There is no result yet.'}</p>
+      ) : (
+        <Json value={result.result} label={`Result of ${tool}`} />
+      )}
+    </div>
+  );
+}
+
+/** Where the values of the arguments stood before. */
+function Origins({ row: { call }, timeline, question, onOpen }: Props) {
+  const origins = useMemo(() => originsOf(call, timeline, question), [call, call.arguments, timeline, question]);
+  if (origins.length === 0) return null;
+  return (
+    <>
+      <h3>Seen before</h3>
+      <ul className={css['origins']}>
+        {origins.map(({ path, value, from }) => (
+          <li key={path}>
+            <code>{path === '' ? 'the whole value' : path}</code> <q>{value.slice(0, 80)}</q> is equal to{' '}
+            {from.kind === 'question' ? (
+              'words of the question'
+            ) : (
+              <>
+                <code>{from.path === '' ? 'the value' : from.path}</code> in the result of{' '}
+                <Button tone="quiet" isSmall onPress={() => onOpen(from.callId)}>
+                  {from.tool}
+                </Button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

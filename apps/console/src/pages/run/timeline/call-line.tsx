@@ -1,0 +1,78 @@
+import { Tag } from '../../../ui/tag.js';
+import { Bar } from './bar.js';
+import { CallDetails } from './call-details.js';
+import type { RunTimeline } from './model.js';
+import type { CallStatus, Row } from './rows.js';
+import type { TimeScale } from './scale.js';
+import css from './timeline.module.css';
+
+export type CallRow = Extract<Row, { kind: 'call' }>;
+
+interface Props {
+  readonly row: CallRow;
+  readonly scale: TimeScale | null;
+  readonly timeline: RunTimeline;
+  readonly question: string | null;
+  readonly isOpen: boolean;
+  readonly onOpen: (id: string | null) => void;
+}
+
+const marks: Readonly<Record<CallStatus, string>> = {
+  ...{ waiting: '○', approval: '◷', running: '◐', ok: '✓', failed: '✗' },
+};
+const words: Readonly<Record<CallStatus, string>> = {
+  waiting: 'not begun',
+  approval: 'waits for an approval',
+  running: 'running',
+  ok: 'ok',
+  failed: 'failed',
+};
+const previewCharacters = 160;
+
+/** A call in a line: the tool, how its arguments begin, and how its result or error does. */
+export function CallLine({ row, scale, timeline, question, isOpen, onOpen }: Props) {
+  const { call, tool, status } = row;
+  const outcome = call.result?.step?.outcome ?? 'failed';
+  const reason = call.result?.step?.reason ?? null;
+  const state = call.result?.step;
+  const preview = call.result === null ? (call.progress ?? '') : textOf(call.result.result);
+  return (
+    <>
+      <div className={css['line']}>
+        <button
+          type="button"
+          className={css['fold']}
+          aria-expanded={isOpen}
+          onClick={() => onOpen(isOpen ? null : row.name)}
+        >
+          <span className={`${css['mark']} ${css[status]}`} aria-hidden="true">
+            {marks[status]}
+          </span>
+          <span className="visually-hidden">{words[status]}:</span>
+          <code className={css['tool']}>{tool}</code>
+          <span className={css['preview']}>{shorten(call.arguments)}</span>
+          {status === 'failed' && <Tag tone="bad">{reason ?? outcome}</Tag>}
+          {(status === 'approval' || status === 'running') && <Tag tone="warn">{words[status]}</Tag>}
+          {preview !== '' && (
+            <span className={status === 'failed' ? css['badPreview'] : css['preview']}>→ {shorten(preview)}</span>
+          )}
+          {state !== null && state !== undefined && state.state !== state.state_before && (
+            <Tag tone="accent">→ {state.state}</Tag>
+          )}
+        </button>
+        <Bar span={row.span} scale={scale} tone={status === 'failed' ? 'failed' : status === 'ok' ? 'ok' : 'running'} />
+      </div>
+      {isOpen && <CallDetails row={row} timeline={timeline} question={question} onOpen={onOpen} />}
+    </>
+  );
+}
+
+function shorten(text: string): string {
+  return text.length > previewCharacters ? `${text.slice(0, previewCharacters)}…` : text;
+}
+
+/** The beginning of a result, without writing all of a large one as text. */
+function textOf(result: unknown): string {
+  if (typeof result === 'string') return result.slice(0, previewCharacters + 1);
+  return JSON.stringify(result)?.slice(0, previewCharacters + 1) ?? '';
+}

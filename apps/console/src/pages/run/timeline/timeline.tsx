@@ -1,0 +1,127 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { IterationVerdicts } from '@sluice/client';
+import { Button, ToggleButton } from '../../../ui/button.js';
+import { count, duration } from '../../../ui/format.js';
+import { Row as Line } from '../../../ui/page.js';
+import { Empty, Loading, RequestProblem } from '../../../ui/states.js';
+import type { RunSearch } from '../search.js';
+import type { Followed } from '../use-run.js';
+import type { CallTimes } from './model.js';
+import { rowsOf } from './rows.js';
+import { TimelineRow } from './row.js';
+import css from './timeline.module.css';
+
+interface Props {
+  readonly followed: Followed;
+  readonly times: CallTimes;
+  readonly verdicts: readonly IterationVerdicts[] | null;
+  readonly endedAt: number | null;
+  readonly question: string | null;
+  readonly search: RunSearch;
+  readonly onSearch: (search: Partial<RunSearch>) => void;
+}
+
+const lineHeight = 34;
+
+/** What happened, row by row. Only rows in view are drawn, so a run of 20,000 calls scrolls as one of ten does. */
+export function Timeline({ followed, times, verdicts, endedAt, question, search, onSearch }: Props) {
+  const { timeline, revision, error } = followed;
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const onlyFailed = search.failed === true;
+  const decidedAt = useMemo(
+    () => new Map((verdicts ?? []).map(({ iteration, decided_at: at }) => [iteration, at])),
+    [verdicts],
+  );
+  // The timeline is one object that grows, so its revision says when rows are made again.
+  const { rows, scale, failed } = useMemo(
+    () => rowsOf({ timeline, times, decidedAt, endedAt }, { onlyFailed, folded }),
+    [timeline, revision, times, decidedAt, endedAt, onlyFailed, folded],
+  );
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => lineHeight,
+    getItemKey: (n) => rows[n]?.key ?? n,
+    overscan: 14,
+  });
+  const openCall = search.call;
+  const openAt = openCall === undefined ? -1 : rows.findIndex((row) => row.kind === 'call' && row.name === openCall);
+  useEffect(() => {
+    if (openAt >= 0) virtual.scrollToIndex(openAt, { align: 'center' });
+  }, [openAt >= 0, openCall]);
+
+  if (error !== null) return <RequestProblem error={error} />;
+  if (timeline.iterations.size === 0 && timeline.end === null)
+    return endedAt === null ? <Loading label="Waiting for the first iteration" /> : <Loading label="Reading the run" />;
+
+  const iterationKeys = [...timeline.iterations.keys()].map((number) => `${timeline.runId}/${number}`);
+  const isAllFolded = folded.size > 0 && iterationKeys.every((key) => folded.has(key));
+  const toggle = (key: string): void => {
+    const next = new Set(folded);
+    if (!next.delete(key)) next.add(key);
+    setFolded(next);
+  };
+  return (
+    <div className={css['timeline']}>
+      <div className={css['bar']}>
+        <Line>
+          <ToggleButton
+            isSelected={onlyFailed}
+            onChange={(isOn) => onSearch({ failed: isOn ? true : undefined })}
+            isDisabled={failed === 0 && !onlyFailed}
+          >
+            Only what failed ({count(failed)})
+          </ToggleButton>
+          <Button isSmall onPress={() => setFolded(isAllFolded ? new Set() : new Set(iterationKeys))}>
+            {isAllFolded ? 'Unfold all' : 'Fold all'}
+          </Button>
+        </Line>
+        {scale !== null && (
+          <span className={css['scale']}>
+            {duration(scale.to - scale.from)} in all
+            {scale.idle.length > 0 &&
+              `, ${duration(scale.idle.reduce((sum, { from, to }) => sum + to - from, 0))} idle`}
+          </span>
+        )}
+      </div>
+      {rows.length === 0 ? (
+        <Empty title="Nothing failed in this run.">
+          <Button onPress={() => onSearch({ failed: undefined })}>Show everything</Button>
+        </Empty>
+      ) : (
+        <div className={css['scroller']} ref={scroller} tabIndex={0} role="region" aria-label="Timeline">
+          <div className={css['rows']} role="list" style={{ height: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map(({ index, key, start }) => {
+              const row = rows[index];
+              if (row === undefined) return null;
+              return (
+                <div
+                  key={key}
+                  role="listitem"
+                  aria-setsize={rows.length}
+                  aria-posinset={index + 1}
+                  data-index={index}
+                  ref={virtual.measureElement}
+                  className={css['item']}
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <TimelineRow
+                    row={row}
+                    scale={scale}
+                    timeline={timeline}
+                    question={question}
+                    openCall={openCall ?? null}
+                    onOpenCall={(id) => onSearch({ call: id ?? undefined })}
+                    onToggle={toggle}
+                  />
+                </div>
+              );
+            })}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
