@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import type { IterationVerdicts } from '@sluice/client';
+import { sluice } from '../../../data/client.js';
+import { count } from '../../../ui/format.js';
+import { Card } from '../../../ui/page.js';
+import { Loading, RequestProblem } from '../../../ui/states.js';
+import { Tag } from '../../../ui/tag.js';
+import { Term } from '../../../ui/term.js';
+import type { RunTimeline } from '../timeline/model.js';
+import css from './states.module.css';
+import { graphOf, wayOf } from './way.js';
+import type { Way } from './way.js';
+
+const StateGraph = lazy(() => import('./state-graph.js'));
+
+interface Props {
+  readonly timeline: RunTimeline;
+  readonly revision: number;
+  readonly verdicts: readonly IterationVerdicts[] | null;
+}
+
+/** The states, and the way that the run took through them. */
+export function StatesTab({ timeline, revision, verdicts }: Props) {
+  const states = useQuery({ queryKey: ['states'], queryFn: ({ signal }) => sluice.states.list({ signal }) });
+  const way = useMemo(() => wayOf(timeline, verdicts), [timeline, revision, verdicts]);
+  const graph = useMemo(() => (states.data === undefined ? null : graphOf(states.data, way)), [states.data, way]);
+  if (states.error !== null && states.data === undefined) return <RequestProblem error={states.error} />;
+  return (
+    <Card title={<Term name="state">States</Term>}>
+      {graph === null ? (
+        <Loading label="Reading the states" />
+      ) : (
+        <Suspense fallback={<Loading label="Drawing" />}>
+          <StateGraph graph={graph} way={way} />
+        </Suspense>
+      )}
+      <WayList way={way} />
+    </Card>
+  );
+}
+
+const mostMoves = 100;
+
+/** The same as the graph, in words. */
+function WayList({ way: { moves, last } }: { readonly way: Way }) {
+  if (moves.length === 0)
+    return <p className={css['hint']}>No call led to another state{last === null ? '' : `: the run is in ${last}`}.</p>;
+  return (
+    <ol className={css['way']}>
+      {moves.slice(0, mostMoves).map(({ from, to, tool, callId, iteration }) => (
+        <li key={callId}>
+          <Tag>{from}</Tag> →{' '}
+          <Link from="/runs/$requestId" to="." search={(search) => ({ ...search, tab: undefined, call: callId })}>
+            {tool}
+          </Link>{' '}
+          → <Tag tone="accent">{to}</Tag> <span className={css['hint']}>in iteration {count(iteration)}</span>
+        </li>
+      ))}
+      {moves.length > mostMoves && <li>and {count(moves.length - mostMoves)} more</li>}
+    </ol>
+  );
+}
