@@ -1,5 +1,99 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { Run } from '@sluice/client';
 import { Page } from '../../ui/page.js';
+import { Loading, RequestProblem } from '../../ui/states.js';
+import { Tabs } from '../../ui/tabs.js';
+import { Actions } from './actions.js';
+import { Budgets } from './budgets.js';
+import { Head } from './head.js';
+import type { RunSearch } from './search.js';
+import { StatesTab } from './states/states-tab.js';
+import { Timeline } from './timeline/timeline.js';
+import { placeOf, useFollowed, useListed, useRun, useVerdicts } from './use-run.js';
+import { Verdicts } from './verdicts/verdicts.js';
 
+/** One run: what was asked, what happened, and why it could happen so. */
 export function RunPage() {
-  return <Page title="Run">{null}</Page>;
+  const { requestId } = useParams({ from: '/runs/$requestId' });
+  const search = useSearch({ from: '/runs/$requestId' });
+  const run = useRun(placeOf(requestId, search));
+  if (run.data === undefined)
+    return (
+      <Page title="Run" summary={requestId}>
+        {run.error === null ? (
+          <Loading label="Reading the run" />
+        ) : (
+          <RequestProblem error={run.error} again={() => void run.refetch()} />
+        )}
+      </Page>
+    );
+  return <ReadRun key={requestId} run={run.data} search={search} />;
+}
+
+interface Props {
+  readonly run: Run;
+  readonly search: RunSearch;
+}
+
+function ReadRun({ run, search }: Props) {
+  const { request_id: requestId } = run;
+  const navigate = useNavigate();
+  const place = placeOf(requestId, search);
+  const listed = useListed(place, run).data ?? null;
+  const followed = useFollowed(place);
+  const { timeline } = followed;
+  const verdicts = useVerdicts(place, Math.max(timeline.iterations.size, listed?.iterations ?? 0));
+  const times = useMemo(() => new Map((run.tool_calls ?? []).map((call) => [call.id, call])), [run.tool_calls]);
+  const iterations = verdicts.data?.iterations ?? null;
+  const set = (next: Partial<RunSearch>): void =>
+    void navigate({
+      to: '/runs/$requestId',
+      params: { requestId },
+      search: { ...search, ...next },
+      replace: true,
+      resetScroll: false,
+    });
+  return (
+    <Page
+      title={listed?.question ?? 'Run'}
+      summary={requestId}
+      actions={<Actions run={run} listed={listed} first={iterations?.[0] ?? null} place={place} />}
+    >
+      <Head run={run} listed={listed} timeline={timeline} />
+      <Tabs
+        label="Parts of the run"
+        selected={search.tab ?? 'timeline'}
+        onSelect={(tab) => set({ tab: tab === 'timeline' ? undefined : tab })}
+        tabs={[
+          {
+            id: 'timeline',
+            name: 'Timeline',
+            content: () => (
+              <Timeline
+                followed={followed}
+                times={times}
+                verdicts={iterations}
+                endedAt={run.status === 'ended' ? (run.ended_at ?? null) : null}
+                question={listed?.question ?? null}
+                search={search}
+                onSearch={set}
+              />
+            ),
+          },
+          { id: 'tools', name: 'Tools at each iteration', content: () => <Verdicts verdicts={verdicts} run={run} /> },
+          {
+            id: 'states',
+            name: 'States',
+            content: () => <StatesTab timeline={timeline} revision={followed.revision} verdicts={iterations} />,
+          },
+          {
+            id: 'budgets',
+            name: 'Budgets',
+            content: () => <Budgets verdicts={iterations} listed={listed} run={run} />,
+          },
+        ]}
+      />
+    </Page>
+  );
 }

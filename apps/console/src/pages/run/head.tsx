@@ -1,0 +1,132 @@
+import { Link } from '@tanstack/react-router';
+import type { ListedRun, Run } from '@sluice/client';
+import { outcomeOf } from '../runs/outcome.js';
+import { count, short } from '../../ui/format.js';
+import { LongText } from '../../ui/json.js';
+import { Card, Columns, Facts } from '../../ui/page.js';
+import { Note } from '../../ui/states.js';
+import { Tag } from '../../ui/tag.js';
+import { Term } from '../../ui/term.js';
+import { Elapsed, Moment } from '../../ui/time.js';
+import type { RunTimeline } from './timeline/model.js';
+
+interface Props {
+  readonly run: Run;
+  readonly listed: ListedRun | null;
+  readonly timeline: RunTimeline;
+}
+
+/** What was asked, by whom, and what came of it. */
+export function Head({ run, listed, timeline }: Props) {
+  const isEnded = run.status === 'ended';
+  const outcome = outcomeOf({
+    status: run.status,
+    outcome: isEnded ? (run.error?.code ?? 'answer') : null,
+    ...(run.status === 'running' && run.waiting !== undefined ? { waiting: run.waiting } : {}),
+  });
+  const tokens = run.tokens ?? listed?.tokens;
+  const iterations = Math.max(timeline.iterations.size, (isEnded ? run.iterations : listed?.iterations) ?? 0);
+  const endedAt = (isEnded ? run.ended_at : null) ?? listed?.ended_at ?? null;
+  return (
+    <Columns>
+      <Card title="Run">
+        <Facts
+          facts={[
+            { name: 'Status', value: <Tag tone={outcome.tone}>{outcome.text}</Tag> },
+            { name: 'Asked by', value: listed === null ? '…' : <Asker listed={listed} /> },
+            {
+              name: <Term name="session" />,
+              value: (
+                <Link to="/runs" search={{ session: run.session_id }}>
+                  {run.session_id}
+                </Link>
+              ),
+            },
+            {
+              name: 'Started',
+              value:
+                listed === null ? (
+                  '…'
+                ) : (
+                  <>
+                    <Moment at={listed.started_at} isExact /> · took{' '}
+                    <Elapsed from={listed.started_at} to={isEnded ? (endedAt ?? listed.started_at) : null} />
+                  </>
+                ),
+            },
+            { name: <Term name="state" />, value: (isEnded ? run.state : listed?.state) ?? '…' },
+            {
+              name: <Term name="iteration">Iterations</Term>,
+              value: `${count(iterations)} with ${count(run.tool_calls?.length ?? 0)} calls`,
+            },
+            {
+              name: 'Tokens',
+              value:
+                tokens === undefined
+                  ? '…'
+                  : `${short(tokens.input)} read, ${short(tokens.output)} written${tokens.cached > 0 ? `, ${short(tokens.cached)} of those read from a cache` : ''}`,
+            },
+            ...strategyFacts(timeline),
+          ]}
+        />
+      </Card>
+      <Card title={isEnded && run.error !== null ? 'Error' : 'Answer'}>
+        <Result run={run} timeline={timeline} />
+      </Card>
+    </Columns>
+  );
+}
+
+function Asker({ listed: { user, on_behalf_of: subject } }: { readonly listed: ListedRun }) {
+  return (
+    <>
+      <Link to="/runs" search={{ user }}>
+        {user}
+      </Link>
+      {subject !== null && ` on behalf of ${subject}`}
+    </>
+  );
+}
+
+/** Which strategy the run works by, where that decided something. */
+function strategyFacts(timeline: RunTimeline) {
+  for (const { decision } of timeline.iterations.values())
+    if (decision !== null) return [{ name: 'Strategy', value: String(decision['strategy'] ?? '') }];
+  return [];
+}
+
+function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
+  if (run.status === 'running') {
+    const texts = [...timeline.iterations.values()].at(-1)?.texts ?? [];
+    const soFar = texts.at(-1) ?? '';
+    return (
+      <>
+        {run.waiting !== undefined && (
+          <Note tone="warn">
+            The model cannot be had since <Moment at={run.waiting.since} />: {run.waiting.reason}. It is asked again.
+          </Note>
+        )}
+        {soFar === '' ? <p>The run goes on.</p> : <LongText text={soFar} label="What the model says" />}
+      </>
+    );
+  }
+  const { answer, error, incomplete, partial, confidence } = run;
+  return (
+    <>
+      {error !== null && (
+        <Note tone="bad">
+          <strong>{error.code}</strong>: {error.message}
+        </Note>
+      )}
+      {incomplete !== null && (
+        <Note tone="warn">
+          The answer is not whole: {incomplete.reason}
+          {incomplete.finish_reason !== '' && ` (the model’s provider said ${incomplete.finish_reason})`}.
+        </Note>
+      )}
+      {partial !== null && <Note tone="warn">A partial answer: {partial}</Note>}
+      {answer !== null && <LongText text={answer === '' ? 'The answer is empty.' : answer} label="Answer" />}
+      {confidence !== null && <p>Confidence {confidence.toFixed(2)} of 1.</p>}
+    </>
+  );
+}
