@@ -12,3 +12,7 @@ export type { NamesBefore, NamingStrategy } from './served-names.js';
 export { pinKeyOf } from './specifications.js';
 export type { Pins } from './specifications.js';
 export { toolFolders } from './tool-folders.js';
+export { configurationChanges, describedSections } from './description/changes.js';
+export type { ConfigurationChange } from './description/changes.js';
+export { describeConfiguration, findInConfiguration } from './description/describe.js';
+export { groupStateMatrix } from './description/matrix.js';

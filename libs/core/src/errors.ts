@@ -394,6 +394,11 @@ export const httpErrors = {
     remedy: 'Read that run, or send the request under a new request_id. Of a dead letter the message says why.',
     retryable: false,
   },
+  invalid_configuration: {
+    meaning: 'The text of a candidate for a configuration has mistakes; `problems` says where.',
+    remedy: 'Change what `problems` names, and check it with POST /v1/configurations/check.',
+    retryable: false,
+  },
   decision_not_taken: {
     meaning: 'The decision on an approval cannot count; `not_taken` says why.',
     remedy: 'Do what the message says; docs/approvals.md lists the reasons.',

@@ -33,14 +33,39 @@ export interface CompileWith {
   readonly argumentsProblem?: CompilerInputs['argumentsProblem'];
   /** Whether an environment variable has a value here. */
   isSet?(variable: string): boolean;
+  /** Reads a file that the configuration names; absent where every file of this machine may be read. */
+  readFile?: AuthorizationFiles['read'];
   /** Asks the servers once what they offer. */
   discover(servers: readonly McpServer[]): Promise<readonly McpOffer[]>;
 }
 
 /** Reads and compiles a configuration file. A file that cannot be read or is not YAML is a problem like any other. */
 export async function compileFile(file: string, given: CompileWith): Promise<Compiled> {
-  const parsed = await readYaml(file);
-  if ('problems' in parsed) return { configuration: null, problems: parsed.problems, findings: [] };
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const found = why(error, 'no such file');
+    const write = 'the path of a configuration file; examples/ has some to start from';
+    return { configuration: null, problems: [{ path: file, found, write }], findings: [] };
+  }
+  return compileText(text, file, given);
+}
+
+/** What a text compiles to, and where in it a path stands. */
+interface CompiledText extends Compiled {
+  placeOf(path: string): { readonly line: number; readonly column: number } | null;
+}
+
+/** Compiles the text of a configuration file, whose relative paths are those beside this file. */
+export async function compileText(text: string, file: string, given: CompileWith): Promise<CompiledText> {
+  const parsed = await parseYaml(text, file);
+  if ('problems' in parsed)
+    return { configuration: null, problems: parsed.problems, findings: [], placeOf: () => null };
+  return { ...(await compileParsed(parsed, file, given)), placeOf: (path) => parsed.placeOf(path) };
+}
+
+async function compileParsed(parsed: Parsed, file: string, given: CompileWith): Promise<Compiled> {
   const { cedarProblems, pins } = given;
   const value = withPathsFrom(file, parsed.value);
   const { types, problems } = await given.types(toolFolders(value));
@@ -50,7 +75,7 @@ export async function compileFile(file: string, given: CompileWith): Promise<Com
     ...(given.argumentsProblem === undefined ? {} : { argumentsProblem: given.argumentsProblem }),
     ...(given.isSet === undefined ? {} : { isSet: (variable: string) => given.isSet?.(variable) ?? true }),
   };
-  const files = { read: readNamed, cedarProblems };
+  const files = { read: given.readFile ?? readNamed, cedarProblems };
   const compile = (offers: readonly McpOffer[]): Compiled =>
     parsed.positioned(
       withProblems(problems, compileConfiguration(value, { types, offers, ...held, digest: sha256, files })),
@@ -97,34 +122,35 @@ interface Parsed {
   readonly value: unknown;
   /** The same with the lines and columns of its problems. */
   positioned(compiled: Compiled): Compiled;
+  placeOf(path: string): { readonly line: number; readonly column: number } | null;
 }
 
-async function readYaml(file: string): Promise<Parsed | { readonly problems: readonly Problem[] }> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    const found = why(error, 'no such file');
-    return {
-      problems: [{ path: file, found, write: 'the path of a configuration file; examples/ has some to start from' }],
-    };
-  }
+async function parseYaml(text: string, file: string): Promise<Parsed | { readonly problems: readonly Problem[] }> {
   const { LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
   if (document.errors.length > 0) return { problems: yamlProblems(file, text, document.errors) };
   // A name or text may be written with half a character, as "\ud83d".
   visit(document, { Scalar: (_, scalar) => void (scalar.value = wellFormed(scalar.value)) });
+  const placeOf: Parsed['placeOf'] = (path) => {
+    const offset = offsetOf(document, path);
+    if (offset === null) return null;
+    const { line, col: column } = lines.linePos(offset);
+    return { line, column };
+  };
   const positioned = (compiled: Compiled): Compiled => ({
     ...compiled,
     problems: compiled.problems.map((problem) => {
-      const offset = problem.position === undefined ? offsetOf(document, problem.path) : null;
-      if (offset === null) return problem;
-      const { line, col } = lines.linePos(offset);
-      return { ...problem, position: `${file}:${String(line)}:${String(col)}` };
+      const place = problem.position === undefined ? placeOf(problem.path) : null;
+      if (place === null) return problem;
+      return { ...problem, position: `${file}:${String(place.line)}:${String(place.column)}` };
     }),
   });
-  return { value: document.toJS({ maxAliasCount: 100 }), positioned };
+  try {
+    return { value: document.toJS({ maxAliasCount: 100 }), positioned, placeOf };
+  } catch (error) {
+    return { problems: [{ path: file, found: why(error, ''), write: 'at most 100 aliases of what is written once' }] };
+  }
 }
 
 /** A file that the configuration names. */

@@ -12,7 +12,7 @@ export { AUTHENTICATOR, RUNTIME, systemClock } from './runtime.js';
 export type { Runtime } from './runtime.js';
 export { stopSignal, runProcess } from './run-process.js';
 export { listenError } from './listen-error.js';
-export { compileFile, neededServers } from './configuration-file.js';
+export { compileFile, compileText, neededServers } from './configuration-file.js';
 export type { Compiled, CompileWith } from './configuration-file.js';
 // A service on the log
 export { startService } from './service.js';

@@ -11,6 +11,8 @@ export interface AppliedConfiguration extends Pick<
   ConfigVersion,
   'version' | 'source' | 'compiledAt' | 'recordSignature'
 > {
+  /** When the log took the record, milliseconds since the epoch. */
+  readonly appliedAt: number;
   /** Whether it stands in parts, which former versions do not read. */
   readonly isInParts: boolean;
   /** It, whole. Throws a sentence if it cannot be had. */
@@ -18,7 +20,7 @@ export interface AppliedConfiguration extends Pick<
 }
 
 /** A configuration of agent.config as services judge it. */
-interface JudgedConfiguration {
+export interface JudgedConfiguration {
   readonly applied: AppliedConfiguration;
   /** Why it takes no force, as a clause; null if it may. */
   readonly refused: string | null;
@@ -32,8 +34,8 @@ export async function judgedConfigurations(
   const records = new ConfigurationRecords(signatures);
   const all: JudgedConfiguration[] = [];
   const waiting = new Map<ConfigVersion, number>();
-  const add = (record: ConfigVersion, refused: string | null): number =>
-    all.push({ applied: appliedBy(record, records), refused }) - 1;
+  const add = (record: ConfigVersion, at: number, refused: string | null): number =>
+    all.push({ applied: appliedBy(record, at, records), refused }) - 1;
   for await (const { record, ...message } of bus.read([topics.config], {
     from: 'start',
     onUndecodable: () => undefined,
@@ -44,13 +46,14 @@ export async function judgedConfigurations(
       const index = waiting.get(applies);
       if (index !== undefined) all.splice(index, 1);
       waiting.clear();
-      add(applies, null);
+      add(applies, message.timestamp, null);
     } else if (missing.length > 0) {
       waiting.clear();
-      waiting.set(record, add(record, `waits: ${missingParts(missing, record.parts.length)}`));
+      waiting.set(record, add(record, message.timestamp, `waits: ${missingParts(missing, record.parts.length)}`));
     } else if (refusal !== null) {
       add(
         record,
+        message.timestamp,
         `refused: ${isPart(record) ? 'a part that is not what its name says' : configurationRefusals[refusal]}`,
       );
     }
@@ -58,11 +61,11 @@ export async function judgedConfigurations(
   return all;
 }
 
-function appliedBy(record: ConfigVersion, { contents }: ConfigurationRecords): AppliedConfiguration {
+function appliedBy(record: ConfigVersion, appliedAt: number, { contents }: ConfigurationRecords): AppliedConfiguration {
   const { version, source, compiledAt, recordSignature, parts } = record;
   const isInParts = parts.length > 0;
   const read = () => contents.get(version) as Configuration;
-  return { version, source, compiledAt, recordSignature, isInParts, read };
+  return { version, source, compiledAt, appliedAt, recordSignature, isInParts, read };
 }
 
 /** The configurations that were ever in force, the oldest first. */

@@ -1,0 +1,76 @@
+import { sentenceList } from '../quote.js';
+import { measureName } from './load.js';
+import type { AvailabilityRule, ContextCondition, HistoryCondition, LoadCondition, TimeCondition } from './types.js';
+
+/** Names of a list that a sentence holds. */
+const shownNames = 10;
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/**
+ * A rule in words: a sentence for each condition, all of which must hold for its tools to be available. `keyOf` gives
+ * the key of a tool by its id.
+ */
+export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
+  const { when, unless, time, load, history } = rule;
+  return [
+    ...(when === undefined ? [] : [`Available when ${contextInWords(when)}.`]),
+    ...(unless === undefined ? [] : [`Not available when ${contextInWords(unless)}.`]),
+    ...(time === undefined ? [] : [`Available ${timeInWords(time)}.`]),
+    ...(load === undefined ? [] : [loadInWords(load)]),
+    ...(history === undefined ? [] : historyInWords(history, keyOf)),
+  ];
+}
+
+function contextInWords(condition: ContextCondition): string {
+  const { tenants, actors, channels, claims = {}, states, languages, questionBytes } = condition;
+  const facts = [
+    ...(tenants === undefined ? [] : [`the tenant is ${anyOf(tenants)}`]),
+    ...(actors === undefined ? [] : [`the caller is of the kind ${anyOf(actors)}`]),
+    ...(channels === undefined ? [] : [`the request came over ${anyOf(channels)}`]),
+    ...Object.entries(claims).map(([name, values]) => `the claim ${name} is ${anyOf(values)}`),
+    ...(states === undefined ? [] : [`the state is ${anyOf(states)}`]),
+    ...(languages === undefined ? [] : [`the question’s language is ${anyOf(languages)}`]),
+    ...(questionBytes === undefined ? [] : [`the question has at most ${String(questionBytes)} bytes`]),
+  ];
+  return facts.join(' and ');
+}
+
+function anyOf(names: readonly string[]): string {
+  if (names.length === 0) return 'one of none';
+  if (names.length > shownNames) return `one of ${sentenceList(names, shownNames)}`;
+  return [...names.slice(0, -2), names.slice(-2).join(' or ')].join(', ');
+}
+
+function timeInWords({ zone, days, from, until, holidays }: TimeCondition): string {
+  const isDaily = days.length === weekdays.length;
+  const on = isDaily ? 'every day' : `on ${sentenceList(days.map((day) => weekdays[day] ?? String(day)))}`;
+  const isWhole = from === 0 && until === 24 * 60;
+  const hours = isWhole ? 'all day' : `from ${clock(from)} to ${clock(until)}${until < from ? ' of the next day' : ''}`;
+  const but = holidays.length === 0 ? '' : `, but for ${sentenceList(holidays, shownNames)}`;
+  return `${on} ${hours} in the time zone ${zone}${but}`;
+}
+
+function clock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}
+
+function loadInWords({ measure, isHighClosing, close, open }: LoadCondition): string {
+  const [closing, opening] = isHighClosing ? ['above', 'at or below'] : ['below', 'at or above'];
+  const again = open === close ? '' : `, and available again once it is ${opening} ${String(open)}`;
+  return `Not available while ${measureName(measure)} is ${closing} ${String(close)}${again}.`;
+}
+
+function historyInWords(
+  { after, notAfter, atMost, whileApproved }: HistoryCondition,
+  keyOf: (id: string) => string,
+): readonly string[] {
+  const keys = (ids: readonly string[]): string => sentenceList(ids.map(keyOf), shownNames);
+  return [
+    ...(after.length === 0 ? [] : [`Available after ${keys(after)} succeeded in the run.`]),
+    ...(notAfter.length === 0 ? [] : [`Not available after a call of ${keys(notAfter)} in the run.`]),
+    ...(atMost === null ? [] : [`At most ${String(atMost)} ${atMost === 1 ? 'call' : 'calls'} of its tools in a run.`]),
+    ...(whileApproved.length === 0
+      ? []
+      : [`Available while the approval of a call of ${keys(whileApproved)} in the run stands.`]),
+  ];
+}

@@ -1,0 +1,140 @@
+import {
+  allowedConnections,
+  chooseTools,
+  compileEvaluator,
+  localPrincipal,
+  measuresOf,
+  noCalls,
+  notPermitted,
+  refusedGroupsSentence,
+  requestWarnings,
+  toolVerdicts,
+  wildcard,
+  withoutFacts,
+} from '@sluice/core';
+import type { CallCounts, Configuration, Facts, Principal, RequestWarning, RuleFacts, Unknown } from '@sluice/core';
+import { fallbacksFor, withFallbacks } from './decide-tools.js';
+
+/** A caller and its request, as far as they are known; null is what is not. */
+export interface ExplainedCaller {
+  readonly groups: readonly string[] | null;
+  readonly state: string | null;
+  readonly toolIds: readonly string[] | null;
+  readonly toolChoice: string | null;
+  readonly connections: readonly string[] | null;
+  readonly question: string | null;
+  readonly tenant: string | null;
+  /** As in a principal: `user:ann`. */
+  readonly actor: string | null;
+  readonly channel: string | null;
+  readonly claims: Readonly<Record<string, readonly string[]>> | null;
+  /** The groups that the caller may ask for. */
+  readonly permittedGroups: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** By the tool's id or key: calls that the run made. */
+  readonly calls: CallCounts;
+  /** Ids or keys of tools that succeeded in the run, and of those whose approval stands. */
+  readonly succeeded: readonly string[];
+  readonly approved: readonly string[];
+  /** Whether an agent began the run, and whether it works by a plan. */
+  readonly nested: boolean;
+  readonly planned: boolean;
+  /** By the name of a measure. */
+  readonly loads: Readonly<Record<string, number>>;
+}
+
+/** Every tool's verdict for a caller, on the wire. */
+interface ExplainedTools {
+  readonly config_version: string;
+  readonly state: string;
+  readonly group: readonly string[];
+  readonly fallback_groups: readonly string[];
+  /** Whether the caller may ask for these groups; where it may not, the request would be refused as a whole. */
+  readonly permitted: boolean;
+  readonly refused_groups: readonly string[];
+  /** Why the request would be refused; null where it would not. */
+  readonly refusal: string | null;
+  readonly tool_choice: string | null;
+  readonly tools: ReturnType<typeof toolVerdicts>;
+  readonly warnings: readonly RequestWarning[];
+}
+
+/**
+ * What a request of this caller would be offered and why not the rest, by the evaluator of the filter. A rule that
+ * asks for something unknown closes nothing, and its tools say what they depend on.
+ */
+export function explainCaller(configuration: Configuration, given: ExplainedCaller): ExplainedTools {
+  // One of its own: what services remember of decisions stays theirs.
+  const whole = compileEvaluator(configuration);
+  const idOf = (name: string): string => whole.tool(name)?.id ?? name;
+  const unknown = unknownTo(given, configuration);
+  const principal = principalOf(given);
+  const facts: Facts = {
+    ...{ groups: given.groups, state: given.state },
+    toolIds: given.toolIds?.map(idOf) ?? null,
+    calls: counted(given.calls, idOf),
+    connections: allowedConnections(openTo(given, configuration), principal, given.connections),
+    ...{ nested: given.nested, planned: given.planned },
+    rules: rulesFor(given, principal, idOf),
+  };
+  const evaluator = withoutFacts(whole, unknown);
+  const fallbackGroups = fallbacksFor(facts, evaluator.evaluate(facts), evaluator, given.permittedGroups);
+  const decision = evaluator.evaluate(fallbackGroups.length === 0 ? facts : withFallbacks(facts, fallbackGroups));
+  const requested = whole.rules.decide(given.groups, given.state).groups;
+  const refusedGroups = notPermitted(requested, given.permittedGroups, configuration.groupTree);
+  const chosen = chooseTools(given.toolChoice, 1, decision.offered);
+  const denied =
+    refusedGroups.length === 0
+      ? null
+      : refusedGroupsSentence(refusedGroups, given.permittedGroups, configuration.groupTree);
+  return {
+    ...{ config_version: configuration.version, state: decision.state, group: requested },
+    fallback_groups: fallbackGroups,
+    ...{ permitted: refusedGroups.length === 0, refused_groups: refusedGroups },
+    refusal: denied ?? (chosen.ok ? null : chosen.message),
+    tool_choice: chosen.ok ? chosen.choice : null,
+    tools: toolVerdicts(whole, decision, unknown),
+    warnings: requestWarnings(whole, [wildcard], { group: given.groups, state: given.state }),
+  };
+}
+
+function unknownTo(
+  { tenant, actor, claims, channel, question, loads }: ExplainedCaller,
+  { rules = [] }: Pick<Configuration, 'rules'>,
+): Unknown {
+  const isMeasured = [...measuresOf(rules).keys()].every((name) => Object.hasOwn(loads, name));
+  return [
+    ...(tenant === null ? ['tenant' as const] : []),
+    ...(actor === null ? ['actor' as const] : []),
+    ...(channel === null ? ['channel' as const] : []),
+    ...(claims === null ? ['claims' as const] : []),
+    ...(question === null ? ['question' as const] : []),
+    ...(isMeasured ? [] : ['load' as const]),
+  ];
+}
+
+function principalOf({ tenant, actor, permittedGroups }: ExplainedCaller): Principal {
+  const { tenantId, actorId } = localPrincipal;
+  return { ...localPrincipal, tenantId: tenant ?? tenantId, actorId: actor ?? actorId, groups: permittedGroups };
+}
+
+/** Where the tenant is not known, a connection counts as open to it. */
+function openTo({ tenant }: Pick<ExplainedCaller, 'tenant'>, { connections }: Pick<Configuration, 'connections'>) {
+  return tenant === null ? connections?.map((one) => ({ ...one, tenants: [wildcard] })) : connections;
+}
+
+function rulesFor(given: ExplainedCaller, { tenantId, actorId }: Principal, idOf: (name: string) => string): RuleFacts {
+  return {
+    ...{ at: given.at, tenant: tenantId, actor: actorId, channel: given.channel ?? '' },
+    ...{ claims: given.claims ?? {}, question: given.question ?? '', loads: given.loads, held: [] },
+    succeeded: Object.fromEntries(given.succeeded.map((name) => [idOf(name), 1])),
+    approved: Object.fromEntries(given.approved.map((name) => [idOf(name), given.at])),
+    spent: { tokens: 0, microUsd: 0 },
+  };
+}
+
+function counted(calls: CallCounts, idOf: (name: string) => string): CallCounts {
+  const entries = Object.entries(calls);
+  return entries.length === 0 ? noCalls : Object.fromEntries(entries.map(([name, count]) => [idOf(name), count]));
+}
