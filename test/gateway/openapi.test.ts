@@ -60,6 +60,8 @@ describe('the gateway’s description of itself', () => {
   /** As who has the local secret. */
   const see = (url: string, { headers, ...init }: RequestInit = {}): Promise<Response> =>
     fetch(url, { ...init, headers: { ...localHeaders(system.embedded.runtime), ...(headers as object) } });
+  const send = (path: string, body: unknown): Promise<Response> =>
+    post(`${gateway.url}/v1/${path}`, body, localHeaders(system.embedded.runtime));
   const errorsOf = (schema: Json, value: unknown): unknown => {
     const name = String(schema['$ref']).replace('#', 'described#');
     return ajv.validate({ $ref: name }, value) ? [] : ajv.errors;
@@ -158,6 +160,17 @@ describe('the gateway’s description of itself', () => {
         409,
         await post(`${gateway.url}/v1/dead-letters/0-0/redrive`, {}, localHeaders(system.embedded.runtime)),
       ],
+      ['listConfigurations', 200, await see(`${gateway.url}/v1/configurations`)],
+      ['listConfigurations', 400, await see(`${gateway.url}/v1/configurations?limt=1`)],
+      ['readConfiguration', 200, await see(`${gateway.url}/v1/configurations/current?document=true`)],
+      ['readConfiguration', 404, await see(`${gateway.url}/v1/configurations/c-0`)],
+      ['compareConfigurations', 200, await see(`${gateway.url}/v1/configurations/current/diff`)],
+      ['readMatrix', 200, await see(`${gateway.url}/v1/configurations/current/matrix`)],
+      ['listFindings', 200, await see(`${gateway.url}/v1/configurations/current/findings`)],
+      ['checkConfiguration', 200, await send('configurations/check', { text: 'tol: {}' })],
+      ['checkConfiguration', 200, await send('configurations/check', { text: workflowConfiguration({}) })],
+      ['explain', 200, await send('explain', { group: ['admin'], state: 'anlysis' })],
+      ['explain', 422, await send('explain', { text: 'tol: {}' })],
       ['decide', 415, await see(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];
     for (const [id, status, response] of answers) {
@@ -204,7 +217,7 @@ describe('the gateway’s description of itself', () => {
 
   it('allows no request that the gateway refuses as malformed', async () => {
     // The tools of the configuration in force, its strategies and the clock decide these, and the message says so.
-    const byConfiguration = /^tryToolset: (?:tool_choice|strategy|deadline) = /;
+    const byConfiguration = /^(?:tryToolset: (?:tool_choice|strategy|deadline)|explain: text) = /;
     const malformed: string[] = [];
     let sent = 0;
     const requests = methodsOf().map(

@@ -144,6 +144,22 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       });
     });
 
+    it('reads, checks and explains configurations as an operator alone', async () => {
+      const expected = name === 'olga of acme, an operator' ? 200 : 403;
+      const reads = ['', '/current', '/current/diff', '/current/matrix', '/current/findings'].map(async (path) => {
+        const { status } = await fetch(`${gateway.url}/v1/configurations${path}`, { headers: bearer(name) });
+        return [path, status] as const;
+      });
+      const bodies = { 'configurations/check': { text: 'a: 1' }, explain: { group: ['*'] } };
+      const asks = Object.entries(bodies).map(async ([path, body]) => {
+        const json = { ...bearer(name), 'content-type': 'application/json' };
+        const sent = { method: 'POST', headers: json, body: JSON.stringify(body) };
+        return [path, (await fetch(`${gateway.url}/v1/${path}`, sent)).status] as const;
+      });
+      for (const [path, status] of await Promise.all([...reads, ...asks]))
+        expect([path, status]).toEqual([path, expected]);
+    });
+
     it('reads no approval while policy names it no approver', async () => {
       const statuses = ['approvals/a-none', 'approvals/a-3f9c'].map(
         async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
@@ -218,10 +234,21 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'approvals',
       'approvals/a-none',
       'me',
+      ...['', '/current', '/current/diff', '/current/matrix', '/current/findings'].map(
+        (path) => `configurations${path}`,
+      ),
     ];
     const statuses = await Promise.all(routes.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`)).status));
     expect(statuses).toEqual(routes.map(() => 401));
-    const posts = ['runs', 'toolsets', 'approvals', 'runs/x/cancel', 'dead-letters/0-0/redrive'];
+    const posts = [
+      'runs',
+      'toolsets',
+      'approvals',
+      'runs/x/cancel',
+      'dead-letters/0-0/redrive',
+      'configurations/check',
+      'explain',
+    ];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));
     // How one signs in is there for everyone, and where an identity is configured no link does.

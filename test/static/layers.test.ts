@@ -34,19 +34,23 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       'apps/sluice/src/commands/tokens.ts',
       'apps/sluice/src/commands/tools.ts',
       'apps/sluice/src/generate.ts',
+      'libs/configuration/src/description/matrix.ts',
       'libs/core/src/rules/evaluate.ts',
       // The same one, without what rules ask for and a list does not know.
       'libs/core/src/rules/partly-known.ts',
       'libs/replay/src/configurations.ts',
       'libs/run/src/configuration/configurations.ts',
+      'libs/run/src/explain-caller.ts',
     ]);
     // The proxy holds the tools of a request that the configuration has to the same rules; the command counts what
     // they take.
     expect(holding(/\bevaluator\.evaluate\(/)).toEqual([
       'apps/proxy/src/rights.ts',
       'apps/sluice/src/commands/tokens.ts',
+      'libs/configuration/src/description/matrix.ts',
       'libs/core/src/rules/explain.ts',
       'libs/run/src/decide-tools.ts',
+      'libs/run/src/explain-caller.ts',
     ]);
   });
 

@@ -12,6 +12,10 @@ import { ApprovalDetails } from './approval-details.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
+import { Candidates } from './configurations/candidates.js';
+import { ConfigurationsController } from './configurations/configurations.controller.js';
+import { ExplainController } from './configurations/explain.controller.js';
+import { Versions } from './configurations/versions.js';
 import { Decisions } from './decisions.js';
 import { ConsoleController } from './console/console.controller.js';
 import { builtConsole, ConsoleFiles } from './console/console-files.js';
@@ -54,6 +58,8 @@ export class GatewayModule {
         SpecificationsController,
         GroupsController,
         ConsoleController,
+        ConfigurationsController,
+        ExplainController,
         DescriptionController,
       ],
       providers: [
@@ -65,6 +71,7 @@ export class GatewayModule {
         { provide: ApprovalFollowers, useValue: followers },
         ApprovalDetails,
         Callers,
+        Candidates,
         Decisions,
         Operators,
         Permission,
@@ -72,6 +79,7 @@ export class GatewayModule {
         RunReaders,
         RunsService,
         SignIn,
+        Versions,
       ],
     };
   }

@@ -30,5 +30,5 @@ interface ProblemOrigin {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  readonly more?: Readonly<Record<string, string>>;
+  readonly more?: Readonly<Record<string, unknown>>;
 }

@@ -10,7 +10,7 @@ export class Refusal extends Error {
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
     /** Members of the problem beside those that every one has. */
-    readonly more: Readonly<Record<string, string>> = {},
+    readonly more: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
   }

@@ -29,7 +29,8 @@ export function strictFields<Name extends string>(
 
 type RawRequest = Request & { rawBody?: Buffer };
 
-function clearJson(request: RawRequest): unknown {
+/** The JSON of a body, whatever its fields are. */
+export function clearJson(request: RawRequest): unknown {
   if (request.is('application/json') === false)
     throw new Refusal(415, 'invalid_request', 'Send the body as JSON, with the header content-type: application/json.');
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(request.get('content-type') ?? '')?.[1] ?? 'utf-8';

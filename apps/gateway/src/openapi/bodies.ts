@@ -1,6 +1,7 @@
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
+import { ownBodies } from './own-bodies.js';
 
 /** What the gateway fills in where a decision leaves it out. */
 const filledIn = ['decided_by', 'decided_at'];
@@ -12,6 +13,7 @@ export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
     ApprovalDecision: decision(),
     CancelRequest: cancelRequest(),
     ...signInBodies,
+    ...ownBodies,
   };
 }
 

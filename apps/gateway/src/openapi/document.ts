@@ -16,6 +16,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   409: 'The request_id was taken before in the tenant, or the dead letter cannot be re-driven.',
   413: 'The body, or the record that it becomes, is too large. Nothing was published.',
   415: 'The body does not say that it is JSON in UTF-8.',
+  422: 'The candidate has mistakes; `problems` says where and what to write.',
   429: 'The caller has made all the requests that it may make in a minute, where there is a limit, or its tenant has as many open runs as it may, so that none is started (`too_many_runs`). Nothing was published.',
   500: 'Something that only the operator can fix; the gateway’s log says what.',
   503: 'The gateway is busy, or something that it needs cannot be reached.',

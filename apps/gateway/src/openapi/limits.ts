@@ -60,6 +60,7 @@ const ofParameters: Readonly<Record<string, JsonSchema>> = {
   before: { type: 'integer', minimum: 0, maximum: latestBefore },
   cursor: { type: 'string', pattern: cursorForm.source },
   format: { enum: ['json', 'csv'] },
+  document: { enum: ['true', 'false'] },
   kind: { enum: [...listedKinds] },
   topic: { enum: [...allTopics] },
   code: { enum: Object.keys(faultCodes) },

@@ -1,4 +1,9 @@
 import { auditParameters } from '../audit/audit-query.js';
+import {
+  configurationParameters,
+  configurationViewParameters,
+  differenceParameters,
+} from '../configurations/configuration-query.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
@@ -82,6 +87,8 @@ const runAnswers: Readonly<Record<number, Answer>> = {
   202: { meaning: 'The run has not ended yet.', json: 'RunningRun', headers: location },
 };
 const json = (name: string, meaning: string): Readonly<Record<number, Answer>> => ({ 200: { meaning, json: name } });
+
+const configurationPlace = { config_version: 'The version of the configuration, or `current`.' };
 
 /** Every route: handlers take method, path and status from here (`route.ts`), and a test asks Nest for each. */
 export const operations: readonly Operation[] = [
@@ -526,6 +533,124 @@ export const operations: readonly Operation[] = [
     answers: json('SignedIn', 'The token.'),
     example: examples.renewSignInExample,
     refusals: [400, 401, 403, 413, 415, 429, 500, 503],
+  },
+  {
+    ...{
+      id: 'listConfigurations',
+      client: 'configurations.list',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/configurations',
+      tag: 'Configurations',
+    },
+    summary: 'List configurations',
+    description: 'Every configuration that was put in force, the newest first. For operators.',
+    query: configurationParameters,
+    answers: json('ConfigurationList', 'A page of configurations.'),
+    example: examples.listConfigurationsExample,
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{
+      id: 'readConfiguration',
+      client: 'configurations.get',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/configurations/{config_version}',
+      tag: 'Configurations',
+    },
+    summary: 'Read a configuration',
+    description: 'Its groups, states, tools and agents, and each rule in words. For operators.',
+    places: configurationPlace,
+    query: configurationViewParameters,
+    answers: json('ConfigurationView', 'The configuration.'),
+    example: examples.readConfigurationExample,
+    refusals: [400, 401, 403, 404, 500, 503],
+  },
+  {
+    ...{
+      id: 'compareConfigurations',
+      client: 'configurations.diff',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/configurations/{config_version}/diff',
+      tag: 'Configurations',
+    },
+    summary: 'Compare two configurations',
+    description: 'What the configuration has otherwise than another one, with before and after. For operators.',
+    places: configurationPlace,
+    query: differenceParameters,
+    answers: json('ConfigurationDifferences', 'The changes.'),
+    example: examples.compareConfigurationsExample,
+    refusals: [400, 401, 403, 404, 500, 503],
+  },
+  {
+    ...{
+      id: 'readMatrix',
+      client: 'configurations.matrix',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/configurations/{config_version}/matrix',
+      tag: 'Configurations',
+    },
+    summary: 'See which tools each group offers in each state',
+    description: 'For each group and state the tools that a run is offered, before rules about more than that. For operators.', // prettier-ignore
+    places: configurationPlace,
+    answers: json('GroupStateMatrix', 'The matrix.'),
+    example: examples.readMatrixExample,
+    refusals: [401, 403, 404, 500, 503],
+  },
+  {
+    ...{
+      id: 'listFindings',
+      client: 'configurations.findings',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/configurations/{config_version}/findings',
+      tag: 'Configurations',
+    },
+    summary: 'List what is worth knowing of a configuration',
+    description: 'Dead ends, tools that no run reaches, tools without an approval and others. For operators.',
+    places: configurationPlace,
+    answers: json('FindingList', 'The findings.'),
+    example: examples.listFindingsExample,
+    refusals: [401, 403, 404, 500, 503],
+  },
+  {
+    ...{
+      id: 'checkConfiguration',
+      client: 'configurations.check',
+      isRepeatable: true,
+      who: 'operator',
+      method: 'post',
+      path: '/v1/configurations/check',
+      tag: 'Configurations',
+    },
+    summary: 'Check a candidate',
+    description:
+      'Compiles a text and says what is wrong with it and where. Nothing is stored, and no server is asked: MCP tools count as the configuration in force has them. For operators.',
+    body: 'Candidate',
+    answers: json('CheckedCandidate', 'Problems and findings.'),
+    example: examples.checkConfigurationExample,
+    refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'explain',
+      client: 'configurations.explain',
+      isRepeatable: true,
+      who: 'operator',
+      method: 'post',
+      path: '/v1/explain',
+      tag: 'Configurations',
+    },
+    summary: 'See each tool’s verdict for a caller',
+    description:
+      'Whether each tool is offered to a request of this caller, every reason why not, and what would open it, by the configuration in force or a candidate. For operators.',
+    body: 'ExplainRequest',
+    answers: json('Explanation', 'The verdicts.'),
+    example: examples.explainExample,
+    refusals: [400, 401, 403, 413, 415, 422, 500, 503],
   },
   {
     ...{

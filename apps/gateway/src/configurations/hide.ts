@@ -1,0 +1,16 @@
+import { hideSecrets } from '@sluice/run';
+
+/** An argument of a command that holds a secret, as `--api-key=…` or, in a list, `"--token", "…"`. */
+const named = String.raw`--?[\w-]*(?:key|token|secret|password)[\w-]*`;
+const withValue = new RegExp(String.raw`(\B${named}=)[^\s"',\]]+`, 'gi');
+const beforeValue = new RegExp(String.raw`("${named}"\s*,\s*")[^"]*(?=")`, 'gi');
+
+/** The text without secrets, which a configuration should name and not hold. */
+export function withoutSecrets(text: string): string {
+  return hideSecrets(text).replaceAll(withValue, '$1(hidden)').replaceAll(beforeValue, '$1(hidden)');
+}
+
+/** The same for each text of a JSON value. */
+export function valueWithoutSecrets<T>(value: T): T {
+  return JSON.parse(withoutSecrets(JSON.stringify(value))) as T;
+}

@@ -1,0 +1,109 @@
+import { channels, loadMeasures } from '@sluice/core';
+import { longestId } from '@sluice/contracts';
+import { timeForm, timeForms } from '../times.js';
+import type { JsonSchema } from './json-schema.js';
+
+/** Characters of a candidate’s text. */
+const longestCandidate = 512 * 1_024;
+/** Names of a list, and members of a map. */
+const mostNames = 1_000;
+/** The end of the year 9999, milliseconds since the epoch. */
+const latest = 253_402_300_799_999;
+
+const name: JsonSchema = { type: 'string', minLength: 1, maxLength: longestId };
+const names = (description: string): JsonSchema => ({
+  ...{ type: ['array', 'null'], items: name, maxItems: mostNames, default: null, description },
+});
+const textOrNull = (description: string): JsonSchema => ({
+  ...{ type: ['string', 'null'], minLength: 1, maxLength: longestId, default: null, description },
+});
+const flag = (description: string): JsonSchema => ({ type: 'boolean', default: false, description });
+
+const text: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: longestCandidate,
+  description: 'The text of a configuration file, as YAML or JSON (docs/configuration.md).',
+};
+const candidate: JsonSchema = {
+  ...{ ...text, type: ['string', 'null'], default: null },
+  description: 'The text of a candidate, as YAML or JSON; without it the configuration in force decides.',
+};
+
+function body(description: string, properties: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []) {
+  return {
+    ...{ type: 'object', description, properties, additionalProperties: false },
+    ...(required.length === 0 ? {} : { required }),
+  } satisfies JsonSchema;
+}
+
+/** Bodies that become no record; handlers hold them to these schemas. */
+export const ownBodies = {
+  Candidate: body('A candidate for a configuration.', { text }, ['text']),
+  ExplainRequest: body('A caller and its request, as far as they are known. What is left out is unknown, or none.', {
+    text: candidate,
+    group: names('The groups that are asked for; null for the default.'),
+    state: textOrNull('The state; null for `undefined`.'),
+    tool_ids: names('The tools that the request leaves to the run, by id or key; null for all.'),
+    tool_choice: textOrNull('As in a request.'),
+    connections: names('Connections that the request names; `*` for all.'),
+    question: {
+      ...{ type: ['string', 'null'], maxLength: 100_000, default: null },
+      description: 'What is asked; null where that is not known.',
+    },
+    tenant: textOrNull('The tenant; null where it is not known.'),
+    user: textOrNull('The actor, as `user:ann`; null where it is not known.'),
+    on_behalf_of: textOrNull('The subject that the actor asks for.'),
+    channel: {
+      ...{ type: ['string', 'null'], enum: [...channels, null], default: null },
+      description: 'How the request came; null where that is not known.',
+    },
+    claims: {
+      ...{ type: ['object', 'null'], maxProperties: mostNames, default: null },
+      additionalProperties: { type: 'array', items: name, maxItems: mostNames },
+      description: 'The claims of the credential, each as a list of values; null where they are not known.',
+    },
+    roles: names('Roles that `identity.permissions.roles` maps to the groups that the caller may ask for.'),
+    permitted_groups: names('The groups that the caller may ask for, in place of its roles; null for all.'),
+    at: {
+      ...{ type: ['integer', 'null'], minimum: 0, maximum: latest, default: null },
+      description: 'When, milliseconds since the epoch; null for now.',
+    },
+    calls: {
+      ...{ type: 'object', maxProperties: mostNames, default: {} },
+      additionalProperties: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+      description: 'How often the run called a tool so far, by its id or key.',
+    },
+    succeeded: { ...names('Tools whose calls succeeded in the run, by id or key.') },
+    approved: { ...names('Tools of which an approved call ended just now, by id or key.') },
+    nested: flag('Whether the run answers the call of an agent.'),
+    planned: flag('Whether the run works by a plan.'),
+    loads: {
+      ...{ type: 'object', maxProperties: mostNames, default: {} },
+      additionalProperties: { type: 'number' },
+      description: `Measured values by their name: ${loadMeasures.join(', ')}, or \`prometheus: <query>\`.`,
+    },
+  }),
+  WhatIfRequest: body(
+    'Which recorded decisions are made again under a candidate.',
+    {
+      text,
+      since: {
+        ...{ type: ['string', 'null'], pattern: timeForm.source, default: null },
+        description: `Decided at or after this time: ${timeForms}; null for a day ago.`,
+      },
+      until: {
+        ...{ type: ['string', 'null'], pattern: timeForm.source, default: null },
+        description: 'Decided before this time; null for now.',
+      },
+      tenant: textOrNull('Of this tenant alone.'),
+      session_id: textOrNull('Of this session alone.'),
+      tool: textOrNull('About this tool alone, by its id or key.'),
+      limit: {
+        ...{ type: 'integer', minimum: 1, maximum: 1_000, default: 200 },
+        description: 'Differing decisions that are listed, at most. All are counted.',
+      },
+    },
+    ['text'],
+  ),
+};
