@@ -156,6 +156,44 @@ class Console:
         return self._transport.run(Call("/v1/console/renew", model(models.SignedIn), method="POST", body=body_of(request), repeatable=False))
 
 
+class Configurations:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Unpack[models.ListConfigurationsQuery]) -> Pages[models.ListedConfiguration]:
+        """Every configuration that was put in force, the newest first. For operators."""
+
+        def read(cursor: Any) -> tuple[list[models.ListedConfiguration], Cursor]:
+            page = self._transport.run(Call("/v1/configurations", model(models.ConfigurationList), query={**query, "cursor": cursor}))
+            return page.configurations, page.next_cursor
+
+        return Pages(read)
+
+    def get(self, config_version: str, **query: Unpack[models.ReadConfigurationQuery]) -> models.ConfigurationView:
+        """Its groups, states, tools and agents, and each rule in words. For operators."""
+        return self._transport.run(Call(f"/v1/configurations/{quote(config_version, safe='')}", model(models.ConfigurationView), query={**query}))
+
+    def diff(self, config_version: str, **query: Unpack[models.CompareConfigurationsQuery]) -> models.ConfigurationDifferences:
+        """What the configuration has otherwise than another one, with before and after. For operators."""
+        return self._transport.run(Call(f"/v1/configurations/{quote(config_version, safe='')}/diff", model(models.ConfigurationDifferences), query={**query}))
+
+    def matrix(self, config_version: str) -> models.GroupStateMatrix:
+        """For each group and state the tools that a run is offered, before rules about more than that. For operators."""
+        return self._transport.run(Call(f"/v1/configurations/{quote(config_version, safe='')}/matrix", model(models.GroupStateMatrix)))
+
+    def findings(self, config_version: str) -> models.FindingList:
+        """Dead ends, tools that no run reaches, tools without an approval and others. For operators."""
+        return self._transport.run(Call(f"/v1/configurations/{quote(config_version, safe='')}/findings", model(models.FindingList)))
+
+    def check(self, request: models.Candidate) -> models.CheckedCandidate:
+        """Compiles a text and says what is wrong with it and where. Nothing is stored, and no server is asked: MCP tools count as the configuration in force has them. For operators."""
+        return self._transport.run(Call("/v1/configurations/check", model(models.CheckedCandidate), method="POST", body=body_of(request)))
+
+    def explain(self, request: models.ExplainRequest) -> models.Explanation:
+        """Whether each tool is offered to a request of this caller, every reason why not, and what would open it, by the configuration in force or a candidate. For operators."""
+        return self._transport.run(Call("/v1/explain", model(models.Explanation), method="POST", body=body_of(request)))
+
+
 class Resources:
     """The resources that nothing is written for by hand."""
 
@@ -165,3 +203,4 @@ class Resources:
         self.dead_letters = DeadLetters(transport)
         self.callers = Callers(transport)
         self.console = Console(transport)
+        self.configurations = Configurations(transport)

@@ -146,6 +146,50 @@ class SignInRenewal(Body):
     signature: str = Field(description="Of the session, a dot and `at`: ECDSA with SHA-256 by the key that the session was given for, as r and s in base64url.")
 
 
+class Candidate(Body):
+    """A candidate for a configuration."""
+
+    text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
+
+
+class ExplainRequest(Body):
+    """A caller and its request, as far as they are known. What is left out is unknown, or none."""
+
+    text: str | None = Field(default=None, description="The text of a candidate, as YAML or JSON; without it the configuration in force decides.")
+    group: list[str] | None = Field(default=None, description="The groups that are asked for; null for the default.")
+    state: str | None = Field(default=None, description="The state; null for `undefined`.")
+    tool_ids: list[str] | None = Field(default=None, description="The tools that the request leaves to the run, by id or key; null for all.")
+    tool_choice: str | None = Field(default=None, description="As in a request.")
+    connections: list[str] | None = Field(default=None, description="Connections that the request names; `*` for all.")
+    question: str | None = Field(default=None, description="What is asked; null where that is not known.")
+    tenant: str | None = Field(default=None, description="The tenant; null where it is not known.")
+    user: str | None = Field(default=None, description="The actor, as `user:ann`; null where it is not known.")
+    on_behalf_of: str | None = Field(default=None, description="The subject that the actor asks for.")
+    channel: Literal["http", "mcp", "proxy", "kafka", None] = Field(default=None, description="How the request came; null where that is not known.")
+    claims: dict[str, list[str]] | None = Field(default=None, description="The claims of the credential, each as a list of values; null where they are not known.")
+    roles: list[str] | None = Field(default=None, description="Roles that `identity.permissions.roles` maps to the groups that the caller may ask for.")
+    permitted_groups: list[str] | None = Field(default=None, description="The groups that the caller may ask for, in place of its roles; null for all.")
+    at: int | None = Field(default=None, description="When, milliseconds since the epoch; null for now.")
+    calls: dict[str, int] | None = Field(default=None, description="How often the run called a tool so far, by its id or key.")
+    succeeded: list[str] | None = Field(default=None, description="Tools whose calls succeeded in the run, by id or key.")
+    approved: list[str] | None = Field(default=None, description="Tools of which an approved call ended just now, by id or key.")
+    nested: bool | None = Field(default=None, description="Whether the run answers the call of an agent.")
+    planned: bool | None = Field(default=None, description="Whether the run works by a plan.")
+    loads: dict[str, float] | None = Field(default=None, description="Measured values by their name: calls_in_flight, call_seconds_p95, run_budget_left, or `prometheus: <query>`.")
+
+
+class WhatIfRequest(Body):
+    """Which recorded decisions are made again under a candidate."""
+
+    text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
+    since: str | None = Field(default=None, description="Decided at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d; null for a day ago.")
+    until: str | None = Field(default=None, description="Decided before this time; null for now.")
+    tenant: str | None = Field(default=None, description="Of this tenant alone.")
+    session_id: str | None = Field(default=None, description="Of this session alone.")
+    tool: str | None = Field(default=None, description="About this tool alone, by its id or key.")
+    limit: int | None = Field(default=None, description="Differing decisions that are listed, at most. All are counted.")
+
+
 class AgentStep(Answer):
     """One step of a run: a thought, a tool call and its outcome. What a history holds."""
 
@@ -782,6 +826,223 @@ class Redriven(Answer):
     meaning: str = Field(description="What happens now.")
 
 
+class ConfigurationList(Answer):
+    """A page of the configurations on the log, the newest first."""
+
+    configurations: list[ListedConfiguration] = Field(description="The configurations.")
+    next_cursor: str | None = Field(description="The parameter `cursor` of the next page; null on the last one.")
+
+
+class ListedConfiguration(Answer):
+    """A configuration, as a record put it in force."""
+
+    config_version: str = Field(description="Its version: the hash of its content.")
+    source: str = Field(description="The file that it was compiled from.")
+    applied_at: int = Field(description="When the log took it. Milliseconds since the epoch.")
+    compiled_at: int = Field(description="When it was compiled. Milliseconds since the epoch.")
+    in_force: bool = Field(description="Whether it is in force.")
+    refused: str | None = Field(description="Why services do not follow the record; null where they did.")
+    tools: int | None = Field(description="How many tools it has; null where it cannot be read.")
+
+
+class ConfigurationView(Answer):
+    """A configuration, and each rule in words."""
+
+    config_version: str = Field(description="Its version: the hash of its content.")
+    source: str = Field(description="The file that it was compiled from.")
+    applied_at: int = Field(description="When the log took it. Milliseconds since the epoch.")
+    compiled_at: int = Field(description="When it was compiled. Milliseconds since the epoch.")
+    in_force: bool = Field(description="Whether it is in force.")
+    text: str | None = Field(description="The text of its file as it is now; null where the gateway does not have the file.")
+    text_is_whole: bool = Field(description="Whether nothing is hidden in the text, so that it can be applied again.")
+    document: str | None = Field(description="The compiled configuration as JSON text, with `document=true`.")
+    groups: list[DescribedGroup] = Field(description="The groups.")
+    states: list[DescribedState] = Field(description="The states, `undefined` first.")
+    tools: list[DescribedTool] = Field(description="The tools, in the order of the file.")
+    agents: list[DescribedAgent] = Field(description="The tools that are agents.")
+    rules: list[DescribedRule] = Field(description="The rules, in words.")
+    policy: list[str] = Field(description="The policy, in words.")
+
+
+class DescribedGroup(Answer):
+    """A group."""
+
+    name: str = Field(description="The name of the group.")
+    groups: list[str] = Field(description="The groups directly within it.")
+    tools: list[str] = Field(description="The keys of the tools that a request for it covers.")
+
+
+class DescribedState(Answer):
+    """A state."""
+
+    name: str = Field(description="The name of the state.")
+    tools: list[str] = Field(description="The tools that are available in it.")
+    transitions: dict[str, str] = Field(description="By the key of the tool that leads there.")
+    reachable: bool = Field(description="Whether a run that begins in `undefined` can come to it.")
+    dead_end: bool = Field(description="Whether no tool is available in it.")
+
+
+class DescribedTool(Answer):
+    """A tool."""
+
+    key: str = Field(description="As the configuration names it.")
+    id: str = Field(description="As a model writes it.")
+    title: str = Field(description="For people.")
+    description: str = Field(description="What it does.")
+    type: str = Field(description="Its type.")
+    source: Literal["built_in", "file", "mcp", "agent"] | str = Field(description="Where it comes from.")
+    source_name: str | None = Field(description="The MCP server or the file.")
+    effect: Literal["read_only", "state_change", "external_side_effect", None] | str = Field(description="What a call changes; null where it is not known.")
+    groups: list[str] = Field(description="Its groups.")
+    available_in_states: list[str] = Field(description="The states that it is available in; `*` for every state.")
+    state: str | None = Field(description="The state after it succeeds; null for no change.")
+    connection: str | None = Field(description="The connection that its calls use.")
+    allowed: bool = Field(description="Whether the policy allows it.")
+    needs_approval: bool = Field(description="Whether its calls wait for an approval.")
+    unavailable: str | None = Field(description="Why it cannot be offered now.")
+    rules: list[str] = Field(description="The rules about it.")
+
+
+class DescribedAgent(Answer):
+    """A tool that is an agent."""
+
+    key: str = Field(description="As the configuration names it.")
+    groups: list[str] = Field(description="The groups that its runs ask for.")
+    state: str | None = Field(description="The state that they begin in.")
+    strategy: str = Field(description="How they come to their answers.")
+    max_iterations: int | None = Field(description="Null: as many as any run.")
+
+
+class DescribedRule(Answer):
+    """A rule, in words."""
+
+    name: str = Field(description="The name of the rule.")
+    words: list[str] = Field(description="A sentence for each condition; its tools are available while all hold.")
+    tools: list[str] = Field(description="The keys of the tools that it is about.")
+
+
+class ConfigurationDifferences(Answer):
+    """What a configuration has otherwise than another one."""
+
+    config_version: str = Field(description="The one.")
+    from: str | None = Field(description="The other one; null where there is none before it.")
+    changes: list[ConfigurationChange] = Field(description="What is other.")
+    left_out: int = Field(description="What was left out to keep the answer small.")
+
+
+class ConfigurationChange(Answer):
+    """One thing that is other."""
+
+    kind: Literal["tool", "group", "state", "rule", "policy", "setting"] | str = Field(description="")
+    name: str = Field(description="What it is about; of a setting, its path.")
+    change: Literal["added", "removed", "changed"] | str = Field(description="")
+    part: str | None = Field(description="Of what is changed, the part of it.")
+    before: str | None = Field(description="What was there.")
+    after: str | None = Field(description="What is there.")
+
+
+class GroupStateMatrix(Answer):
+    """Which tools a run would be offered with each group in each state."""
+
+    config_version: str = Field(description="The version of the configuration.")
+    groups: list[str] = Field(description="The groups.")
+    states: list[str] = Field(description="The states.")
+    cells: list[MatrixCell] = Field(description="Those that offer a tool, before rules, with every connection.")
+    left_out: int = Field(description="What was left out to keep the answer small.")
+
+
+class MatrixCell(Answer):
+    """A group in a state."""
+
+    group: str = Field(description="The name of the group.")
+    state: str = Field(description="The name of the state.")
+    tools: list[str] = Field(description="The keys of the offered tools.")
+
+
+class FindingList(Answer):
+    """What is legal in a configuration and worth knowing."""
+
+    config_version: str = Field(description="The version of the configuration.")
+    findings: list[ConfigurationFinding] = Field(description="The findings that follow from the configuration alone.")
+    left_out: int = Field(description="What was left out to keep the answer small.")
+
+
+class ConfigurationFinding(Answer):
+    """Something legal that an author will want to know."""
+
+    kind: str = Field(description="What it is: `dead_end`, `unreachable_tool` and others (docs/configuration.md).")
+    path: str = Field(description="Where in the file, as `tool.graph-update.group`.")
+    message: str = Field(description="A sentence.")
+    line: int | None = Field(description="The line, from 1; null where it is not known.")
+    column: int | None = Field(description="The column, from 1; null where it is not known.")
+
+
+class CheckedCandidate(Answer):
+    """What a candidate compiles to."""
+
+    ok: bool = Field(description="Whether it has no mistakes.")
+    config_version: str | None = Field(description="The version that it would have; null where it has mistakes.")
+    tools: int | None = Field(description="How many tools it has.")
+    problems: list[CandidateProblem] = Field(description="Its mistakes.")
+    findings: list[ConfigurationFinding] = Field(description="What is legal and worth knowing.")
+    left_out: int = Field(description="What was left out to keep the answer small.")
+
+
+class CandidateProblem(Answer):
+    """A mistake in a candidate."""
+
+    severity: Literal["error"] = Field(description="")
+    path: str = Field(description="Where in the file, as `tool.graph-update.group`; empty for the file as a whole.")
+    line: int | None = Field(description="The line, from 1; null where it is not known.")
+    column: int | None = Field(description="The column, from 1; null where it is not known.")
+    found: str = Field(description="What is there.")
+    write: str = Field(description="What to write instead.")
+
+
+class Explanation(Answer):
+    """Every tool’s verdict for a caller."""
+
+    config_version: str = Field(description="The version of the configuration that decided.")
+    is_candidate: bool = Field(description="Whether that is the candidate’s.")
+    state: str = Field(description="The name of the state.")
+    group: list[str] = Field(description="The groups that were asked for.")
+    fallback_groups: list[str] = Field(description="Groups that stand in for a requested one without an available tool.")
+    permitted: bool = Field(description="Whether the caller may ask for these groups.")
+    refused_groups: list[str] = Field(description="Those that it may not ask for.")
+    refusal: str | None = Field(description="Why the request would be refused.")
+    tool_choice: str | None = Field(description="What a tool_choice comes to.")
+    tools: list[ExplainedTool] = Field(description="Every tool of the configuration, in its order.")
+    warnings: list[RequestWarning] = Field(description="What is probably a mistake in the request.")
+
+
+class ExplainedTool(Answer):
+    """Whether a tool is offered, and why not."""
+
+    key: str = Field(description="As the configuration names it.")
+    id: str = Field(description="As a model writes it.")
+    offered: bool = Field(description="Whether it is offered.")
+    needs_approval: bool = Field(description="Whether a call of it would wait for an approval.")
+    authorized: bool | None = Field(description="Whether `authorization` lets the caller run it; null where that is not known here.")
+    reasons: list[ExplainedReason] = Field(description="Why it is hidden: every reason.")
+    depends_on: list[Literal["tenant", "actor", "channel", "claims", "state", "question", "load", "history"] | str] | None = Field(default=None, description="What rules about it ask for and only a run has; absent where all of it is known.")
+
+
+class ExplainedReason(Answer):
+    """Why a tool is hidden."""
+
+    code: Literal["group", "state", "policy", "tool_ids", "budget", "connection", "unavailable", "depth", "context", "time", "load", "history", "strategy"] | str = Field(description="")
+    text: str = Field(description="The same in words.")
+    opens: str = Field(description="What would open it.")
+    rules: list[ClosingRule] = Field(description="The rules that close it.")
+
+
+class ClosingRule(Answer):
+    """A rule that closes a tool."""
+
+    name: str = Field(description="The name of the rule.")
+    words: list[str] = Field(description="What it asks for.")
+
+
 class Problem(Answer):
     """Why the request got nothing (RFC 9457)."""
 
@@ -792,6 +1053,7 @@ class Problem(Answer):
     code: str = Field(description="A code for programs (docs/errors.md).")
     error: ProblemError = Field(description="Code and sentence once more.")
     not_taken: Literal["unknown_approval", "invalid_decision", "other_arguments", "too_late", "not_authenticated", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
+    problems: list[CandidateProblem] | None = Field(default=None, description="What is wrong with a candidate, with the code `invalid_configuration`.")
 
 
 class ProblemError(Answer):
@@ -1000,6 +1262,30 @@ class ListDeadLettersQuery(TypedDict, total=False):
 
     cursor: str
     """`next_cursor` of the page before."""
+
+
+class ListConfigurationsQuery(TypedDict, total=False):
+    """The query of: List configurations."""
+
+    limit: int
+    """Configurations a page, 1 to 200; 50 unless given."""
+
+    cursor: str
+    """`next_cursor` of the page before."""
+
+
+class ReadConfigurationQuery(TypedDict, total=False):
+    """The query of: Read a configuration."""
+
+    document: Literal["true", "false"]
+    """`true`: with the compiled configuration as JSON text."""
+
+
+class CompareConfigurationsQuery(TypedDict, total=False):
+    """The query of: Compare two configurations."""
+
+    from: str
+    """The version to compare with, or `current`; without it the one that was in force before."""
 
 
 for _answer in Answer.__subclasses__():

@@ -200,6 +200,76 @@ export interface SignInRenewal {
   readonly signature: string;
 }
 
+/** A candidate for a configuration. */
+export interface Candidate {
+  /** The text of a configuration file, as YAML or JSON (docs/configuration.md). */
+  readonly text: string;
+}
+
+/** A caller and its request, as far as they are known. What is left out is unknown, or none. */
+export interface ExplainRequest {
+  /** The text of a candidate, as YAML or JSON; without it the configuration in force decides. */
+  readonly text?: string | null;
+  /** The groups that are asked for; null for the default. */
+  readonly group?: readonly string[] | null;
+  /** The state; null for `undefined`. */
+  readonly state?: string | null;
+  /** The tools that the request leaves to the run, by id or key; null for all. */
+  readonly tool_ids?: readonly string[] | null;
+  /** As in a request. */
+  readonly tool_choice?: string | null;
+  /** Connections that the request names; `*` for all. */
+  readonly connections?: readonly string[] | null;
+  /** What is asked; null where that is not known. */
+  readonly question?: string | null;
+  /** The tenant; null where it is not known. */
+  readonly tenant?: string | null;
+  /** The actor, as `user:ann`; null where it is not known. */
+  readonly user?: string | null;
+  /** The subject that the actor asks for. */
+  readonly on_behalf_of?: string | null;
+  /** How the request came; null where that is not known. */
+  readonly channel?: "http" | "mcp" | "proxy" | "kafka" | null;
+  /** The claims of the credential, each as a list of values; null where they are not known. */
+  readonly claims?: Readonly<Record<string, readonly string[]>> | null;
+  /** Roles that `identity.permissions.roles` maps to the groups that the caller may ask for. */
+  readonly roles?: readonly string[] | null;
+  /** The groups that the caller may ask for, in place of its roles; null for all. */
+  readonly permitted_groups?: readonly string[] | null;
+  /** When, milliseconds since the epoch; null for now. */
+  readonly at?: number | null;
+  /** How often the run called a tool so far, by its id or key. */
+  readonly calls?: Readonly<Record<string, number>>;
+  /** Tools whose calls succeeded in the run, by id or key. */
+  readonly succeeded?: readonly string[] | null;
+  /** Tools of which an approved call ended just now, by id or key. */
+  readonly approved?: readonly string[] | null;
+  /** Whether the run answers the call of an agent. */
+  readonly nested?: boolean;
+  /** Whether the run works by a plan. */
+  readonly planned?: boolean;
+  /** Measured values by their name: calls_in_flight, call_seconds_p95, run_budget_left, or `prometheus: <query>`. */
+  readonly loads?: Readonly<Record<string, number>>;
+}
+
+/** Which recorded decisions are made again under a candidate. */
+export interface WhatIfRequest {
+  /** The text of a configuration file, as YAML or JSON (docs/configuration.md). */
+  readonly text: string;
+  /** Decided at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d; null for a day ago. */
+  readonly since?: string | null;
+  /** Decided before this time; null for now. */
+  readonly until?: string | null;
+  /** Of this tenant alone. */
+  readonly tenant?: string | null;
+  /** Of this session alone. */
+  readonly session_id?: string | null;
+  /** About this tool alone, by its id or key. */
+  readonly tool?: string | null;
+  /** Differing decisions that are listed, at most. All are counted. */
+  readonly limit?: number;
+}
+
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
 export interface AgentStep {
   /** Why the model acted so. */
@@ -1114,6 +1184,316 @@ export interface Redriven {
   readonly meaning: string;
 }
 
+/** A page of the configurations on the log, the newest first. */
+export interface ConfigurationList {
+  /** The configurations. */
+  readonly configurations: readonly ListedConfiguration[];
+  /** The parameter `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** A configuration, as a record put it in force. */
+export interface ListedConfiguration {
+  /** Its version: the hash of its content. */
+  readonly config_version: string;
+  /** The file that it was compiled from. */
+  readonly source: string;
+  /** When the log took it. Milliseconds since the epoch. */
+  readonly applied_at: number;
+  /** When it was compiled. Milliseconds since the epoch. */
+  readonly compiled_at: number;
+  /** Whether it is in force. */
+  readonly in_force: boolean;
+  /** Why services do not follow the record; null where they did. */
+  readonly refused: string | null;
+  /** How many tools it has; null where it cannot be read. */
+  readonly tools: number | null;
+}
+
+/** A configuration, and each rule in words. */
+export interface ConfigurationView {
+  /** Its version: the hash of its content. */
+  readonly config_version: string;
+  /** The file that it was compiled from. */
+  readonly source: string;
+  /** When the log took it. Milliseconds since the epoch. */
+  readonly applied_at: number;
+  /** When it was compiled. Milliseconds since the epoch. */
+  readonly compiled_at: number;
+  /** Whether it is in force. */
+  readonly in_force: boolean;
+  /** The text of its file as it is now; null where the gateway does not have the file. */
+  readonly text: string | null;
+  /** Whether nothing is hidden in the text, so that it can be applied again. */
+  readonly text_is_whole: boolean;
+  /** The compiled configuration as JSON text, with `document=true`. */
+  readonly document: string | null;
+  /** The groups. */
+  readonly groups: readonly DescribedGroup[];
+  /** The states, `undefined` first. */
+  readonly states: readonly DescribedState[];
+  /** The tools, in the order of the file. */
+  readonly tools: readonly DescribedTool[];
+  /** The tools that are agents. */
+  readonly agents: readonly DescribedAgent[];
+  /** The rules, in words. */
+  readonly rules: readonly DescribedRule[];
+  /** The policy, in words. */
+  readonly policy: readonly string[];
+}
+
+/** A group. */
+export interface DescribedGroup {
+  /** The name of the group. */
+  readonly name: string;
+  /** The groups directly within it. */
+  readonly groups: readonly string[];
+  /** The keys of the tools that a request for it covers. */
+  readonly tools: readonly string[];
+}
+
+/** A state. */
+export interface DescribedState {
+  /** The name of the state. */
+  readonly name: string;
+  /** The tools that are available in it. */
+  readonly tools: readonly string[];
+  /** By the key of the tool that leads there. */
+  readonly transitions: Readonly<Record<string, string>>;
+  /** Whether a run that begins in `undefined` can come to it. */
+  readonly reachable: boolean;
+  /** Whether no tool is available in it. */
+  readonly dead_end: boolean;
+}
+
+/** A tool. */
+export interface DescribedTool {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** As a model writes it. */
+  readonly id: string;
+  /** For people. */
+  readonly title: string;
+  /** What it does. */
+  readonly description: string;
+  /** Its type. */
+  readonly type: string;
+  /** Where it comes from. */
+  readonly source: "built_in" | "file" | "mcp" | "agent";
+  /** The MCP server or the file. */
+  readonly source_name: string | null;
+  /** What a call changes; null where it is not known. */
+  readonly effect: "read_only" | "state_change" | "external_side_effect" | null;
+  /** Its groups. */
+  readonly groups: readonly string[];
+  /** The states that it is available in; `*` for every state. */
+  readonly available_in_states: readonly string[];
+  /** The state after it succeeds; null for no change. */
+  readonly state: string | null;
+  /** The connection that its calls use. */
+  readonly connection: string | null;
+  /** Whether the policy allows it. */
+  readonly allowed: boolean;
+  /** Whether its calls wait for an approval. */
+  readonly needs_approval: boolean;
+  /** Why it cannot be offered now. */
+  readonly unavailable: string | null;
+  /** The rules about it. */
+  readonly rules: readonly string[];
+}
+
+/** A tool that is an agent. */
+export interface DescribedAgent {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** The groups that its runs ask for. */
+  readonly groups: readonly string[];
+  /** The state that they begin in. */
+  readonly state: string | null;
+  /** How they come to their answers. */
+  readonly strategy: string;
+  /** Null: as many as any run. */
+  readonly max_iterations: number | null;
+}
+
+/** A rule, in words. */
+export interface DescribedRule {
+  /** The name of the rule. */
+  readonly name: string;
+  /** A sentence for each condition; its tools are available while all hold. */
+  readonly words: readonly string[];
+  /** The keys of the tools that it is about. */
+  readonly tools: readonly string[];
+}
+
+/** What a configuration has otherwise than another one. */
+export interface ConfigurationDifferences {
+  /** The one. */
+  readonly config_version: string;
+  /** The other one; null where there is none before it. */
+  readonly from: string | null;
+  /** What is other. */
+  readonly changes: readonly ConfigurationChange[];
+  /** What was left out to keep the answer small. */
+  readonly left_out: number;
+}
+
+/** One thing that is other. */
+export interface ConfigurationChange {
+  readonly kind: "tool" | "group" | "state" | "rule" | "policy" | "setting";
+  /** What it is about; of a setting, its path. */
+  readonly name: string;
+  readonly change: "added" | "removed" | "changed";
+  /** Of what is changed, the part of it. */
+  readonly part: string | null;
+  /** What was there. */
+  readonly before: string | null;
+  /** What is there. */
+  readonly after: string | null;
+}
+
+/** Which tools a run would be offered with each group in each state. */
+export interface GroupStateMatrix {
+  /** The version of the configuration. */
+  readonly config_version: string;
+  /** The groups. */
+  readonly groups: readonly string[];
+  /** The states. */
+  readonly states: readonly string[];
+  /** Those that offer a tool, before rules, with every connection. */
+  readonly cells: readonly MatrixCell[];
+  /** What was left out to keep the answer small. */
+  readonly left_out: number;
+}
+
+/** A group in a state. */
+export interface MatrixCell {
+  /** The name of the group. */
+  readonly group: string;
+  /** The name of the state. */
+  readonly state: string;
+  /** The keys of the offered tools. */
+  readonly tools: readonly string[];
+}
+
+/** What is legal in a configuration and worth knowing. */
+export interface FindingList {
+  /** The version of the configuration. */
+  readonly config_version: string;
+  /** The findings that follow from the configuration alone. */
+  readonly findings: readonly ConfigurationFinding[];
+  /** What was left out to keep the answer small. */
+  readonly left_out: number;
+}
+
+/** Something legal that an author will want to know. */
+export interface ConfigurationFinding {
+  /** What it is: `dead_end`, `unreachable_tool` and others (docs/configuration.md). */
+  readonly kind: string;
+  /** Where in the file, as `tool.graph-update.group`. */
+  readonly path: string;
+  /** A sentence. */
+  readonly message: string;
+  /** The line, from 1; null where it is not known. */
+  readonly line: number | null;
+  /** The column, from 1; null where it is not known. */
+  readonly column: number | null;
+}
+
+/** What a candidate compiles to. */
+export interface CheckedCandidate {
+  /** Whether it has no mistakes. */
+  readonly ok: boolean;
+  /** The version that it would have; null where it has mistakes. */
+  readonly config_version: string | null;
+  /** How many tools it has. */
+  readonly tools: number | null;
+  /** Its mistakes. */
+  readonly problems: readonly CandidateProblem[];
+  /** What is legal and worth knowing. */
+  readonly findings: readonly ConfigurationFinding[];
+  /** What was left out to keep the answer small. */
+  readonly left_out: number;
+}
+
+/** A mistake in a candidate. */
+export interface CandidateProblem {
+  readonly severity: "error";
+  /** Where in the file, as `tool.graph-update.group`; empty for the file as a whole. */
+  readonly path: string;
+  /** The line, from 1; null where it is not known. */
+  readonly line: number | null;
+  /** The column, from 1; null where it is not known. */
+  readonly column: number | null;
+  /** What is there. */
+  readonly found: string;
+  /** What to write instead. */
+  readonly write: string;
+}
+
+/** Every tool’s verdict for a caller. */
+export interface Explanation {
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** Whether that is the candidate’s. */
+  readonly is_candidate: boolean;
+  /** The name of the state. */
+  readonly state: string;
+  /** The groups that were asked for. */
+  readonly group: readonly string[];
+  /** Groups that stand in for a requested one without an available tool. */
+  readonly fallback_groups: readonly string[];
+  /** Whether the caller may ask for these groups. */
+  readonly permitted: boolean;
+  /** Those that it may not ask for. */
+  readonly refused_groups: readonly string[];
+  /** Why the request would be refused. */
+  readonly refusal: string | null;
+  /** What a tool_choice comes to. */
+  readonly tool_choice: string | null;
+  /** Every tool of the configuration, in its order. */
+  readonly tools: readonly ExplainedTool[];
+  /** What is probably a mistake in the request. */
+  readonly warnings: readonly RequestWarning[];
+}
+
+/** Whether a tool is offered, and why not. */
+export interface ExplainedTool {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** As a model writes it. */
+  readonly id: string;
+  /** Whether it is offered. */
+  readonly offered: boolean;
+  /** Whether a call of it would wait for an approval. */
+  readonly needs_approval: boolean;
+  /** Whether `authorization` lets the caller run it; null where that is not known here. */
+  readonly authorized: boolean | null;
+  /** Why it is hidden: every reason. */
+  readonly reasons: readonly ExplainedReason[];
+  /** What rules about it ask for and only a run has; absent where all of it is known. */
+  readonly depends_on?: readonly ("tenant" | "actor" | "channel" | "claims" | "state" | "question" | "load" | "history")[];
+}
+
+/** Why a tool is hidden. */
+export interface ExplainedReason {
+  readonly code: "group" | "state" | "policy" | "tool_ids" | "budget" | "connection" | "unavailable" | "depth" | "context" | "time" | "load" | "history" | "strategy";
+  /** The same in words. */
+  readonly text: string;
+  /** What would open it. */
+  readonly opens: string;
+  /** The rules that close it. */
+  readonly rules: readonly ClosingRule[];
+}
+
+/** A rule that closes a tool. */
+export interface ClosingRule {
+  /** The name of the rule. */
+  readonly name: string;
+  /** What it asks for. */
+  readonly words: readonly string[];
+}
+
 /** Why the request got nothing (RFC 9457). */
 export interface Problem {
   /** Where the code is explained: a reference from the gateway’s address. */
@@ -1130,6 +1510,8 @@ export interface Problem {
   readonly error: ProblemError;
   /** Why a decision does not count, with the code `decision_not_taken`. */
   readonly not_taken?: "unknown_approval" | "invalid_decision" | "other_arguments" | "too_late" | "not_authenticated" | "not_an_approver" | "own_call" | "already_decided";
+  /** What is wrong with a candidate, with the code `invalid_configuration`. */
+  readonly problems?: readonly CandidateProblem[];
 }
 
 /** A code for programs and a sentence for people. */
@@ -1288,4 +1670,24 @@ export interface ListDeadLettersQuery {
   readonly limit?: number;
   /** `next_cursor` of the page before. */
   readonly cursor?: string;
+}
+
+/** The query of: List configurations. */
+export interface ListConfigurationsQuery {
+  /** Configurations a page, 1 to 200; 50 unless given. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** The query of: Read a configuration. */
+export interface ReadConfigurationQuery {
+  /** `true`: with the compiled configuration as JSON text. */
+  readonly document?: "true" | "false";
+}
+
+/** The query of: Compare two configurations. */
+export interface CompareConfigurationsQuery {
+  /** The version to compare with, or `current`; without it the one that was in force before. */
+  readonly from?: string;
 }

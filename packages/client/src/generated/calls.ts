@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, ConsoleAbout, DeadLetter, DeadLetterList, GroupList, ListApprovalsQuery, ListAuditQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedDeadLetter, Me, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -151,6 +151,48 @@ export class Console {
   }
 }
 
+export class Configurations {
+  constructor(protected readonly transport: Transport) {}
+
+  /** Every configuration that was put in force, the newest first. For operators. */
+  list(query: Omit<ListConfigurationsQuery, 'cursor'> = {}, options: CallOptions = {}): Pages<ListedConfiguration> {
+    return new Pages(async (cursor) => {
+      const { configurations: items, next_cursor: next } = await this.transport.json<ConfigurationList>({ path: '/v1/configurations', query: { ...query, cursor }, isRepeatable: true, ...options });
+      return { items, next };
+    });
+  }
+
+  /** Its groups, states, tools and agents, and each rule in words. For operators. */
+  get(configVersion: string, query: ReadConfigurationQuery = {}, options: CallOptions = {}): Promise<ConfigurationView> {
+    return this.transport.json<ConfigurationView>({ path: `/v1/configurations/${encodeURIComponent(configVersion)}`, query, isRepeatable: true, ...options });
+  }
+
+  /** What the configuration has otherwise than another one, with before and after. For operators. */
+  diff(configVersion: string, query: CompareConfigurationsQuery = {}, options: CallOptions = {}): Promise<ConfigurationDifferences> {
+    return this.transport.json<ConfigurationDifferences>({ path: `/v1/configurations/${encodeURIComponent(configVersion)}/diff`, query, isRepeatable: true, ...options });
+  }
+
+  /** For each group and state the tools that a run is offered, before rules about more than that. For operators. */
+  matrix(configVersion: string, options: CallOptions = {}): Promise<GroupStateMatrix> {
+    return this.transport.json<GroupStateMatrix>({ path: `/v1/configurations/${encodeURIComponent(configVersion)}/matrix`, isRepeatable: true, ...options });
+  }
+
+  /** Dead ends, tools that no run reaches, tools without an approval and others. For operators. */
+  findings(configVersion: string, options: CallOptions = {}): Promise<FindingList> {
+    return this.transport.json<FindingList>({ path: `/v1/configurations/${encodeURIComponent(configVersion)}/findings`, isRepeatable: true, ...options });
+  }
+
+  /** Compiles a text and says what is wrong with it and where. Nothing is stored, and no server is asked: MCP tools count as the configuration in force has them. For operators. */
+  check(body: Candidate, options: CallOptions = {}): Promise<CheckedCandidate> {
+    return this.transport.json<CheckedCandidate>({ method: 'POST', path: '/v1/configurations/check', body, isRepeatable: true, ...options });
+  }
+
+  /** Whether each tool is offered to a request of this caller, every reason why not, and what would open it, by the configuration in force or a candidate. For operators. */
+  explain(body: ExplainRequest, options: CallOptions = {}): Promise<Explanation> {
+    return this.transport.json<Explanation>({ method: 'POST', path: '/v1/explain', body, isRepeatable: true, ...options });
+  }
+}
+
 /** The resources that nothing is written for by hand. */
 export class Resources {
   readonly sessions: Sessions;
@@ -158,6 +200,7 @@ export class Resources {
   readonly deadLetters: DeadLetters;
   readonly callers: Callers;
   readonly console: Console;
+  readonly configurations: Configurations;
 
   constructor(transport: Transport) {
     this.sessions = new Sessions(transport);
@@ -165,5 +208,6 @@ export class Resources {
     this.deadLetters = new DeadLetters(transport);
     this.callers = new Callers(transport);
     this.console = new Console(transport);
+    this.configurations = new Configurations(transport);
   }
 }
