@@ -15,7 +15,10 @@ interface Asked {
   readonly body: unknown;
 }
 
-export const ann: Me = { tenant_id: 'acme', user: 'user:ann', groups: [], is_operator: false, is_approver: true };
+export const ann: Me = {
+  ...{ tenant: 'acme', user: 'user:ann', on_behalf_of: null, identity: 'jwt', groups: ['*'], connections: [] },
+  ...{ is_operator: false, is_approver: true, is_auditor: false, expires_at: null },
+};
 export const operator: Me = { ...ann, user: 'user:olga', is_operator: true };
 
 /** A refusal as the gateway writes it. */
@@ -52,7 +55,14 @@ export function show(path: string, answers: Answers, me: Me = ann): { readonly a
     const given = await answer({ url, body });
     return given instanceof Response ? given : Response.json(given);
   }) as typeof fetch;
-  const information = { version: '1.0.0', sign_in: { kind: 'local' as const }, bus: 'embedded' as const };
+  const information = {
+    version: '1.0.0',
+    identity: 'none',
+    sign_in: ['local' as const],
+    oidc: null,
+    bus: 'embedded' as const,
+    docs: '/docs',
+  };
   // One of its own: the last page’s may be in the middle of a way that nobody sees any more.
   const own = createRouter({ ...router.options, history: createMemoryHistory({ initialEntries: [path] }) });
   render(

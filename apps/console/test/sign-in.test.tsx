@@ -4,15 +4,17 @@ import { act, cleanup, render, screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { SessionProvider } from '../src/session/session-provider.js';
 import { session } from '../src/session/session.js';
-import { problem } from './page.js';
+import { ann as me, problem } from './page.js';
 
-const information = { version: '0.1.0', sign_in: { kind: 'token' }, bus: 'kafka' };
-const me = { tenant_id: 'acme', user: 'ada', groups: ['read-only'], is_operator: false, is_approver: false };
+const information = {
+  ...{ version: '0.1.0', identity: 'jwt', sign_in: ['token', 'api_key'], oidc: null, bus: 'kafka', docs: '/docs' },
+};
 
 /** Answers by path what the page asks for before anybody is signed in; gives the paths asked. */
 function gatewayWith(me: () => Response): readonly string[] {
   const asked: string[] = [];
-  globalThis.fetch = (async (path: string) => {
+  globalThis.fetch = (async (url: string) => {
+    const path = new URL(url).pathname;
     asked.push(path);
     return path === '/v1/console' ? Response.json(information) : me();
   }) as typeof fetch;

@@ -71,9 +71,9 @@ export function Shell() {
             </ul>
           </nav>
           <div className={css['foot']}>
-            <div className={css['who']} title={`Tenant ${me.tenant_id}`}>
+            <div className={css['who']} title={`Tenant ${me.tenant}`}>
               <strong>{me.user}</strong>
-              <span>{me.is_operator ? `operator · ${me.tenant_id}` : me.tenant_id}</span>
+              <span>{me.is_operator ? `operator · ${me.tenant}` : me.tenant}</span>
             </div>
             <div className={css['buttons']}>
               <ThemeButton />

@@ -8,19 +8,19 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 
 interface Kept {
   readonly privateKey: CryptoKey;
-  readonly publicKey: JsonWebKey;
+  readonly publicKey: Readonly<Record<string, unknown>>;
 }
 
-/** Null where the browser gives none: pages over plain HTTP from another machine, some private windows. */
-export async function consoleKey(): Promise<{ readonly publicKey: JsonWebKey } | null> {
+/** Its public part; null where the browser gives none: over plain HTTP from another machine, in some private windows. */
+export async function consoleKey(): Promise<Readonly<Record<string, unknown>> | null> {
   try {
     const found = await read<Kept>('key');
-    if (found !== undefined) return found;
+    if (found !== undefined) return found.publicKey;
     const pair = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
     const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey);
-    const made: Kept = { privateKey: pair.privateKey, publicKey: { kty, crv, x, y } as JsonWebKey };
+    const made: Kept = { privateKey: pair.privateKey, publicKey: { kty, crv, x, y } };
     await write('key', made);
-    return made;
+    return made.publicKey;
   } catch {
     return null;
   }
@@ -39,12 +39,12 @@ export async function rememberedSession(): Promise<string | null> {
   }
 }
 
-/** The time, and the key’s signature over its text in milliseconds: base64url of r and s, as WebCrypto gives it. */
-export async function signedTime(): Promise<{ readonly at: number; readonly signature: string }> {
+/** The time in milliseconds, and the key’s signature over the session and it: r and s, as WebCrypto gives them. */
+export async function signedTime(session: string): Promise<{ readonly at: number; readonly signature: string }> {
   const key = await read<Kept>('key');
   if (key === undefined) throw new Error('This browser has no key to sign in by.');
   const at = Date.now();
-  const bytes = new TextEncoder().encode(String(at));
+  const bytes = new TextEncoder().encode(`${session}.${at}`);
   const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key.privateKey, bytes);
   return { at, signature: base64url(new Uint8Array(signature)) };
 }

@@ -1,11 +1,4 @@
-/** The public client of this page at the issuer, as the configuration names it. */
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly client_id: string;
-  readonly scopes: string;
-  /** What the access token shall be for, where the issuer wants it named (RFC 8707). */
-  readonly resource?: string | null;
-}
+import type { ConsoleClient } from '@sluice/client';
 
 interface SignedIn {
   readonly token: string;
@@ -19,14 +12,14 @@ const marker = 'sluice-signed-in-at-issuer';
  * Authorization code with PKCE. `redirect` leaves the page for the issuer. `resume` finishes such a sign-in where the
  * address has its code, goes to the issuer again where this tab was signed in, and else gives null.
  */
-export async function oidcSignIn(settings: OidcSettings, how: 'redirect' | 'resume'): Promise<SignedIn | null> {
+export async function oidcSignIn(settings: ConsoleClient, how: 'redirect' | 'resume'): Promise<SignedIn | null> {
   const { InMemoryWebStorage, UserManager, WebStorageStateStore } = await import('oidc-client-ts');
   const manager = new UserManager({
     authority: settings.issuer,
     client_id: settings.client_id,
     redirect_uri: `${window.location.origin}/`,
-    scope: settings.scopes,
-    ...(settings.resource ? { resource: settings.resource } : {}),
+    scope: settings.scopes.join(' '),
+    ...(settings.resource === null ? {} : { resource: settings.resource }),
     // Only what the code belongs to is kept while the person is at the issuer; tokens stay in memory.
     stateStore: new WebStorageStateStore({ store: window.sessionStorage }),
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import { queries } from '../data/queries.js';
 import { Problem } from '../ui/states.js';
 import { session } from './session.js';
-import type { ConsoleInformation, Me } from './session.js';
+import type { ConsoleAbout, Me } from '@sluice/client';
 import { SignInPage } from './sign-in-page.js';
 
 interface SignedIn {
-  readonly information: ConsoleInformation;
+  readonly information: ConsoleAbout;
   readonly me: Me;
 }
 

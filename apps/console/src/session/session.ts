@@ -1,32 +1,15 @@
-import { consoleKey, forgetKey, rememberSession, rememberedSession, signedTime } from './device-key.js';
+import { Sluice } from '@sluice/client';
+import type { ConsoleAbout, Me } from '@sluice/client';
+import { consoleKey, forgetKey, rememberedSession, rememberSession, signedTime } from './device-key.js';
 import { oidcSignIn } from './oidc.js';
-import type { OidcSettings } from './oidc.js';
 
-/** What the gateway says of itself before a person is signed in (`GET /v1/console`). */
-export interface ConsoleInformation {
-  readonly version: string;
-  readonly sign_in: {
-    /** `local`: by a one-time link; `oidc`: at the issuer; `token`: by a token or an API key that is pasted. */
-    readonly kind: 'local' | 'oidc' | 'token';
-    readonly oidc?: OidcSettings | null;
-  };
-  readonly bus: 'embedded' | 'kafka';
-}
-
-/** Who is signed in (`GET /v1/me`). */
-export interface Me {
-  readonly tenant_id: string;
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly is_operator: boolean;
-  readonly is_approver: boolean;
-}
+export type { Me };
 
 type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'unreachable'; readonly message: string }
-  | { readonly kind: 'signed-out'; readonly information: ConsoleInformation; readonly message: string | null }
-  | { readonly kind: 'signed-in'; readonly information: ConsoleInformation; readonly me: Me };
+  | { readonly kind: 'signed-out'; readonly information: ConsoleAbout; readonly message: string | null }
+  | { readonly kind: 'signed-in'; readonly information: ConsoleAbout; readonly me: Me };
 
 interface SignedIn {
   readonly token: string;
@@ -45,7 +28,7 @@ const retryMs = 2_000;
 export class Session {
   private current: SessionState = { kind: 'starting' };
   private signedIn: SignedIn | null = null;
-  private information: ConsoleInformation | null = null;
+  private information: ConsoleAbout | null = null;
   private renew: (() => Promise<SignedIn>) | null = null;
   private renewing: Promise<SignedIn> | null = null;
   private readonly listeners = new Set<() => void>();
@@ -78,7 +61,7 @@ export class Session {
     const code = takeCode();
     for (;;) {
       try {
-        this.information = await ask<ConsoleInformation>('/v1/console');
+        this.information = await clientWith().console.get();
         break;
       } catch (error) {
         this.set({ kind: 'unreachable', message: sentence(error) });
@@ -87,9 +70,9 @@ export class Session {
     }
     try {
       if (code !== null) return await this.signInByLink(code);
-      const { kind, oidc } = this.information.sign_in;
-      if (kind === 'oidc' && oidc) return await this.resume(() => oidcSignIn(oidc, 'resume'));
-      if (kind === 'local') return await this.resume(renewedByKey);
+      const { sign_in: ways, oidc } = this.information;
+      if (oidc !== null) return await this.resume(() => oidcSignIn(oidc, 'resume'));
+      if (ways.includes('local')) return await this.resume(renewedByKey);
       this.signOut();
     } catch (error) {
       this.signOut(sentence(error));
@@ -98,10 +81,7 @@ export class Session {
 
   async signInByLink(code: string): Promise<void> {
     const key = await consoleKey();
-    const answer = await ask<{ token: string; expires_at: number; session: string | null }>('/v1/console/sign-in', {
-      code,
-      public_key: key?.publicKey ?? null,
-    });
+    const answer = await clientWith().console.signIn({ code, public_key: key });
     if (answer.session !== null) await rememberSession(answer.session);
     await this.enter({ token: answer.token, expiresAt: answer.expires_at }, renewedByKeyOrFail);
   }
@@ -113,7 +93,7 @@ export class Session {
 
   /** Leaves the page for the issuer. */
   async signInAtIssuer(): Promise<void> {
-    const oidc = this.information?.sign_in.oidc;
+    const oidc = this.information?.oidc;
     if (!oidc) throw new Error('This gateway names no issuer to sign in at.');
     await oidcSignIn(oidc, 'redirect');
   }
@@ -146,7 +126,7 @@ export class Session {
   }
 
   private async enter(signedIn: SignedIn, renew: (() => Promise<SignedIn>) | null): Promise<void> {
-    const me = await ask<Me>('/v1/me', undefined, signedIn.token);
+    const me = await clientWith(signedIn.token).callers.me();
     this.signedIn = signedIn;
     this.renew = renew;
     if (this.information !== null) this.set({ kind: 'signed-in', information: this.information, me });
@@ -171,12 +151,7 @@ function takeCode(): string | null {
 async function renewedByKey(): Promise<SignedIn | null> {
   const remembered = await rememberedSession();
   if (remembered === null) return null;
-  const { at, signature } = await signedTime();
-  const answer = await ask<{ token: string; expires_at: number }>('/v1/console/renew', {
-    session: remembered,
-    at,
-    signature,
-  });
+  const answer = await clientWith().console.renew({ session: remembered, ...(await signedTime(remembered)) });
   return { token: answer.token, expiresAt: answer.expires_at };
 }
 
@@ -186,20 +161,9 @@ async function renewedByKeyOrFail(): Promise<SignedIn> {
   return renewed;
 }
 
-/** A request before the client has a credential; throws an error with the gateway’s sentence. */
-async function ask<T>(path: string, body?: unknown, token?: string): Promise<T> {
-  const response = await fetch(path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (response.ok) return (await response.json()) as T;
-  const problem = (await response.json().catch(() => null)) as { readonly detail?: string } | null;
-  throw new Error(problem?.detail ?? `The gateway answered ${response.status}.`);
+/** The gateway, asked once, before there is a person to ask as (`data/client.ts`). */
+function clientWith(token?: string): Sluice {
+  return new Sluice({ url: window.location.origin, token, retries: 0 });
 }
 
 function sentence(error: unknown): string {

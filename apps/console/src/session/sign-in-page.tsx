@@ -1,14 +1,14 @@
+import type { ConsoleAbout } from '@sluice/client';
 import { useState } from 'react';
 import type { FormEvent } from 'react';
 import { Button } from '../ui/button.js';
 import { TextField } from '../ui/field.js';
 import { Note } from '../ui/states.js';
 import { session } from './session.js';
-import type { ConsoleInformation } from './session.js';
 import css from './sign-in-page.module.css';
 
 interface Props {
-  readonly information: ConsoleInformation;
+  readonly information: ConsoleAbout;
   readonly message: string | null;
 }
 
@@ -17,7 +17,8 @@ export function SignInPage({ information, message }: Props) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState(message);
   const [busy, setBusy] = useState(false);
-  const { kind } = information.sign_in;
+  const { oidc } = information;
+  const isLocal = information.sign_in.includes('local');
 
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     setBusy(true);
@@ -41,12 +42,12 @@ export function SignInPage({ information, message }: Props) {
       <div className={css['card']}>
         <h1>Sign in to Sluice</h1>
         {problem !== null && <Note tone="bad">{problem}</Note>}
-        {kind === 'oidc' && (
+        {oidc !== null && (
           <Button tone="primary" isDisabled={busy} onPress={() => void attempt(() => session.signInAtIssuer())}>
-            Sign in at {new URL(information.sign_in.oidc?.issuer ?? window.location.origin).host}
+            Sign in at {new URL(oidc.issuer).host}
           </Button>
         )}
-        {kind === 'local' && (
+        {isLocal && (
           <p>
             <code>npm start</code> prints a link that signs this browser in, once. For another one run{' '}
             <code>npx sluice console</code> where Sluice runs, and open it, or paste it here.
@@ -54,18 +55,24 @@ export function SignInPage({ information, message }: Props) {
         )}
         <form onSubmit={submit} className={css['form']}>
           <TextField
-            label={kind === 'local' ? 'Link or local secret' : 'Token or API key'}
+            label={labelOf(information)}
             type="password"
             value={text}
             onChange={setText}
             description="It is kept in the memory of this page alone."
             isRequired
           />
-          <Button type="submit" tone={kind === 'oidc' ? 'plain' : 'primary'} isDisabled={busy || text.trim() === ''}>
+          <Button type="submit" tone={oidc === null ? 'primary' : 'plain'} isDisabled={busy || text.trim() === ''}>
             Sign in
           </Button>
         </form>
       </div>
     </main>
   );
+}
+
+function labelOf({ sign_in: ways }: ConsoleAbout): string {
+  if (ways.includes('local')) return 'Link or local secret';
+  if (!ways.includes('api_key')) return 'Token';
+  return ways.includes('token') ? 'Token or API key' : 'API key';
 }
