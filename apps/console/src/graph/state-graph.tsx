@@ -1,0 +1,109 @@
+import '@xyflow/react/dist/base.css';
+import { BaseEdge, Controls, EdgeLabelRenderer, Handle, MarkerType, Position, ReactFlow } from '@xyflow/react';
+import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
+import { useMemo } from 'react';
+import { pathThrough, placeStates, wayLabel } from './layout.js';
+import type { GraphState, PlacedWay } from './layout.js';
+import css from './state-graph.module.css';
+
+/** How a state is marked, beside its name. */
+export interface StateMark {
+  readonly tone: 'plain' | 'bad' | 'warn' | 'accent';
+  readonly note: string;
+}
+
+interface Props {
+  readonly states: readonly GraphState[];
+  readonly markOf: (name: string) => StateMark | null;
+  /** Whether a way is drawn as one that was taken. */
+  readonly isTaken?: (from: string, to: string) => boolean;
+  readonly label: string;
+}
+
+/** More states than this are a list and no graph. */
+export const mostStates = 150;
+
+type StateNode = Node<{ readonly state: GraphState; readonly mark: StateMark | null }, 'state'>;
+type WayEdge = Edge<{ readonly way: PlacedWay; readonly isTaken: boolean }, 'way'>;
+
+/** The states and which tools lead from one to the other. It is a picture: what it says stands in a table beside it. */
+export function StateGraph({ states, markOf, isTaken = () => false, label }: Props) {
+  const direction = window.matchMedia('(max-width: 720px)').matches ? 'down' : 'right';
+  const placed = useMemo(() => placeStates(states, direction), [states, direction]);
+  const nodes = placed.states.map(
+    ({ state, x, y, width, height }): StateNode => ({
+      ...{ id: state.name, type: 'state', position: { x, y }, width, height },
+      data: { state, mark: markOf(state.name) },
+    }),
+  );
+  const edges = placed.ways.map((way): WayEdge => {
+    const taken = isTaken(way.from, way.to);
+    const color = taken ? 'var(--accent)' : 'var(--line-strong)';
+    return {
+      ...{ id: `${way.from} → ${way.to}`, type: 'way', source: way.from, target: way.to },
+      data: { way, isTaken: taken },
+      markerEnd: { type: MarkerType.ArrowClosed, color, width: 18, height: 18 },
+    };
+  });
+  return (
+    <div className={css['graph']} role="img" aria-label={label}>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        fitView
+        fitViewOptions={{ maxZoom: 1, padding: 0.08 }}
+        minZoom={0.1}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        zoomOnScroll={false}
+        preventScrolling={false}
+        proOptions={{ hideAttribution: true }}
+      >
+        <Controls showInteractive={false} />
+      </ReactFlow>
+    </div>
+  );
+}
+
+const nodeTypes = { state: StateBox };
+const edgeTypes = { way: Way };
+
+function StateBox({ data: { state, mark } }: NodeProps<StateNode>) {
+  return (
+    <div className={`${css['state']} ${css[mark?.tone ?? 'plain']}`} title={state.name}>
+      <Handle type="target" position={Position.Left} isConnectable={false} className={css['handle'] ?? ''} />
+      <strong>{state.name}</strong>
+      <span>{mark?.note ?? (state.tools.length === 1 ? '1 tool' : `${state.tools.length} tools`)}</span>
+      <Handle type="source" position={Position.Right} isConnectable={false} className={css['handle'] ?? ''} />
+    </div>
+  );
+}
+
+function Way({ data, markerEnd }: EdgeProps<WayEdge>) {
+  if (data === undefined) return null;
+  const { way, isTaken } = data;
+  const { x, y } = way.label;
+  return (
+    <>
+      <BaseEdge
+        path={pathThrough(way.points)}
+        {...(markerEnd === undefined ? {} : { markerEnd })}
+        className={css[isTaken ? 'taken' : 'way'] ?? ''}
+      />
+      <EdgeLabelRenderer>
+        <span
+          className={css['label']}
+          style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+          title={way.tools.join(', ')}
+        >
+          {wayLabel(way.tools)}
+        </span>
+      </EdgeLabelRenderer>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { useState } from 'react';
+import { Button } from '../../../ui/button.js';
+import { Command } from '../../../ui/json.js';
+import { Card, Row } from '../../../ui/page.js';
+import { Note } from '../../../ui/states.js';
+
+const fileName = 'candidate.yaml';
+
+/** Takes the candidate along: as a file, with the command that puts it in force. */
+export function TakeCandidate({ text, isOk }: { readonly text: string; readonly isOk: boolean }) {
+  const [wasSaved, setWasSaved] = useState(false);
+  const save = (): void => {
+    const address = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
+    const link = document.createElement('a');
+    link.href = address;
+    link.download = fileName;
+    link.click();
+    URL.revokeObjectURL(address);
+    setWasSaved(true);
+  };
+  return (
+    <Card title="Put it in force">
+      <p>Nothing here changes what is in force. Save the file, look at its changes once more, and apply it:</p>
+      <Row>
+        <Button onPress={save}>Save {fileName}</Button>
+        {wasSaved && <span role="status">Saved.</span>}
+      </Row>
+      <Command text={`npx sluice config apply ${fileName}`} />
+      {!isOk && <Note tone="warn">It has mistakes; the command would refuse it.</Note>}
+    </Card>
+  );
+}
