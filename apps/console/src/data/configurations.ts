@@ -4,7 +4,7 @@ import { sluice } from './client.js';
 
 const key = 'configurations';
 /** So many of the versions on the log a page shows. */
-const shownVersions = 200;
+export const shownVersions = 200;
 
 /** A version of the configuration with its rules in words; `current` is the one in force. */
 export const configurationQuery = (version = 'current') =>

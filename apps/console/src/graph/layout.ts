@@ -9,7 +9,7 @@ export interface GraphState {
   readonly transitions: Readonly<Record<string, string>>;
 }
 
-export interface PlacedState {
+interface PlacedState {
   readonly state: GraphState;
   readonly x: number;
   readonly y: number;
@@ -33,6 +33,13 @@ interface Point {
   readonly y: number;
 }
 
+export interface Placed {
+  readonly states: readonly PlacedState[];
+  readonly ways: readonly PlacedWay[];
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Pixels of a letter, about. */
 const letter = 7.4;
 const shownTools = 2;
@@ -44,10 +51,7 @@ export function wayLabel(tools: readonly string[]): string {
 }
 
 /** Places states and the ways between them so that few lines cross; `down` for narrow screens. */
-export function placeStates(
-  states: readonly GraphState[],
-  direction: 'right' | 'down',
-): { readonly states: readonly PlacedState[]; readonly ways: readonly PlacedWay[] } {
+export function placeStates(states: readonly GraphState[], direction: 'right' | 'down'): Placed {
   const graph = new graphlib.Graph({ directed: true });
   graph.setGraph({ rankdir: direction === 'right' ? 'LR' : 'TB', nodesep: 36, ranksep: 44, edgesep: 18 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -64,7 +68,9 @@ export function placeStates(
     }
   }
   placeAll(graph);
+  const { width = 0, height = 0 } = graph.graph() as Partial<Box>;
   return {
+    ...{ width, height },
     states: states.map((state) => {
       const { x, y, width, height } = graph.node(state.name) as Required<Box>;
       return { state, x: x - width / 2, y: y - height / 2, width, height };

@@ -3,7 +3,7 @@ import { BaseEdge, Controls, EdgeLabelRenderer, Handle, MarkerType, Position, Re
 import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
 import { useMemo } from 'react';
 import { pathThrough, placeStates, wayLabel } from './layout.js';
-import type { GraphState, PlacedWay } from './layout.js';
+import type { GraphState, Placed, PlacedWay } from './layout.js';
 import css from './state-graph.module.css';
 
 /** How a state is marked, beside its name. */
@@ -30,12 +30,10 @@ type WayEdge = Edge<{ readonly way: PlacedWay; readonly isTaken: boolean }, 'way
 export function StateGraph({ states, markOf, isTaken = () => false, label }: Props) {
   const direction = window.matchMedia('(max-width: 720px)').matches ? 'down' : 'right';
   const placed = useMemo(() => placeStates(states, direction), [states, direction]);
-  const nodes = placed.states.map(
-    ({ state, x, y, width, height }): StateNode => ({
-      ...{ id: state.name, type: 'state', position: { x, y }, width, height },
-      data: { state, mark: markOf(state.name) },
-    }),
-  );
+  const nodes = placed.states.map(({ state, x, y, width, height }): StateNode => ({
+    ...{ id: state.name, type: 'state', position: { x, y }, width, height },
+    data: { state, mark: markOf(state.name) },
+  }));
   const edges = placed.ways.map((way): WayEdge => {
     const taken = isTaken(way.from, way.to);
     const color = taken ? 'var(--accent)' : 'var(--line-strong)';
@@ -46,7 +44,7 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
     };
   });
   return (
-    <div className={css['graph']} role="img" aria-label={label}>
+    <div className={css['graph']} role="img" aria-label={label} style={{ height: heightFor(placed) }}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -68,6 +66,12 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
       </ReactFlow>
     </div>
   );
+}
+
+/** As high as the graph is when it is as wide as its place, about. */
+function heightFor({ width, height }: Pick<Placed, 'width' | 'height'>): number {
+  const scale = Math.min(1, (window.innerWidth < 860 ? window.innerWidth - 60 : 1_000) / Math.max(1, width));
+  return Math.min(520, Math.max(220, height * scale + 60));
 }
 
 const nodeTypes = { state: StateBox };

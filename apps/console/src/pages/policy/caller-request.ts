@@ -25,7 +25,7 @@ export function requestOf(search: PolicySearch): ExplainRequest {
   const time = at === undefined ? NaN : new Date(at).getTime();
   const known = claimsOf(claims);
   return {
-    ...(group === undefined ? {} : { group: namesOf(group) }),
+    group: group === undefined ? ['*'] : namesOf(group),
     ...(state === undefined ? {} : { state }),
     ...(roles === undefined ? {} : { roles: namesOf(roles) }),
     ...(user === undefined ? {} : { user }),

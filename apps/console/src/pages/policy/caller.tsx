@@ -40,8 +40,8 @@ export function Caller() {
           <PickNames
             label="Groups asked for"
             names={namesOf(search.group)}
-            options={['*', ...groups]}
-            none="default"
+            options={groups}
+            none="All (*)"
             onChange={(names) => set({ group: names.join(',') })}
           />
           <Select
@@ -56,9 +56,25 @@ export function Caller() {
             onChange={(channel) => set({ channel })}
             options={[{ value: any, label: 'Not known' }, ...channels.map((name) => ({ value: name, label: name }))]}
           />
-          <SettledField label="Time" type="datetime-local" value={search.at ?? ''} onSettle={(at) => set({ at })} description="Empty: now." />
-          <SettledField label="User" value={search.user ?? ''} onSettle={(user) => set({ user })} placeholder="user:ann" />
-          <SettledField label="Tenant" value={search.tenant ?? ''} onSettle={(tenant) => set({ tenant })} placeholder="default" />
+          <SettledField
+            label="Time"
+            type="datetime-local"
+            value={search.at ?? ''}
+            onSettle={(at) => set({ at })}
+            description="Empty: now."
+          />
+          <SettledField
+            label="User"
+            value={search.user ?? ''}
+            onSettle={(user) => set({ user })}
+            placeholder="user:ann"
+          />
+          <SettledField
+            label="Tenant"
+            value={search.tenant ?? ''}
+            onSettle={(tenant) => set({ tenant })}
+            placeholder="default"
+          />
           <SettledField
             label="Roles"
             value={search.roles ?? ''}
@@ -73,7 +89,12 @@ export function Caller() {
             placeholder="department=sales, support; level=2"
             description="Of the credential, with semicolons between."
           />
-          <SettledField label="Question" value={search.question ?? ''} onSettle={(question) => set({ question })} placeholder="Which countries border France?" />
+          <SettledField
+            label="Question"
+            value={search.question ?? ''}
+            onSettle={(question) => set({ question })}
+            placeholder="Which countries border France?"
+          />
         </div>
       </Card>
       {explanation.isPending && <Loading label="Deciding" />}

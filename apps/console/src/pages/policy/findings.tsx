@@ -25,7 +25,12 @@ export function Findings() {
   return (
     <Card title={found.length === 1 ? 'One finding' : `${count(found.length)} findings`} actions={<Tag>{source}</Tag>}>
       <p>They are legal, and each is something that an author will want to know.</p>
-      <Table label="Findings" columns={columns} items={found} keyOf={({ kind, path, message }) => `${kind} ${path} ${message}`} />
+      <Table
+        label="Findings"
+        columns={columns}
+        items={found}
+        keyOf={({ kind, path, message }) => `${kind} ${path} ${message}`}
+      />
       {left > 0 && <Note tone="warn">{count(left)} more were left out to keep the answer small.</Note>}
     </Card>
   );

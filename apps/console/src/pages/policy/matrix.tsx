@@ -25,8 +25,8 @@ export function Matrix() {
     <>
       <Card title="Groups and states">
         <p className={css['about']}>
-          The tools that a run which asks for a <Term name="group" /> is offered in a <Term name="state" />, before the
-          rules below.
+          The tools that a run which asks for a <Term name="group">group</Term> is offered in a{' '}
+          <Term name="state">state</Term>, before the rules below.
         </p>
         {matrix.data.groups.length === 0 ? (
           <Empty title="No tool is in a group.">
@@ -61,7 +61,13 @@ function Cells({ matrix }: { readonly matrix: GroupStateMatrix }) {
   return (
     <>
       {matrix.groups.length > 8 && (
-        <TextField label="Find a group or a tool" isLabelHidden placeholder="Find a group or a tool" value={q} onChange={setQuery} />
+        <TextField
+          label="Find a group or a tool"
+          isLabelHidden
+          placeholder="Find a group or a tool"
+          value={q}
+          onChange={setQuery}
+        />
       )}
       <div className={css['scroll']} tabIndex={0} role="region" aria-label="Groups and states">
         <table className={css['matrix']}>

@@ -32,7 +32,11 @@ export function PickNames({ label, names, options, none, onChange }: Props) {
         <ul className={css['names']} aria-label={`${label}, picked`}>
           {names.map((name) => (
             <li key={name}>
-              <Button isSmall aria-label={`Remove ${name}`} onPress={() => onChange(names.filter((each) => each !== name))}>
+              <Button
+                isSmall
+                aria-label={`Remove ${name}`}
+                onPress={() => onChange(names.filter((each) => each !== name))}
+              >
                 {name} <span aria-hidden="true">×</span>
               </Button>
             </li>

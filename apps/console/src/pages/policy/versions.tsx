@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ListedConfiguration } from '@sluice/client';
-import { versionsQuery } from '../../data/configurations.js';
+import { shownVersions, versionsQuery } from '../../data/configurations.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { Card, Columns } from '../../ui/page.js';
 import { Empty, Loading, RequestProblem } from '../../ui/states.js';
-import { LongTable } from '../../ui/table.js';
+import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Tag } from '../../ui/tag.js';
 import { Moment } from '../../ui/time.js';
@@ -32,18 +32,26 @@ export function Versions() {
   const version = search.version ?? items.find(({ in_force: inForce }) => inForce)?.config_version ?? 'current';
   const show = (part: { readonly version?: string; readonly from?: string }): void =>
     void navigate({
-      search: ({ version: _v, from: _f, ...rest }) => ({ ...rest, version, ...(search.from && { from: search.from }), ...part }),
+      search: ({ version: _v, from: _f, ...rest }) => ({
+        ...rest,
+        version,
+        ...(search.from && { from: search.from }),
+        ...part,
+      }),
     });
   const names = [...new Set(items.filter(({ refused }) => refused === null).map((each) => each.config_version))];
   const options = names.map((name) => ({ value: name, label: nameOf(name, items) }));
   return (
     <>
-      <LongTable
-        label="Versions"
-        columns={columnsFor((name) => show({ version: name }))}
-        items={items}
-        keyOf={({ config_version: name, applied_at: at }) => `${name} ${at}`}
-      />
+      <Card title="Versions">
+        <Table
+          label="Versions"
+          columns={columnsFor((name) => show({ version: name }))}
+          items={items}
+          keyOf={({ config_version: name, applied_at: at }) => `${name} ${at}`}
+        />
+        {items.length === shownVersions && <p>Older ones are on the log: npx sluice config list.</p>}
+      </Card>
       <Card title="Compare two versions">
         <Columns>
           <Select
@@ -85,21 +93,18 @@ function columnsFor(compare: (version: string) => void): readonly Column<ListedC
           {refused !== null && <Tag tone="bad">refused</Tag>}
         </span>
       ),
-      width: 'minmax(0, 1.3fr)',
     },
-    { id: 'applied', name: 'Applied', cell: ({ applied_at: at }) => <Moment at={at} />, width: '130px' },
-    { id: 'tools', name: 'Tools', cell: ({ tools }) => tools ?? '–', width: '60px', isNumber: true, isMinor: true },
+    { id: 'applied', name: 'Applied', cell: ({ applied_at: at }) => <Moment at={at} /> },
+    { id: 'tools', name: 'Tools', cell: ({ tools }) => tools ?? '–', isNumber: true, isMinor: true },
     {
       id: 'source',
       name: 'Source',
       isMinor: true,
-      width: 'minmax(0, 2fr)',
       cell: ({ source, refused }) => <span title={refused ?? source}>{refused ?? source}</span>,
     },
     {
       id: 'compare',
       name: <span className="visually-hidden">Compare</span>,
-      width: '110px',
       isMinor: true,
       cell: ({ config_version: name, refused }) =>
         refused === null && (

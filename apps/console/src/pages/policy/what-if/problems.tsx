@@ -18,7 +18,11 @@ export function Problems({ problems, onOpen }: Props) {
   return (
     <div className={css['problems']} role="region" aria-label="Problems of the configuration" aria-live="polite">
       <p className={css['about']}>
-        {mistakes.length === 0 ? 'It has no mistakes.' : mistakes.length === 1 ? 'One mistake.' : `${mistakes.length} mistakes.`}
+        {mistakes.length === 0
+          ? 'It has no mistakes.'
+          : mistakes.length === 1
+            ? 'One mistake.'
+            : `${mistakes.length} mistakes.`}
         {problems.length > mistakes.length && ` ${problems.length - mistakes.length} findings.`}
       </p>
       <ul>

@@ -69,8 +69,8 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
         }
       >
         <p className={css['about']}>
-          Edit the configuration, and see which recorded decisions would be otherwise: a <Term name="whatIf" />.
-          Completion opens with Ctrl+Space.
+          Edit the configuration, and see which recorded decisions would be otherwise: a{' '}
+          <Term name="whatIf">what-if</Term>. Completion opens with Ctrl+Space.
         </p>
         {!isWhole && (
           <Note tone="warn">
@@ -107,7 +107,7 @@ function Without({ source }: { readonly source: string }) {
       <p>
         On a cluster it is where it was applied from ({source}). There, ask what a changed file would decide otherwise:
       </p>
-      <Command text="npx sluice replay --config candidate.yaml --since 1d" />
+      <Command text="npx sluice replay --config candidate.yaml" />
     </Empty>
   );
 }
