@@ -20,7 +20,10 @@ const columns = `'t' || (n % ${tenants}), 'run-' || n, 's-' || (n % 50000), 'use
 const label = (kind: string, name: string): string =>
   `'t' || (n % ${tenants}), '${kind}', ${name}, n * 1000, 'run-' || n`;
 const fills = (series: string): readonly string[] => [
-  `INSERT INTO runs SELECT ${columns} FROM ${series}`,
+  `INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome, attempt, rank, iterations,
+    input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at) SELECT ${columns} FROM ${series}`,
+  `INSERT INTO labels SELECT ${label('word', "CASE WHEN n % 1000 < 10 THEN 'japan' ELSE 'capital' END")} FROM ${series}`,
+  `INSERT INTO labels SELECT ${label('word', "'what'")} FROM ${series}`,
   `INSERT INTO labels SELECT ${label('tool', "'tool-' || (n % 100)")} FROM ${series}`,
   `INSERT INTO labels SELECT ${label('group', "CASE WHEN n % 1000 < 10 THEN 'rare' ELSE 'common' END")} FROM ${series}`,
 ];
@@ -59,6 +62,7 @@ const filters: Readonly<Record<string, RunFilter>> = {
   'by tool': { tool: 'tool-17' },
   'by a rare group': { group: 'rare' },
   'by tool and group': { tool: 'tool-7', group: 'rare' },
+  'by words': { words: ['what', 'japan'] },
   'by outcome and state': { outcome: 'cancelled', state: 'analysis' },
 };
 
@@ -70,10 +74,15 @@ async function measured(name: string, projection: Projection): Promise<readonly 
     let after: RunCursor | null = null;
     for (let n = 0; n < pages; n++) {
       const since = performance.now();
-      const page = await projection.runs({ tenantId: 't7', actorId: '', subjectId: null }, filter, after, 51);
+      const { runs: page, next } = await projection.page(
+        { tenantId: 't7', actorId: '', subjectId: null },
+        filter,
+        after,
+        50,
+      );
       times.push(performance.now() - since);
       if (n === 0 && page.length === 0) throw new Error(`There are no runs ${what}.`);
-      after = page.length > 50 ? (page[49] ?? null) : null;
+      after = next;
     }
     all.push(...times);
     figures.push({ name: `${name}, ${what}, median`, value: median(times), unit: 'ms', goal: { atMost: 20 } });

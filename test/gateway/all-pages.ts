@@ -1,4 +1,5 @@
-import type { Projection, Viewer } from '@sluice/projection';
+import { usageDimensions } from '@sluice/projection';
+import type { Projection, RunFilter, Viewer } from '@sluice/projection';
 
 /** Each filter, each two of them, and all. */
 function combinations<Filter extends object>(all: Required<Filter>): readonly Filter[] {
@@ -11,9 +12,29 @@ const times = { since: 1, until: 2 };
 
 /** Asks for the first page and for one behind it, of every list, under filters in their combinations. */
 export async function askForAllPages(projection: Projection, viewer: Viewer): Promise<void> {
-  const run = { user: 'u', outcome: 'o', tool: 't', group: 'g', state: 's', session: 'i', ...times };
-  for (const filter of combinations(run))
-    for (const after of [null, { startedAt: 1, requestId: 'r' }]) await projection.runs(viewer, filter, after, 5);
+  const run = {
+    user: 'u',
+    outcome: 'o',
+    tool: 't',
+    group: 'g',
+    state: 's',
+    session: 'i',
+    words: ['a', 'b'],
+    parent: 'p',
+    own: true,
+    ...times,
+  } as const;
+  for (const filter of combinations<RunFilter>(run))
+    for (const after of [null, { startedAt: 1, requestId: 'r' }]) {
+      await projection.runs(viewer, filter, after, 5);
+      await projection.page(viewer, filter, after, 5);
+      await projection.changes(viewer, filter, 1, 5);
+    }
+  const span = { since: 1, until: 2 };
+  for (const dimension of usageDimensions)
+    for (const tenant of ['t', null]) if (dimension !== 'tool') await projection.usage(dimension, tenant, span, 5);
+  await projection.callTimes('t', span);
+  await projection.latestChange();
   const entry = { run: 'r', session: 'i', user: 'u', tool: 't', kind: 'request', outcome: 'o', ...times };
   for (const filter of combinations(entry))
     for (const after of [null, { at: 1, id: 'a' }]) await projection.audit(viewer, filter, after, 5);

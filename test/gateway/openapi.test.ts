@@ -11,6 +11,7 @@ import { GatewayModule, startGateway } from '../../apps/gateway/src/gateway.modu
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { Lists } from '../../apps/gateway/src/lists/lists.js';
 import { ApprovalFollowers } from '../../apps/gateway/src/stream/approval-stream.js';
+import { RunListFollowers } from '../../apps/gateway/src/stream/run-list-stream.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
@@ -86,7 +87,13 @@ describe('the gateway’s description of itself', () => {
   it('has every route that there is, and no other', async () => {
     const { runtime } = system.embedded;
     const app = await NestFactory.create(
-      GatewayModule.with(runtime, new RunWatch(runtime), new Lists(runtime), new ApprovalFollowers(1)),
+      GatewayModule.with(
+        runtime,
+        new RunWatch(runtime),
+        new Lists(runtime),
+        new ApprovalFollowers(1),
+        new RunListFollowers(1),
+      ),
       { logger: false },
     );
     await app.init();
@@ -135,6 +142,9 @@ describe('the gateway’s description of itself', () => {
       ['readVerdicts', 400, await see(`${gateway.url}/v1/runs/described/verdicts?iteration=0`)],
       ['listRuns', 200, await see(`${gateway.url}/v1/runs`)],
       ['listRuns', 400, await see(`${gateway.url}/v1/runs?limt=1`)],
+      ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=model`)],
+      ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=tool`)],
+      ['readUsage', 400, await see(`${gateway.url}/v1/usage?by=moon`)],
       ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],
       ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],
       ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`)],

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { allTopics, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { follow, Projection } from '@sluice/projection';
-import type { Viewer } from '@sluice/projection';
+import type { Costs, Viewer } from '@sluice/projection';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import { run as project } from '../../apps/sluice/src/commands/project.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
@@ -27,6 +27,7 @@ import { post } from './over-http.js';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-projection-'));
 const viewer: Viewer = { tenantId: 'local', actorId: 'user:local', subjectId: null };
 const counts = (): Promise<boolean> => Promise.resolve(true);
+const costs: Costs = () => Promise.resolve(() => 1_500);
 
 /** A name with what databases differ in: longer than an index takes, and with what PostgreSQL keeps in no text. */
 const hard = `\u0000${'ж'.repeat(1_500)}`;
@@ -101,9 +102,18 @@ describe('the projection', () => {
     calls: await projection.audit(viewer, { kind: 'tool_call', tool: 'knowledge-query', outcome: 'ok' }, null, 200),
     ofRun: await projection.audit(viewer, { run: 'r2', user: 'user:local', session: 's2' }, null, 3),
     letters: await projection.letters({ code: 'undecodable', service: 'filter' }, null, 50),
+    words: (await projection.page(viewer, { words: ['hello'], own: true }, null, 50)).runs.map(
+      ({ requestId }) => requestId,
+    ),
+    used: await projection.usage('outcome', viewer.tenantId, { since: 0, until: Date.now() * 2 }, 50),
+    times: await projection.callTimes(viewer.tenantId, { since: 0, until: Date.now() * 2 }),
     none: await projection.runs({ ...viewer, tenantId: 'other' }, {}, null, 50),
   });
-  const text = (value: unknown): string => JSON.stringify(value).replaceAll('\\u0000', '\ufffd');
+  /** Which write changed a run last depends on how often they came. */
+  const text = (value: unknown): string =>
+    JSON.stringify(value)
+      .replaceAll('\\u0000', '\ufffd')
+      .replaceAll(/"changed":\d+/g, '');
 
   it('is the same in PostgreSQL as in a file, whatever the order of topics, and however often records come', async () => {
     const file = await open('file');
@@ -114,6 +124,11 @@ describe('the projection', () => {
     expect(expected.byGroup.map(({ requestId }) => requestId)).toEqual(['r5']);
     expect(expected.calls).toHaveLength(3);
     expect([expected.letters.length, expected.none.length]).toEqual([1, 0]);
+    expect(expected.words).toEqual(['r5', 'r3', 'r1']);
+    expect(expected.used).toMatchObject([{ name: 'answer', count: 6, failures: 0, unpriced: 6 }]);
+    const called = new Map<string, number>();
+    for (const { tool, calls: n } of expected.times) called.set(tool, (called.get(tool) ?? 0) + n);
+    expect(Object.fromEntries(called)).toEqual({ 'knowledge-query': 3, 'graph-update': 3 });
 
     const backwards = [...Map.groupBy(messages, ({ topic, partition }) => `${topic}/${partition}`).values()].reverse();
     for (const place of ['file', 'backwards']) {
@@ -175,7 +190,7 @@ describe('the projection', () => {
     const leading = new AbortController();
     const others = new AbortController();
     const failures: unknown[] = [];
-    const following = { bus: system.bus, counts, onFailure: (error: unknown) => void failures.push(error) };
+    const following = { bus: system.bus, counts, costs, onFailure: (error: unknown) => void failures.push(error) };
     const first = await open('led');
     const second = await open('led');
     const one = follow(first, { ...following, signal: leading.signal });
@@ -200,6 +215,7 @@ describe('the projection', () => {
     const following = follow(projection, {
       bus: system.bus,
       counts,
+      costs,
       signal: stopping.signal,
       onFailure: (error) => void failures.push(error),
     });

@@ -3,6 +3,7 @@ const small: Readonly<Record<string, string>> = {
   log: 'one row',
   topics: 'a row a topic',
   schemas: 'a row a version of a schema',
+  changes: 'one row',
   positions: 'a row a group and topic, or a topic and partition',
   leases: 'a row a group',
   migrations: 'a row a version',
@@ -15,7 +16,7 @@ const small: Readonly<Record<string, string>> = {
 
 /** Statements that read a whole table because that is their purpose. */
 const whole: readonly (readonly [statement: RegExp, reason: string])[] = [
-  [/^DELETE FROM (?:runs|labels|steps|audit|letters)$/, 'the tables are rebuilt'],
+  [/^DELETE FROM (?:runs|labels|steps|audit|letters|usage|tool_usage)$/, 'the tables are rebuilt'],
   [/^SELECT key, label, properties FROM nodes +ORDER BY key$/, 'a query reads the whole of an embedded graph'],
   [/^select \* from \S+ where tenant = \$1 and actor = \$2$/, 'the table of users is the operator’s own'],
   [/^SELECT \* FROM relationships$/, 'as the nodes; the graph has a limit'],

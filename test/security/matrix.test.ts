@@ -224,6 +224,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'runs',
       'runs/x',
       'runs/x/verdicts',
+      'usage',
       'audit',
       'dead-letters',
       'dead-letters/0-0',

@@ -41,15 +41,24 @@ import { securityHeaders } from './security-headers.js';
 import { SpecificationsController } from './specifications.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
+import { RunListFollowers } from './stream/run-list-stream.js';
+import { UsageController } from './usage/usage.controller.js';
 
 @Module({})
 export class GatewayModule {
-  static with(runtime: Runtime, watch: RunWatch, lists: Lists, followers: ApprovalFollowers): DynamicModule {
+  static with(
+    runtime: Runtime,
+    watch: RunWatch,
+    lists: Lists,
+    followers: ApprovalFollowers,
+    listFollowers: RunListFollowers,
+  ): DynamicModule {
     return {
       module: GatewayModule,
       controllers: [
         RunsController,
         VerdictsController,
+        UsageController,
         ListsController,
         ApprovalsController,
         AuditController,
@@ -69,6 +78,7 @@ export class GatewayModule {
         { provide: Lists, useValue: lists },
         { provide: LoadWatch, useValue: new LoadWatch(runtime) },
         { provide: ApprovalFollowers, useValue: followers },
+        { provide: RunListFollowers, useValue: listFollowers },
         ApprovalDetails,
         Callers,
         Candidates,
@@ -100,9 +110,10 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
   const watch = new RunWatch(runtime, http.streams);
   const lists = new Lists(runtime);
   const followers = new ApprovalFollowers(http.streams);
+  const listFollowers = new RunListFollowers(http.streams);
   const server = new LimitedServer(http);
   const app = await NestFactory.create<NestExpressApplication>(
-    GatewayModule.with(runtime, watch, lists, followers),
+    GatewayModule.with(runtime, watch, lists, followers, listFollowers),
     server,
     {
       logger: nestLog(log),
@@ -141,6 +152,7 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
       // Streams of runs end first, with a reason; responses under way are finished.
       isStopping = true;
       followers.close();
+      listFollowers.close();
       await watch.close();
       await closeServer(app, environment.drainMs);
       await lists.close();

@@ -1,5 +1,6 @@
 import type { AgentStep, Run } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { wordsOf } from './words.js';
 
 /** What a record says of its run. */
 export interface RunChange {
@@ -24,34 +25,48 @@ export interface RunChange {
   readonly at: number;
   readonly endedAt: number | null;
   readonly groups: readonly string[];
+  /** The model that the record names, as `provider/name`; empty where it names none. */
+  readonly model: string;
+  /** What the run cost so far, in millionths of a US dollar; null where that is not known. */
+  readonly microUsd: number | null;
+  /** The run whose call this one answers as an agent; empty for one that a caller requested. */
+  readonly parent: string;
+  /** The words that the question is found by; nothing but with the first record of a run. */
+  readonly words: readonly string[];
   /** Steps that are new with this record. */
   readonly steps: readonly AgentStep[];
 }
+
+/** What a run cost so far under the configuration of this version, in millionths of a US dollar; null: not known. */
+export type RunCost = (configVersion: string, run: Run) => number | null;
 
 /** Behind every iteration. */
 const endRank = Number.MAX_SAFE_INTEGER;
 
 /** The change that a record makes to its run; null for one that says nothing of a run, or not whose it is. */
-export function changeOf(message: Incoming): RunChange | null {
+export function changeOf(message: Incoming, costOf: RunCost): RunChange | null {
   switch (message.topic) {
     case 'agent.toolsets': {
       const { request, state, iteration, run } = message.record;
-      return ofRun(message, run, { question: request.question, state, rank: iteration * 3 });
+      const words = iteration === 1 ? wordsOf(request.question) : [];
+      return ofRun(message, run, { question: request.question, state, rank: iteration * 3, words }, costOf);
     }
     case 'agent.tool-calls': {
-      const { request, iteration, run } = message.record;
-      return ofRun(message, run, { question: request.question, state: request.state ?? '', rank: iteration * 3 + 1 });
+      const { request, iteration, run, model } = message.record;
+      const said = { question: request.question, state: request.state ?? '', rank: iteration * 3 + 1 };
+      return ofRun(message, run, { ...said, model: model?.name ?? '' }, costOf);
     }
     case 'agent.steps': {
       const { next, iteration, run, steps } = message.record;
       const said = { question: next.question, state: next.state ?? '', rank: iteration * 3 + 2, steps };
-      return ofRun(message, run, said);
+      return ofRun(message, run, said, costOf);
     }
     case 'agent.responses': {
-      const { run, question, state, error, endedAt, iterations } = message.record;
+      const { run, question, state, error, endedAt, iterations, model } = message.record;
       if (run === null) return null;
       const outcome = error?.code ?? 'answer';
-      return ofRun(message, run, { question, state, rank: endRank, outcome, endedAt, iterations });
+      const said = { question, state, rank: endRank, outcome, endedAt, iterations, model: model?.name ?? '' };
+      return ofRun(message, run, said, costOf);
     }
     default:
       return null;
@@ -62,9 +77,13 @@ function ofRun(
   {
     record,
     timestamp,
-  }: { readonly record: { readonly requestId: string; readonly sessionId: string }; readonly timestamp: number },
+  }: {
+    readonly record: { readonly requestId: string; readonly sessionId: string; readonly configVersion: string };
+    readonly timestamp: number;
+  },
   run: Run,
   said: Pick<RunChange, 'question' | 'state' | 'rank'> & Partial<RunChange>,
+  costOf: RunCost,
 ): RunChange | null {
   const { principal } = run;
   if (principal === null) return null;
@@ -84,7 +103,15 @@ function ofRun(
     at: timestamp,
     endedAt: null,
     groups: run.requestedGroups,
+    model: '',
+    microUsd: rounded(costOf(record.configVersion, run)),
+    parent: run.parent?.requestId ?? '',
+    words: [],
     steps: [],
     ...said,
   };
+}
+
+function rounded(microUsd: number | null): number | null {
+  return microUsd === null ? null : Math.round(microUsd);
 }

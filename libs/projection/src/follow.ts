@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { storyTopics, topics } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import type { Counts } from './approvals.js';
+import type { RunCost } from './changes.js';
 import type { Projection } from './projection.js';
 
 const batchRecords = 500;
@@ -15,10 +16,15 @@ const listedTopics = [...storyTopics, topics.audit, topics.deadLetters] as const
 /** All but approvals, which only who has the ledger can tell. */
 const rebuiltTopics = listedTopics.filter((topic) => topic !== topics.approvals);
 
+/** Gives the costs of runs once the configurations that these records name are there, as far as they can be had. */
+export type Costs = (messages: readonly Incoming[]) => Promise<RunCost>;
+
 interface Following {
   readonly bus: LogReader;
   /** Which records of agent.approvals are an executor’s. */
   readonly counts: Counts;
+  /** What runs cost, under the configurations that these records name. */
+  readonly costs: Costs;
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown) => void;
 }
@@ -26,7 +32,7 @@ interface Following {
 /** Brings the projection up to the log’s end as it is now, but for approvals; returns how many records were read. */
 export async function catchUp(
   projection: Projection,
-  { bus, signal }: Pick<Following, 'bus' | 'signal'>,
+  { bus, costs, signal }: Pick<Following, 'bus' | 'costs' | 'signal'>,
 ): Promise<number> {
   let batch: Incoming[] = [];
   let count = 0;
@@ -35,10 +41,10 @@ export async function catchUp(
     count++;
     batch.push(message);
     if (batch.length < batchRecords) continue;
-    await projection.apply(batch, nothing);
+    await projection.apply(batch, nothing, await costs(batch));
     batch = [];
   }
-  await projection.apply(batch, nothing);
+  await projection.apply(batch, nothing, await costs(batch));
   return count;
 }
 
@@ -70,7 +76,7 @@ async function followAlone(projection: Projection, following: Following): Promis
   if (lost.signal.aborted) throw lost.signal.reason;
 }
 
-async function followOn(projection: Projection, { bus, counts, signal }: Following): Promise<void> {
+async function followOn(projection: Projection, { bus, counts, costs, signal }: Following): Promise<void> {
   const failed = new AbortController();
   const ending = AbortSignal.any([signal, failed.signal]);
   const waiting: Incoming[] = [];
@@ -78,7 +84,8 @@ async function followOn(projection: Projection, { bus, counts, signal }: Followi
   const write = async (): Promise<void> => {
     await delay(gatherMs, undefined, { signal }).catch(() => undefined);
     while (waiting.length > 0) {
-      await projection.apply(waiting.splice(0, liveRecords), counts);
+      const batch = waiting.splice(0, liveRecords);
+      await projection.apply(batch, counts, await costs(batch));
       await new Promise(setImmediate);
     }
   };

@@ -1,6 +1,8 @@
 export type { Counts } from './approvals.js';
 export { listedKinds } from './audit-entries.js';
+export type { RunCost } from './changes.js';
 export { catchUp, follow } from './follow.js';
+export type { Costs } from './follow.js';
 export { Projection } from './projection.js';
 export type {
   ApprovalCursor,
@@ -16,3 +18,6 @@ export type {
   Viewer,
   WaitingApproval,
 } from './types.js';
+export { dayOf, durationIn, usageDimensions } from './usage.js';
+export type { CallTimes, Usage, UsageDimension } from './usage.js';
+export { wordsOf } from './words.js';

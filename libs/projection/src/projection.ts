@@ -11,8 +11,9 @@ import {
 import type { Counts } from './approvals.js';
 import { auditStatements, forgetAudit, oldAudit } from './audit-entries.js';
 import { changeOf } from './changes.js';
+import type { RunCost } from './changes.js';
 import { forgetLetters, letterStatement } from './letters.js';
-import { auditPage, lettersPage, runColumns, runsPage } from './lists.js';
+import { auditPage, changedRuns, lettersPage, runColumns, runsPage, runsWithWord, searchedUpTo } from './lists.js';
 import { sqliteStore } from './stores/sqlite.js';
 import type { PostgresOptions } from './stores/postgres.js';
 import type { Statement, Store } from './stores/store.js';
@@ -28,10 +29,13 @@ import type {
   ListedSession,
   RunCursor,
   RunFilter,
+  RunPage,
   Viewer,
   WaitingApproval,
 } from './types.js';
-import { clearAll, forgetRuns, oldRuns, positionStatement, runStatements } from './writer.js';
+import { callTimes, forgetUsage, usageBy } from './usage.js';
+import type { CallTimes, Usage } from './usage.js';
+import { clearAll, forgetRuns, nextChange, oldRuns, positionStatement, runStatements } from './writer.js';
 
 /** Where the tables are: a file, or a schema in PostgreSQL that all instances share. */
 type ProjectionLocation = { readonly file: string } | PostgresOptions;
@@ -57,12 +61,13 @@ export class Projection {
    * Takes records in, and keeps how far each partition was read. Records may come in any order of partitions, and
    * more than once. `counts` says which of those of agent.approvals do.
    */
-  async apply(messages: readonly Incoming[], counts: Counts): Promise<void> {
+  async apply(messages: readonly Incoming[], counts: Counts, costOf: RunCost = () => null): Promise<void> {
     if (messages.length === 0) return;
     const approvals = new Set<Incoming>(await countingApprovals(this.store, messages, counts));
     const last = new Map(messages.map((message) => [`${message.topic}/${message.partition}`, message]));
     await this.store.write([
-      ...messages.flatMap((message) => statementsOf(message, approvals.has(message))),
+      nextChange(),
+      ...messages.flatMap((message) => statementsOf(message, approvals.has(message), costOf)),
       ...[...last.values()].map(({ topic, partition, offset }) => positionStatement(topic, partition, offset)),
     ]);
   }
@@ -75,13 +80,55 @@ export class Projection {
   }
 
   /** A page of the tenant’s runs, the newest first. */
-  async runs(
-    { tenantId }: Viewer,
-    filter: RunFilter,
-    after: RunCursor | null,
-    limit: number,
-  ): Promise<readonly ListedRun[]> {
-    return (await this.store.all(...runsPage(tenantId, filter, after, limit))) as unknown as readonly ListedRun[];
+  async runs(viewer: Viewer, filter: RunFilter, after: RunCursor | null, limit: number): Promise<readonly ListedRun[]> {
+    return (await this.store.all(...runsPage(viewer, filter, { after }, limit))) as unknown as readonly ListedRun[];
+  }
+
+  /**
+   * As `runs`, of those whose question has the words of the filter. A page may have fewer runs than there are: it looks
+   * at so many alone, and the next one goes on behind them.
+   */
+  async page(viewer: Viewer, filter: RunFilter, after: RunCursor | null, limit: number): Promise<RunPage> {
+    const words = await this.byRarity(viewer, filter.words ?? []);
+    const [word] = words;
+    const [upTo] =
+      word === undefined ? [] : await this.store.all(...searchedUpTo(viewer.tenantId, word, filter, after));
+    const last = (upTo ?? null) as unknown as RunCursor | null;
+    const select = runsPage(viewer, { ...filter, words }, { after, upTo: last }, limit + 1);
+    const found = (await this.store.all(...select)) as unknown as readonly ListedRun[];
+    const runs = found.slice(0, limit);
+    return { runs, next: found.length > limit ? (runs.at(-1) ?? null) : last };
+  }
+
+  private async byRarity({ tenantId }: Viewer, words: readonly string[]): Promise<readonly string[]> {
+    if (words.length < 2) return words;
+    const counts = new Map<string, number>();
+    for (const word of words) {
+      const { length } = await this.store.all(...runsWithWord(tenantId, word));
+      counts.set(word, length);
+    }
+    return words.toSorted((one, other) => (counts.get(one) ?? 0) - (counts.get(other) ?? 0));
+  }
+
+  /** The number of the latest write. */
+  async latestChange(): Promise<number> {
+    const [row] = await this.store.all('SELECT latest FROM changes WHERE id = 1', []);
+    return (row?.['latest'] as number | undefined) ?? 0;
+  }
+
+  /** Runs that changed behind this write, in the order of the writes, whatever their outcome and state. */
+  async changes(viewer: Viewer, filter: RunFilter, after: number, limit: number): Promise<readonly ListedRun[]> {
+    return (await this.store.all(...changedRuns(viewer, filter, after, limit))) as unknown as readonly ListedRun[];
+  }
+
+  /** What was used, by everything but tools; `tenant` null: of all. */
+  async usage(...asked: Parameters<typeof usageBy>): Promise<readonly Usage[]> {
+    return (await this.store.all(...usageBy(...asked))) as unknown as readonly Usage[];
+  }
+
+  /** Calls by tool and duration. */
+  async callTimes(...asked: Parameters<typeof callTimes>): Promise<readonly CallTimes[]> {
+    return (await this.store.all(...callTimes(...asked))) as unknown as readonly CallTimes[];
   }
 
   /** A run of the tenant; undefined if there is none. */
@@ -150,10 +197,11 @@ export class Projection {
   }
 
   /** Forgets what is older than these times, each where it is given: runs in which nothing has happened since. */
-  async forget({ approvals, runs, audit, letters }: Forgetting): Promise<void> {
+  async forget({ approvals, runs, audit, letters, usage }: Forgetting): Promise<void> {
     await this.store.write([
       ...(approvals === undefined ? [] : [forgetApprovals(approvals)]),
       ...(letters === undefined ? [] : [forgetLetters(letters)]),
+      ...(usage === undefined ? [] : forgetUsage(usage)),
     ]);
     if (runs !== undefined) await this.inPortions(oldRuns(runs), forgetRuns(runs));
     if (audit !== undefined) await this.inPortions(oldAudit(audit), [forgetAudit(audit)]);
@@ -185,9 +233,10 @@ interface Forgetting {
   readonly runs?: number;
   readonly audit?: number;
   readonly letters?: number;
+  readonly usage?: number;
 }
 
-function statementsOf(message: Incoming, isCountingApproval: boolean): readonly Statement[] {
+function statementsOf(message: Incoming, isCountingApproval: boolean, costOf: RunCost): readonly Statement[] {
   switch (message.topic) {
     case topics.approvals:
       return isCountingApproval ? approvalStatements(message) : [];
@@ -196,7 +245,7 @@ function statementsOf(message: Incoming, isCountingApproval: boolean): readonly 
     case topics.deadLetters:
       return [letterStatement(message)];
     default: {
-      const change = changeOf(message);
+      const change = changeOf(message, costOf);
       return change === null ? [] : runStatements(change);
     }
   }

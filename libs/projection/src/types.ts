@@ -15,6 +15,12 @@ export interface RunFilter {
   readonly group?: string;
   readonly state?: string;
   readonly session?: string;
+  /** Words that the question has, all of them (`wordsOf`). */
+  readonly words?: readonly string[];
+  /** The run whose calls these answer, of agents’ runs. */
+  readonly parent?: string;
+  /** The viewer’s own runs alone. */
+  readonly own?: true;
 }
 
 /** A place in a list of runs, behind which the next page begins. */
@@ -37,6 +43,20 @@ export interface ListedRun {
   readonly outputTokens: number;
   readonly startedAt: number;
   readonly endedAt: number | null;
+  /** Empty where no record has named one. */
+  readonly model: string;
+  /** Millionths of a US dollar; null where it is not known. */
+  readonly microUsd: number | null;
+  /** The run whose call this one answers; empty for one that a caller requested. */
+  readonly parent: string;
+  /** Grows with each write that changes the run. */
+  readonly changed: number;
+}
+
+/** A page of runs, and where the next one begins; null on the last one. */
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  readonly next: RunCursor | null;
 }
 
 /** A place in a list of approvals, behind which the next page begins. */

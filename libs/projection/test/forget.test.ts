@@ -12,8 +12,9 @@ it('forgets a long history in portions, so that others write in between', async 
   const database = new DatabaseSync(file);
   database.exec(`
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)
-    INSERT INTO runs SELECT 't', 'r-' || n, 's', 'user:ann', NULL, 'Q', '', 'answered', NULL, 1, 1, 0, 0, 0, n, n, n FROM n;
-    INSERT INTO steps SELECT tenant, request_id, 1, 0, '{}' FROM runs;
+    INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome, attempt, rank, iterations,
+      input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at) SELECT 't', 'r-' || n, 's', 'user:ann', NULL, 'Q', '', 'answered', NULL, 1, 1, 0, 0, 0, n, n, n FROM n;
+    INSERT INTO steps (tenant, request_id, iteration, place, step) SELECT tenant, request_id, 1, 0, '{}' FROM runs;
   `);
   const count = (table: string): unknown =>
     database.prepare(`SELECT count(*) AS rows, min(request_id) AS first FROM ${table}`).get();

@@ -42,6 +42,7 @@ export {
 export type { Iteration, RunIds } from './filter.js';
 export { historyProblem } from './history.js';
 export { requestIdOf, tenantOf } from './ids.js';
+export { runCosts } from './run-costs.js';
 export { RunsWithin } from './runs-within.js';
 export type { AgentCall } from './runs-within.js';
 export { readLoad, reportLoad } from './load-reports.js';

@@ -1,6 +1,8 @@
 import { nearest } from '@sluice/core';
+import { wordsOf } from '@sluice/projection';
 import type { ApprovalCursor, RunCursor, RunFilter } from '@sluice/projection';
 import { Refusal } from '../refusal.js';
+import { tenantParameter } from '../run-readers.js';
 import { timeForms, timeOf } from '../times.js';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -25,6 +27,9 @@ export const runParameters = {
   group: 'A group that the run asked for.',
   state: 'The state that the run is in, or ended in.',
   session_id: 'The session of the run.',
+  text: 'Words that the question has, all of them, in capitals or not; of the caller’s own runs, for operators of all.',
+  parent: 'The run whose calls these answer, of agents’ runs.',
+  ...tenantParameter,
   limit: `Runs a page, 1 to ${mostListed}; 50 unless given.`,
   cursor: '`next_cursor` of the page before.',
 } as const;
@@ -67,6 +72,7 @@ export function runQuery(
   now: number,
 ): {
   readonly filter: RunFilter;
+  readonly tenant: string | undefined;
   readonly limit: number;
   readonly after: RunCursor | null;
 } {
@@ -79,11 +85,16 @@ export function runQuery(
     group,
     state,
     session_id: session,
+    text,
+    parent,
+    tenant,
     limit,
     cursor,
   } = parametersOf(query, runParameters);
-  const filter = given({ user, outcome, tool, group, state, session, ...between(since, until, now) });
-  return { filter, limit: limitOf(limit), after: cursorOf(cursor) };
+  const words = text === undefined ? undefined : wordsOf(text);
+  if (words?.length === 0) throw invalid('text must have a word to look for.');
+  const filter = given({ user, outcome, tool, group, state, session, parent, words, ...between(since, until, now) });
+  return { filter, tenant, limit: limitOf(limit), after: cursorOf(cursor) };
 }
 
 /** What is given of a filter. */

@@ -1,11 +1,22 @@
-import { Controller, Inject, Param, Query } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
-import type { ListedRun } from '@sluice/projection';
+import type { ListedRun, RunFilter } from '@sluice/projection';
 import { waitingOf } from '@sluice/run';
 import type { Waiting } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { Callers } from '../caller.js';
+import { leaveStuck, whenGone } from '../client-disconnect.js';
 import { linkToken } from '../local-access.js';
+import { prefers } from '../prefers.js';
+import { RunReaders } from '../run-readers.js';
+import type { RunReader } from '../run-readers.js';
+import { RunListFollowers, runListEvents } from '../stream/run-list-stream.js';
+import type { RunChanges, RunRow } from '../stream/run-list-stream.js';
+import { encoded } from '../stream/run-stream.js';
 import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
 import { shownArguments } from '@sluice/core';
@@ -27,31 +38,78 @@ import { ByPrincipal } from '../rights.js';
 
 type Queried = Readonly<Record<string, unknown>>;
 
+interface StreamedList {
+  readonly http: Request;
+  readonly principal: Principal;
+  readonly reader: RunReader;
+  readonly filter: RunFilter;
+  readonly limit: number;
+}
+
 /** Lists of runs and sessions, from this instance’s projection (docs/http.md). */
 @Controller()
 export class ListsController {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Lists) private readonly lists: Lists,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(RunReaders) private readonly readers: RunReaders,
+    @Inject(RunListFollowers) private readonly followers: RunListFollowers,
   ) {}
 
   /** The runs of the caller’s tenant; what others asked is not shown. */
   @Route('listRuns')
-  async runs(@ByPrincipal() caller: Principal, @Query() query: Queried): Promise<object> {
-    const { filter, limit, after } = runQuery(query, this.runtime.clock.now());
-    const found = await this.lists.projection.runs(caller, filter, after, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    const linkTo = (one: RunLocation): string => whereIs(one, linkToken(one, this.runtime));
-    const runs = await Promise.all(
-      page.map(async (run) => listed(run, caller, linkTo, await this.waiting(run, caller))),
-    );
-    return { runs, next_cursor: last === undefined ? null : cursorFor(last) };
+  async runs(
+    @ByPrincipal() principal: Principal,
+    @Query() query: Queried,
+    @Req() http: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { filter: wanted, tenant, limit, after } = runQuery(query, this.runtime.clock.now());
+    const reader = await this.readers.of(principal, tenant, 'GET /v1/runs');
+    // Who may not read the questions of others finds nothing by their words.
+    const filter = wanted.words === undefined || reader.seesAll ? wanted : { ...wanted, own: true as const };
+    if (prefers(http).kind === 'stream') return this.stream({ http, principal, reader, filter, limit }, response);
+    const { runs, next } = await this.lists.projection.page(reader.caller, filter, after, limit);
+    const listed = await Promise.all(runs.map((run) => this.row(run, reader)));
+    response.json({ runs: listed, next_cursor: next === null ? null : cursorFor(next) });
   }
 
-  /** What the caller’s own run waits for; null for others, and where it waits for nothing. */
+  /** The newest runs, then each that changes, until the reader goes away, its credential ends or the gateway stops. */
+  private async stream({ http, principal, reader, filter, limit }: StreamedList, response: Response): Promise<void> {
+    const { projection } = this.lists;
+    const follower = this.followers.follow();
+    try {
+      whenGone(response, () => follower.abort());
+      const source: RunChanges = {
+        latest: () => this.followers.latest(() => projection.latestChange(), this.runtime.clock.now()),
+        newest: async () => (await projection.page(reader.caller, filter, null, limit)).runs,
+        changed: (behind, most) => projection.changes(reader.caller, filter, behind, most),
+        row: (run) => this.row(run, reader),
+        holds: () => this.callers.holds(http, principal),
+      };
+      const { body, headers } = encoded(runListEvents(source, filter, follower.signal));
+      response.status(200).set(headers).flushHeaders();
+      leaveStuck(response);
+      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
+    } catch (error) {
+      if (!response.headersSent) throw error;
+      if (!follower.signal.aborted)
+        this.runtime.log.warn({ error: String(error) }, 'a stream of the list of runs over HTTP was cut');
+    } finally {
+      follower.abort();
+    }
+  }
+
+  private async row(run: ListedRun, { caller, seesAll }: RunReader): Promise<RunRow> {
+    const isSeen = seesAll || isOwn(run, caller);
+    const waiting = isSeen ? await this.waiting(run, caller) : null;
+    return listed(run, isSeen, (one) => whereIs(one, linkToken(one, this.runtime)), waiting);
+  }
+
+  /** What a run waits for; null where it waits for nothing. */
   private async waiting(run: ListedRun, caller: Principal): Promise<Waiting | null> {
-    if (run.endedAt !== null || !isOwn(run, caller)) return null;
+    if (run.endedAt !== null) return null;
     const waiting = await waitingOf(run.requestId, caller.tenantId, this.runtime);
     return waiting?.iteration === run.iterations ? waiting : null;
   }
@@ -100,26 +158,29 @@ function isOwn({ actor, subject }: ListedRun, caller: Principal): boolean {
 
 function listed(
   run: ListedRun,
-  caller: Principal,
+  isSeen: boolean,
   linkTo: (run: RunLocation) => string,
   waiting: Waiting | null,
-): object {
-  const { requestId, sessionId, actor, subject, startedAt, endedAt } = run;
-  const own = isOwn(run, caller);
+): RunRow {
+  const { requestId, sessionId, actor, subject, startedAt, endedAt, microUsd } = run;
   return {
     request_id: requestId,
     session_id: sessionId,
     user: actor,
     on_behalf_of: subject,
-    question: own ? run.question : null,
+    parent: run.parent || null,
+    question: isSeen ? run.question : null,
     status: endedAt === null ? 'running' : 'ended',
     outcome: run.outcome,
     state: run.state,
     iterations: run.iterations,
+    model: run.model || null,
     tokens: tokensOf(run),
+    usd: microUsd === null ? null : microUsd / 1_000_000,
     started_at: startedAt,
     ended_at: endedAt,
+    duration_ms: endedAt === null ? null : endedAt - startedAt,
     ...(waiting === null ? {} : { waiting: waitingJson(waiting) }),
-    href: own ? linkTo({ requestId, sessionId, since: startedAt }) : null,
+    href: isSeen ? linkTo({ requestId, sessionId, since: startedAt }) : null,
   };
 }

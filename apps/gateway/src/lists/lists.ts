@@ -2,13 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@sluice/core';
 import { projectionLocation } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { ApprovalClaims, GenuineEnds } from '@sluice/run';
+import { ApprovalClaims, GenuineEnds, runCosts } from '@sluice/run';
 import { follow, Projection } from '@sluice/projection';
 import type { Counts } from '@sluice/projection';
+import type { Configuration } from '@sluice/core';
 import { Refusal } from '../refusal.js';
 
 const tidyEveryMs = 3_600_000;
 const openAgainMs = 2_000;
+const mostMissing = 1_000;
+/** So long usage by day is kept. */
+const usageKeptMs = 400 * 86_400_000;
 
 /** What lists are read from: the projection of the log, kept up to date in the background. */
 export class Lists {
@@ -16,9 +20,14 @@ export class Lists {
   private working: Promise<void> = Promise.resolve();
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
+  /** Versions of configurations that records name and that cannot be had. */
+  private readonly missing = new Set<string>();
 
   constructor(
-    private readonly runtime: Pick<Runtime, 'bus' | 'clock' | 'ledger' | 'log' | 'environment' | 'signatures'>,
+    private readonly runtime: Pick<
+      Runtime,
+      'bus' | 'clock' | 'configurations' | 'ledger' | 'log' | 'environment' | 'signatures'
+    >,
   ) {}
 
   /**
@@ -60,7 +69,20 @@ export class Lists {
         'lists of runs are behind; trying again',
       );
     this.timer = setInterval(() => void this.tidy(), tidyEveryMs);
-    await follow(this._projection, { bus, counts: countsBy(this.runtime), signal, onFailure });
+    const costs = runCosts((version) => this.configuration(version));
+    await follow(this._projection, { bus, counts: countsBy(this.runtime), costs, signal, onFailure });
+  }
+
+  /** Null where it cannot be had; that is asked once for each. */
+  private async configuration(version: string): Promise<Configuration | null> {
+    if (this.missing.has(version)) return null;
+    try {
+      return (await this.runtime.configurations.version(version)).configuration;
+    } catch {
+      if (this.missing.size >= mostMissing) this.missing.clear();
+      this.missing.add(version);
+      return null;
+    }
   }
 
   /** Throws Refusal(503) where there is no projection. */
@@ -90,6 +112,7 @@ export class Lists {
     try {
       await this._projection?.forget({
         approvals: now,
+        usage: now - usageKeptMs,
         ...(runs === undefined ? {} : { runs }),
         ...(letters === undefined ? {} : { letters }),
         ...(audit === undefined ? {} : { audit }),

@@ -1,4 +1,4 @@
-import { listedKinds } from '@sluice/projection';
+import { listedKinds, usageDimensions } from '@sluice/projection';
 import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
@@ -12,6 +12,8 @@ const timeOrNull = (description: string): JsonSchema => ({
   ...time(description),
   type: ['integer', 'null'],
 });
+const countOrNull = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
+const numberOrNull = (description: string): JsonSchema => ({ type: ['number', 'null'], description });
 const list = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
 const described = (name: string, description: string): JsonSchema => ({ ...ref(name), description });
 
@@ -165,19 +167,26 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
         ...ids,
         user: text('The actor that asked.'),
         on_behalf_of: textOrNull('The subject that the actor asked for.'),
-        question: textOrNull('What was asked; null for a run of another caller.'),
+        parent: textOrNull(
+          'The run whose call this one answers, of an agent’s run; null for a run that a caller requested.',
+        ),
+        question: textOrNull('What was asked, 2,000 characters at most; null for a run of another caller.'),
         status: { enum: ['running', 'ended'] },
         outcome: textOrNull('`answer`, or the code of an error; null while it runs.'),
         state: text('The state that it is in, or ended in.'),
         iterations: whole('How many iterations it had.'),
+        model: textOrNull('The model that its last turn names; null before the first.'),
         tokens: ref('Tokens'),
+        usd: numberOrNull('What it cost, in US dollars; null where no price is configured.'),
         started_at: time('When it began.'),
         ended_at: timeOrNull('When it ended.'),
+        duration_ms: countOrNull('How long it took; null while it runs.'),
         href: textOrNull('Where the run is to be read; null for a run of another caller.'),
       },
       waits,
     ),
     ...verdictSchemas(),
+    ...usageSchemas(),
     Waiting: object('That the run’s model could not be had and is asked again; absent where it is not so.', {
       iteration: whole('The turn, from 1.'),
       since: time('When it was first so.'),
@@ -411,7 +420,6 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
 
 function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
   const used = (description: string): JsonSchema => ({ anyOf: [ref('BudgetUse'), { type: 'null' }], description });
-  const countOrNull = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
   return {
     VerdictList: object('The iterations of a run, with the verdict on every tool that the caller may know of.', {
       request_id: text('Names the run.'),
@@ -468,6 +476,34 @@ function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
       code: { enum: hiddenReasons, description: 'For programs.' },
       text: text('The reason in words.'),
       opens: text('What has to be so that it holds no longer.'),
+    }),
+  };
+}
+
+function usageSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    UsageList: object('What was used, by one thing.', {
+      by: { enum: usageDimensions, description: 'What it is added up by.' },
+      since: time('The beginning of the first day.'),
+      until: time('The end of the last day.'),
+      rows: list(ref('UsageRow'), 'By day the latest first, by tool the most called, else what cost most.'),
+      total: {
+        anyOf: [ref('UsageRow'), { type: 'null' }],
+        description: 'All rows together; null by tool and by tenant, and where nothing was used.',
+      },
+      left_out: { type: 'boolean', description: 'Whether there are more rows.' },
+    }),
+    UsageRow: object('What was used under one name.', {
+      name: text('The user, model, outcome, tool or tenant, or the day as 2026-01-31.'),
+      runs: countOrNull('Runs that ended; null by tool.'),
+      calls: countOrNull('Calls; null but by tool.'),
+      failures: whole('Of these, how many ended with an error.'),
+      tokens: { anyOf: [ref('Tokens'), { type: 'null' }], description: 'Tokens of the runs; null by tool.' },
+      usd: numberOrNull('What they cost, in US dollars; null where no price is configured.'),
+      runs_without_price: countOrNull('Runs of which the cost is not known.'),
+      mean_ms: countOrNull('How long a run took on average.'),
+      p50_ms: countOrNull('By tool: within so long half of the calls ended, to a tenth.'),
+      p95_ms: countOrNull('By tool: within so long 95 of 100 calls ended, to a tenth.'),
     }),
   };
 }

@@ -116,14 +116,18 @@ export const listRunsExample: Example = {
           session_id: 's-1',
           user: 'user:ann',
           on_behalf_of: null,
+          parent: null,
           question: 'Which countries are there?',
           status: 'ended',
           outcome: 'answer',
           state: 'analysis',
           iterations: 2,
+          model: 'anthropic/claude-sonnet',
           tokens: { input: 812, output: 64, cached: 0 },
+          usd: 0.0034,
           started_at: at,
           ended_at: at + 900,
+          duration_ms: 900,
           href: '/v1/runs/ask-1?session_id=s-1&since=1767225600000',
         },
       ],
@@ -208,6 +212,30 @@ export const cancelRunExample: Example = {
       signature: 'verified',
     },
     202: running,
+  },
+};
+
+export const readUsageExample: Example = {
+  query: { by: 'model', since: '7d' },
+  answers: {
+    200: {
+      by: 'model',
+      since: at,
+      until: at + 7 * 86_400_000,
+      rows: [
+        {
+          ...{ name: 'anthropic/claude-sonnet', runs: 12, calls: null, failures: 1 },
+          tokens: { input: 9_744, output: 768, cached: 0 },
+          ...{ usd: 0.041, runs_without_price: 0, mean_ms: 1_200, p50_ms: null, p95_ms: null },
+        },
+      ],
+      total: {
+        ...{ name: '', runs: 12, calls: null, failures: 1 },
+        tokens: { input: 9_744, output: 768, cached: 0 },
+        ...{ usd: 0.041, runs_without_price: 0, mean_ms: 1_200, p50_ms: null, p95_ms: null },
+      },
+      left_out: false,
+    },
   },
 };
 

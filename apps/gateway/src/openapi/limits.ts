@@ -1,6 +1,6 @@
 import { connectionIdForm, faultCodes, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
-import { listedKinds } from '@sluice/projection';
+import { listedKinds, usageDimensions } from '@sluice/projection';
 import { longestCancelReason, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
@@ -62,6 +62,8 @@ const ofParameters: Readonly<Record<string, JsonSchema>> = {
   format: { enum: ['json', 'csv'] },
   document: { enum: ['true', 'false'] },
   kind: { enum: [...listedKinds] },
+  text: { type: 'string', minLength: 1, pattern: '[\\p{L}\\p{N}]' },
+  by: { enum: [...usageDimensions], default: 'day' },
   topic: { enum: [...allTopics] },
   code: { enum: Object.keys(faultCodes) },
   question: { type: 'string', ...notBlank },

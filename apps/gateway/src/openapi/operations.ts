@@ -7,6 +7,7 @@ import {
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
+import { usageParameters } from '../usage/usage-query.js';
 import { readParameters, verdictParameters } from '../run-views/run-parameters.js';
 import * as examples from './examples.js';
 import type { Example } from './examples.js';
@@ -127,8 +128,19 @@ export const operations: readonly Operation[] = [
       tag: 'Runs',
       summary: 'List the runs of the tenant',
     },
+    description:
+      'Those of the caller’s tenant; operators may name another one. As a stream: the newest runs, then each that changes.',
     query: runParameters,
-    answers: json('RunList', 'A page of runs.'),
+    answers: {
+      200: {
+        meaning: 'A page of runs, or with `accept: text/event-stream` the list as it changes.',
+        json: 'RunList',
+        others: {
+          'text/event-stream':
+            'Runs and those that leave the filter, as data of the assistant transport format (docs/http.md).',
+        },
+      },
+    },
     example: examples.listRunsExample,
     refusals: [400, 401, 403, 500, 503],
   },
@@ -192,6 +204,16 @@ export const operations: readonly Operation[] = [
     answers: runAnswers,
     example: examples.cancelRunExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{ id: 'readUsage', client: 'usage.get', who: 'caller', method: 'get', path: '/v1/usage', tag: 'Runs' },
+    summary: 'See what was used',
+    description:
+      'Runs that ended, tokens and cost by user, model, day or outcome, and calls by tool, of the caller’s tenant, added up by UTC day.',
+    query: usageParameters,
+    answers: json('UsageList', 'The usage.'),
+    example: examples.readUsageExample,
+    refusals: [400, 401, 403, 500, 503],
   },
   {
     ...{

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { openBus, prepareDataFolder, projectionLocation, requireLog, verifierIfAny } from '@sluice/host';
-import { GenuineEnds } from '@sluice/run';
+import { configurationsOn, GenuineEnds, runCosts } from '@sluice/run';
 import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
+import type { AppliedConfiguration } from '@sluice/run';
+import type { Configuration } from '@sluice/core';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice project rebuild
@@ -23,8 +25,11 @@ export async function run(args: readonly string[], { environment, log, write }: 
     try {
       await projection.clear();
       const signal = new AbortController().signal;
-      const genuine = new GenuineEnds(bus, verifierIfAny(environment), log);
-      const records = await catchUp(projection, { bus: genuine, signal });
+      const signatures = verifierIfAny(environment);
+      const genuine = new GenuineEnds(bus, signatures, log);
+      const applied = new Map((await configurationsOn(bus, signatures)).map((one) => [one.version, one]));
+      const costs = runCosts((version) => Promise.resolve(readable(applied.get(version))));
+      const records = await catchUp(projection, { bus: genuine, costs, signal });
       write(`The lists are rebuilt from ${records} records.\n`);
       return 0;
     } finally {
@@ -32,5 +37,14 @@ export async function run(args: readonly string[], { environment, log, write }: 
     }
   } finally {
     await bus.close();
+  }
+}
+
+/** Null for one that this version does not read. */
+function readable(applied: AppliedConfiguration | undefined): Configuration | null {
+  try {
+    return applied?.read() ?? null;
+  } catch {
+    return null;
   }
 }

@@ -143,7 +143,57 @@ function auditAndLetters(dialect: Dialect): string {
   `;
 }
 
+/**
+ * What runs cost, which of them changed last, the words of questions, and what was used by day. Records of runs are
+ * read again for it, as far as the log has them.
+ */
+function usage(dialect: Dialect): string {
+  const { text, whole, strict } = words[dialect];
+  const number = `${whole} NOT NULL DEFAULT 0`;
+  const topics = ['toolsets', 'tool-calls', 'steps', 'responses'].map((name) => `'agent.${name}'`);
+  return `
+  ALTER TABLE runs ADD COLUMN model ${text} NOT NULL DEFAULT '';
+  ALTER TABLE runs ADD COLUMN micro_usd ${whole};
+  ALTER TABLE runs ADD COLUMN parent ${text} NOT NULL DEFAULT '';
+  ALTER TABLE runs ADD COLUMN changed ${number};
+  ALTER TABLE runs ADD COLUMN counted ${number};
+  ALTER TABLE steps ADD COLUMN counted ${number};
+  CREATE INDEX runs_by_change ON runs (tenant, changed);
+  CREATE INDEX runs_by_parent ON runs (tenant, parent, started_at DESC, request_id) WHERE parent <> '';
+  CREATE TABLE changes (id ${whole} PRIMARY KEY, latest ${whole} NOT NULL)${strict};
+  INSERT INTO changes (id, latest) VALUES (1, 0);
+  CREATE TABLE usage (
+    tenant ${text} NOT NULL,
+    day ${whole} NOT NULL,
+    actor ${text} NOT NULL,
+    model ${text} NOT NULL,
+    outcome ${text} NOT NULL,
+    runs ${whole} NOT NULL,
+    failures ${whole} NOT NULL,
+    input_tokens ${whole} NOT NULL,
+    cached_input_tokens ${whole} NOT NULL,
+    output_tokens ${whole} NOT NULL,
+    micro_usd ${whole} NOT NULL,
+    unpriced ${whole} NOT NULL,
+    duration_ms ${whole} NOT NULL,
+    PRIMARY KEY (tenant, day, actor, model, outcome)
+  )${strict};
+  CREATE INDEX usage_by_day ON usage (day);
+  CREATE TABLE tool_usage (
+    tenant ${text} NOT NULL,
+    day ${whole} NOT NULL,
+    tool ${text} NOT NULL,
+    bucket ${whole} NOT NULL,
+    calls ${whole} NOT NULL,
+    failures ${whole} NOT NULL,
+    PRIMARY KEY (tenant, day, tool, bucket)
+  )${strict};
+  CREATE INDEX tool_usage_by_day ON tool_usage (day);
+  DELETE FROM positions WHERE topic IN (${topics.join(', ')});
+  `;
+}
+
 /** One script a version. Released scripts are never changed; a new one is added. */
 export function migrations(dialect: Dialect): readonly string[] {
-  return [runs(dialect), approvals(dialect), auditAndLetters(dialect)];
+  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect)];
 }

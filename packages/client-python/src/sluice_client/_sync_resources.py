@@ -19,6 +19,15 @@ class RunsCalls:
         return self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/verdicts", model(models.VerdictList), query={**query}))
 
 
+class Usage:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self, **query: Unpack[models.ReadUsageQuery]) -> models.UsageList:
+        """Runs that ended, tokens and cost by user, model, day or outcome, and calls by tool, of the caller’s tenant, added up by UTC day."""
+        return self._transport.run(Call("/v1/usage", model(models.UsageList), query={**query}))
+
+
 class Sessions:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -198,6 +207,7 @@ class Resources:
     """The resources that nothing is written for by hand."""
 
     def __init__(self, transport: Transport) -> None:
+        self.usage = Usage(transport)
         self.sessions = Sessions(transport)
         self.tools = Tools(transport)
         self.dead_letters = DeadLetters(transport)

@@ -374,14 +374,18 @@ class ListedRun(Answer):
     session_id: str = Field(description="The session of the run.")
     user: str = Field(description="The actor that asked.")
     on_behalf_of: str | None = Field(description="The subject that the actor asked for.")
-    question: str | None = Field(description="What was asked; null for a run of another caller.")
+    parent: str | None = Field(description="The run whose call this one answers, of an agent’s run; null for a run that a caller requested.")
+    question: str | None = Field(description="What was asked, 2,000 characters at most; null for a run of another caller.")
     status: Literal["running", "ended"] | str = Field(description="")
     outcome: str | None = Field(description="`answer`, or the code of an error; null while it runs.")
     state: str = Field(description="The state that it is in, or ended in.")
     iterations: int = Field(description="How many iterations it had.")
+    model: str | None = Field(description="The model that its last turn names; null before the first.")
     tokens: Tokens = Field(description="")
+    usd: float | None = Field(description="What it cost, in US dollars; null where no price is configured.")
     started_at: int = Field(description="When it began. Milliseconds since the epoch.")
     ended_at: int | None = Field(description="When it ended. Milliseconds since the epoch.")
+    duration_ms: int | None = Field(description="How long it took; null while it runs.")
     href: str | None = Field(description="Where the run is to be read; null for a run of another caller.")
     waiting: Waiting | None = Field(default=None, description="")
 
@@ -457,6 +461,32 @@ class HiddenBecause(Answer):
     code: Literal["group", "state", "policy", "tool_ids", "budget", "connection", "unavailable", "depth", "context", "time", "load", "history", "strategy"] | str = Field(description="For programs.")
     text: str = Field(description="The reason in words.")
     opens: str = Field(description="What has to be so that it holds no longer.")
+
+
+class UsageList(Answer):
+    """What was used, by one thing."""
+
+    by: Literal["user", "model", "day", "tool", "outcome", "tenant"] | str = Field(description="What it is added up by.")
+    since: int = Field(description="The beginning of the first day. Milliseconds since the epoch.")
+    until: int = Field(description="The end of the last day. Milliseconds since the epoch.")
+    rows: list[UsageRow] = Field(description="By day the latest first, by tool the most called, else what cost most.")
+    total: UsageRow | None = Field(description="All rows together; null by tool and by tenant, and where nothing was used.")
+    left_out: bool = Field(description="Whether there are more rows.")
+
+
+class UsageRow(Answer):
+    """What was used under one name."""
+
+    name: str = Field(description="The user, model, outcome, tool or tenant, or the day as 2026-01-31.")
+    runs: int | None = Field(description="Runs that ended; null by tool.")
+    calls: int | None = Field(description="Calls; null but by tool.")
+    failures: int = Field(description="Of these, how many ended with an error.")
+    tokens: Tokens | None = Field(description="Tokens of the runs; null by tool.")
+    usd: float | None = Field(description="What they cost, in US dollars; null where no price is configured.")
+    runs_without_price: int | None = Field(description="Runs of which the cost is not known.")
+    mean_ms: int | None = Field(description="How long a run took on average.")
+    p50_ms: int | None = Field(description="By tool: within so long half of the calls ended, to a tenth.")
+    p95_ms: int | None = Field(description="By tool: within so long 95 of 100 calls ended, to a tenth.")
 
 
 class Waiting(Answer):
@@ -1090,6 +1120,15 @@ class ListRunsQuery(TypedDict, total=False):
     session_id: str
     """The session of the run."""
 
+    text: str
+    """Words that the question has, all of them, in capitals or not; of the caller’s own runs, for operators of all."""
+
+    parent: str
+    """The run whose calls these answer, of agents’ runs."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
     limit: int
     """Runs a page, 1 to 200; 50 unless given."""
 
@@ -1143,6 +1182,25 @@ class CancelRunQuery(TypedDict, total=False):
 
     token: str
     """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
+
+
+class ReadUsageQuery(TypedDict, total=False):
+    """The query of: See what was used."""
+
+    by: Literal["user", "model", "day", "tool", "outcome", "tenant"]
+    """`user`, `model`, `day`, `outcome` or `tool`; for operators `tenant`, over all of them. `day` unless given."""
+
+    since: str | int
+    """From the UTC day of this time on: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. 30 days back unless given, 400 at most."""
+
+    until: str | int
+    """Up to and with the UTC day of this time."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+    limit: int
+    """So many rows, 1 to 200; 50 unless given."""
 
 
 class ListSessionsQuery(TypedDict, total=False):

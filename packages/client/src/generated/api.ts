@@ -538,7 +538,9 @@ export interface ListedRun {
   readonly user: string;
   /** The subject that the actor asked for. */
   readonly on_behalf_of: string | null;
-  /** What was asked; null for a run of another caller. */
+  /** The run whose call this one answers, of an agent’s run; null for a run that a caller requested. */
+  readonly parent: string | null;
+  /** What was asked, 2,000 characters at most; null for a run of another caller. */
   readonly question: string | null;
   readonly status: "running" | "ended";
   /** `answer`, or the code of an error; null while it runs. */
@@ -547,11 +549,17 @@ export interface ListedRun {
   readonly state: string;
   /** How many iterations it had. */
   readonly iterations: number;
+  /** The model that its last turn names; null before the first. */
+  readonly model: string | null;
   readonly tokens: Tokens;
+  /** What it cost, in US dollars; null where no price is configured. */
+  readonly usd: number | null;
   /** When it began. Milliseconds since the epoch. */
   readonly started_at: number;
   /** When it ended. Milliseconds since the epoch. */
   readonly ended_at: number | null;
+  /** How long it took; null while it runs. */
+  readonly duration_ms: number | null;
   /** Where the run is to be read; null for a run of another caller. */
   readonly href: string | null;
   readonly waiting?: Waiting;
@@ -659,6 +667,46 @@ export interface HiddenBecause {
   readonly text: string;
   /** What has to be so that it holds no longer. */
   readonly opens: string;
+}
+
+/** What was used, by one thing. */
+export interface UsageList {
+  /** What it is added up by. */
+  readonly by: "user" | "model" | "day" | "tool" | "outcome" | "tenant";
+  /** The beginning of the first day. Milliseconds since the epoch. */
+  readonly since: number;
+  /** The end of the last day. Milliseconds since the epoch. */
+  readonly until: number;
+  /** By day the latest first, by tool the most called, else what cost most. */
+  readonly rows: readonly UsageRow[];
+  /** All rows together; null by tool and by tenant, and where nothing was used. */
+  readonly total: UsageRow | null;
+  /** Whether there are more rows. */
+  readonly left_out: boolean;
+}
+
+/** What was used under one name. */
+export interface UsageRow {
+  /** The user, model, outcome, tool or tenant, or the day as 2026-01-31. */
+  readonly name: string;
+  /** Runs that ended; null by tool. */
+  readonly runs: number | null;
+  /** Calls; null but by tool. */
+  readonly calls: number | null;
+  /** Of these, how many ended with an error. */
+  readonly failures: number;
+  /** Tokens of the runs; null by tool. */
+  readonly tokens: Tokens | null;
+  /** What they cost, in US dollars; null where no price is configured. */
+  readonly usd: number | null;
+  /** Runs of which the cost is not known. */
+  readonly runs_without_price: number | null;
+  /** How long a run took on average. */
+  readonly mean_ms: number | null;
+  /** By tool: within so long half of the calls ended, to a tenth. */
+  readonly p50_ms: number | null;
+  /** By tool: within so long 95 of 100 calls ended, to a tenth. */
+  readonly p95_ms: number | null;
 }
 
 /** That the run’s model could not be had and is asked again; absent where it is not so. */
@@ -1540,6 +1588,12 @@ export interface ListRunsQuery {
   readonly state?: string;
   /** The session of the run. */
   readonly session_id?: string;
+  /** Words that the question has, all of them, in capitals or not; of the caller’s own runs, for operators of all. */
+  readonly text?: string;
+  /** The run whose calls these answer, of agents’ runs. */
+  readonly parent?: string;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
   /** Runs a page, 1 to 200; 50 unless given. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */
@@ -1580,6 +1634,20 @@ export interface CancelRunQuery {
   readonly since?: string | number;
   /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
   readonly token?: string;
+}
+
+/** The query of: See what was used. */
+export interface ReadUsageQuery {
+  /** `user`, `model`, `day`, `outcome` or `tool`; for operators `tenant`, over all of them. `day` unless given. */
+  readonly by?: "user" | "model" | "day" | "tool" | "outcome" | "tenant";
+  /** From the UTC day of this time on: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. 30 days back unless given, 400 at most. */
+  readonly since?: string | number;
+  /** Up to and with the UTC day of this time. */
+  readonly until?: string | number;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
+  /** So many rows, 1 to 200; 50 unless given. */
+  readonly limit?: number;
 }
 
 /** The query of: List one’s sessions. */

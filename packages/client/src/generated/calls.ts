@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, VerdictList, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -10,6 +10,15 @@ export class RunsCalls {
   /** For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them. */
   verdicts(requestId: string, query: ReadVerdictsQuery = {}, options: CallOptions = {}): Promise<VerdictList> {
     return this.transport.json<VerdictList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/verdicts`, query, isRepeatable: true, ...options });
+  }
+}
+
+export class Usage {
+  constructor(protected readonly transport: Transport) {}
+
+  /** Runs that ended, tokens and cost by user, model, day or outcome, and calls by tool, of the caller’s tenant, added up by UTC day. */
+  get(query: ReadUsageQuery = {}, options: CallOptions = {}): Promise<UsageList> {
+    return this.transport.json<UsageList>({ path: '/v1/usage', query, isRepeatable: true, ...options });
   }
 }
 
@@ -195,6 +204,7 @@ export class Configurations {
 
 /** The resources that nothing is written for by hand. */
 export class Resources {
+  readonly usage: Usage;
   readonly sessions: Sessions;
   readonly tools: Tools;
   readonly deadLetters: DeadLetters;
@@ -203,6 +213,7 @@ export class Resources {
   readonly configurations: Configurations;
 
   constructor(transport: Transport) {
+    this.usage = new Usage(transport);
     this.sessions = new Sessions(transport);
     this.tools = new Tools(transport);
     this.deadLetters = new DeadLetters(transport);
