@@ -70,6 +70,8 @@ export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: 'intent',
   scrollRestoration: true,
+  // What a page does not know of its address is no filter either.
+  search: { strict: true },
   defaultPendingComponent: () => <Loading />,
   defaultErrorComponent: ({ error, reset }) => (
     <Page title="Error">

@@ -1,11 +1,14 @@
 import { jest } from '@jest/globals';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createMemoryHistory, createRouter, RouterProvider } from '@tanstack/react-router';
-import { cleanup, render } from '@testing-library/react';
+import { cleanup, configure, render } from '@testing-library/react';
 import { queries } from '../src/data/queries.js';
 import { router } from '../src/router.js';
 import { SignedInContext } from '../src/session/session-provider.js';
 import type { Me } from '../src/session/session.js';
+
+// Pages load their parts one after another, beside other suites.
+configure({ asyncUtilTimeout: 10_000 });
 
 /** What the gateway answers in a test: by method and path, a value as JSON, or a whole response. */
 export type Answers = Readonly<Record<string, (asked: Asked) => unknown>>;

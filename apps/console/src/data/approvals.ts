@@ -31,7 +31,7 @@ function isOver({ decision, call, run_ended: ended }: Approval): boolean {
 }
 
 /**
- * Follows the stream of approvals while the tab is visible, so that a new call is in the list at once. A hidden tab holds
+ * Follows the stream of approvals while the tab is visible, so that a new call is listed at once. A hidden tab holds
  * no stream, since a browser has few connections for all of its tabs.
  */
 export function useLiveApprovals(isApprover: boolean): void {

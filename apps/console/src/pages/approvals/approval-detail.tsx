@@ -21,7 +21,7 @@ interface Props {
   readonly actions: (approval: Approval) => ReactNode;
 }
 
-/** All that one needs to decide on a call, and once it is decided what came of it. */
+/** All that an approver needs to decide on a call, and after the decision its outcome. */
 export function ApprovalDetail({ id, actions }: Props) {
   const { data, error, refetch } = useQuery(oneApproval(id));
   if (data === undefined)

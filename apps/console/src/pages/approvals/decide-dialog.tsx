@@ -18,7 +18,7 @@ interface Props {
   readonly asked: AskedApproval;
   readonly decision: Decision;
   readonly onClose: () => void;
-  /** It is on the log; the page did it, and nobody else. */
+  /** The decision of this page is on the log. */
   readonly onDecided: (published: PublishedDecision) => void;
 }
 

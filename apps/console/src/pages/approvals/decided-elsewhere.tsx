@@ -30,7 +30,7 @@ export function DecidedElsewhere({ asked, onDismiss }: Props) {
       <div className={css['elsewhere']}>
         <span>
           Decided elsewhere:{' '}
-          <Link to="/approvals" search={(before) => ({ ...before, approval: asked.approval_id })}>
+          <Link from="/approvals" to="/approvals" search={(before) => ({ ...before, approval: asked.approval_id })}>
             {data.tool.key}
           </Link>{' '}
           {what}

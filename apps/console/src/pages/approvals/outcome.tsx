@@ -7,7 +7,7 @@ import css from './approval.module.css';
 import { decided, toneOf } from './in-words.js';
 import { Step } from './steps-before.js';
 
-/** What was decided, by whom and why, and what came of the call. */
+/** The decision, who made it and why, and the outcome of the call. */
 export function Outcome({ approval }: { readonly approval: Approval }) {
   const { me } = useSignedIn();
   const { decision, decided_at: at, call, run_ended: ended, approval: asked } = approval;

@@ -18,6 +18,7 @@ export function WaitingList({ waiting, selected }: Props) {
         return (
           <li key={id}>
             <Link
+              from="/approvals"
               to="/approvals"
               search={(before) => ({ ...before, approval: id })}
               className={css['item']}
