@@ -181,6 +181,8 @@ describe('the gateway’s description of itself', () => {
       ['checkConfiguration', 200, await send('configurations/check', { text: workflowConfiguration({}) })],
       ['explain', 200, await send('explain', { group: ['admin'], state: 'anlysis' })],
       ['explain', 422, await send('explain', { text: 'tol: {}' })],
+      ['whatIf', 200, await send('what-if', { text: workflowConfiguration({ allowed: 'graph-update' }) })],
+      ['whatIf', 422, await send('what-if', { text: 'tol: {}' })],
       ['decide', 415, await see(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];
     for (const [id, status, response] of answers) {
@@ -227,7 +229,7 @@ describe('the gateway’s description of itself', () => {
 
   it('allows no request that the gateway refuses as malformed', async () => {
     // The tools of the configuration in force, its strategies and the clock decide these, and the message says so.
-    const byConfiguration = /^(?:tryToolset: (?:tool_choice|strategy|deadline)|explain: text) = /;
+    const byConfiguration = /^(?:tryToolset: (?:tool_choice|strategy|deadline)|(?:explain|whatIf): text) = /;
     const malformed: string[] = [];
     let sent = 0;
     const requests = methodsOf().map(

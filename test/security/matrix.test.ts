@@ -150,7 +150,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         const { status } = await fetch(`${gateway.url}/v1/configurations${path}`, { headers: bearer(name) });
         return [path, status] as const;
       });
-      const bodies = { 'configurations/check': { text: 'a: 1' }, explain: { group: ['*'] } };
+      const text = workflowConfiguration({});
+      const bodies = { 'configurations/check': { text }, explain: { group: ['*'] }, 'what-if': { text, until: '1h' } };
       const asks = Object.entries(bodies).map(async ([path, body]) => {
         const json = { ...bearer(name), 'content-type': 'application/json' };
         const sent = { method: 'POST', headers: json, body: JSON.stringify(body) };
@@ -249,6 +250,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'dead-letters/0-0/redrive',
       'configurations/check',
       'explain',
+      'what-if',
     ];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));

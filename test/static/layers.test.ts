@@ -27,6 +27,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
   it('what is offered comes from one evaluator, made where configurations are loaded, and asked by filter and executor (C-04, C-05, K-24)', () => {
     expect(holding(/compileEvaluator\(/)).toEqual([
       // Those that run nothing: what would be decided, and what was.
+      'apps/gateway/src/configurations/what-if.ts',
       'apps/sluice/src/commands/explain.ts',
       'apps/sluice/src/commands/groups.ts',
       'apps/sluice/src/commands/recommend.ts',

@@ -9,8 +9,8 @@ import { clearJson } from './strict-body.js';
 const longestQuoted = 100;
 
 /**
- * The JSON of a body that becomes no record, held to the schema that the description has of it. Throws Refusal(400)
- * with what to change.
+ * The JSON of a body that becomes no record, held to the schema that the description has of it, but for patterns: its
+ * handler reads those. Throws Refusal(400) with what to change.
  */
 export function describedBody<T>(request: Request & { rawBody?: Buffer }, name: keyof typeof ownBodies): T {
   const body = clearJson(request);
@@ -40,15 +40,13 @@ function problemIn(value: unknown, schema: JsonSchema, where: string): string | 
   }
 }
 
-function textProblem(value: unknown, { minLength, maxLength, pattern }: JsonSchema, where: string): string | null {
+function textProblem(value: unknown, { minLength, maxLength }: JsonSchema, where: string): string | null {
   if (typeof value !== 'string') return `${where} must be a text.`;
   if (!value.isWellFormed()) return `${where} has half of a surrogate pair. Write well-formed Unicode.`;
   if (typeof minLength === 'number' && value.length < minLength) return `${where} is empty. Give it a value.`;
   // Lengths are counted in UTF-16 units, as everywhere.
   if (typeof maxLength === 'number' && value.length > maxLength)
     return `${where} has more than ${maxLength} characters.`;
-  if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value))
-    return `${where} does not have the form that its description gives.`;
   return null;
 }
 

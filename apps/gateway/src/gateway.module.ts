@@ -16,6 +16,8 @@ import { Candidates } from './configurations/candidates.js';
 import { ConfigurationsController } from './configurations/configurations.controller.js';
 import { ExplainController } from './configurations/explain.controller.js';
 import { Versions } from './configurations/versions.js';
+import { WhatIfController } from './configurations/what-if.controller.js';
+import { WhatIfs } from './configurations/what-if.js';
 import { Decisions } from './decisions.js';
 import { ConsoleController } from './console/console.controller.js';
 import { builtConsole, ConsoleFiles } from './console/console-files.js';
@@ -69,6 +71,7 @@ export class GatewayModule {
         ConsoleController,
         ConfigurationsController,
         ExplainController,
+        WhatIfController,
         DescriptionController,
       ],
       providers: [
@@ -90,6 +93,7 @@ export class GatewayModule {
         RunsService,
         SignIn,
         Versions,
+        WhatIfs,
       ],
     };
   }

@@ -152,7 +152,7 @@ export type { Decision, Evaluator, Facts } from './rules/evaluate.js';
 export { explain } from './rules/explain.js';
 export { isWithin, noGroupTree, pathOf, withGroupsBelow } from './rules/group-tree.js';
 export type { GroupTree } from './rules/group-tree.js';
-export { hiddenReasons, refusalOfHidden } from './rules/hidden-reasons.js';
+export { hiddenReasons, hiddenReasonTexts, refusalOfHidden } from './rules/hidden-reasons.js';
 export type { HiddenReason } from './rules/hidden-reasons.js';
 export { listGroups, listStates, stateDiagram } from './rules/listing.js';
 export type { KnownFacts, ListedGroup, ListedState, ListedTool } from './rules/listing.js';

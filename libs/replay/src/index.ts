@@ -11,3 +11,5 @@ export { whatIf } from './what-if.js';
 export type { Reconsidered } from './what-if.js';
 export { serveReplay } from './threads/job.js';
 export type { ReplayJob } from './threads/replay-job.js';
+export { differingDecisions, WhatIfCounts } from './what-if-report.js';
+export type { DifferingDecision } from './what-if-report.js';

@@ -1,5 +1,5 @@
 import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf } from '@sluice/core';
-import type { Decision, Evaluator, Verifier } from '@sluice/core';
+import type { Decision, Evaluator, HiddenReason, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd, withTools } from '@sluice/run';
@@ -26,14 +26,23 @@ export interface Reconsidered {
   readonly partition: number;
   readonly offset: number;
   readonly requestId: string;
+  readonly sessionId: string;
+  /** From 1; null where the decision is of no iteration. */
+  readonly iteration: number | null;
+  /** Who asked, as in the principal; empty where the records do not say. */
+  readonly actor: string;
   readonly tenant: string;
   readonly groups: readonly string[];
   readonly state: string;
   /** None: it would be the same. */
   readonly changes: readonly Change[];
+  /** By the key of a tool that would be offered, or would not: why it was hidden, or would be. */
+  readonly hidden: HiddenReasons;
   /** Why it cannot be said, else null. */
   readonly notReplayable: string | null;
 }
+
+type HiddenReasons = Readonly<Record<string, readonly HiddenReason[]>>;
 
 interface Considering {
   readonly candidate: Evaluator;
@@ -85,14 +94,48 @@ async function reconsider(
   options: Considering,
 ): Promise<Reconsidered | null> {
   const { topic, partition, offset } = message;
-  const place = { topic, partition, offset, requestId: run.requestId };
+  const place = { topic, partition, offset, requestId: run.requestId, sessionId: message.key };
   const about = aboutOf(message, run);
   try {
     const changes = await changesOf(message, run, configurations, options);
-    return changes === null ? null : { ...place, ...about, changes, notReplayable: null };
+    if (changes === null) return null;
+    const hidden = hiddenIn(message, changes, configurations, options.candidate);
+    return { ...place, ...about, changes, hidden, notReplayable: null };
   } catch (error) {
     if (!(error instanceof NotReplayable)) throw error;
-    return { ...place, ...about, changes: [], notReplayable: error.message };
+    return { ...place, ...about, changes: [], hidden: nothingHidden, notReplayable: error.message };
+  }
+}
+
+const nothingHidden: HiddenReasons = Object.freeze({});
+
+/** Of a turn’s tools that would be others. */
+function hiddenIn(
+  { topic, record }: Incoming,
+  changes: readonly Change[],
+  configurations: RecordedConfigurations,
+  candidate: Evaluator,
+): HiddenReasons {
+  const [change] = changes;
+  if (topic !== 'agent.toolsets' || change?.kind !== 'tools') return nothingHidden;
+  const reasonsIn = (keys: readonly string[], judge: () => Evaluator): HiddenReasons => {
+    if (keys.length === 0) return nothingHidden;
+    const reasons = new Map(decidedBy(judge(), record, record.decidedAt).hidden.map((one) => [one.key, one.reasons]));
+    return Object.fromEntries(keys.map((key) => [key, reasons.get(key) ?? []]));
+  };
+  return {
+    ...reasonsIn(change.lost, () => candidate),
+    ...recordedReasons(() => reasonsIn(change.gained, () => configurations.get(record.configVersion))),
+  };
+}
+
+/** Where the configuration of then cannot be had, it is not known why a tool was hidden. */
+function recordedReasons(read: () => HiddenReasons): HiddenReasons {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof NotReplayable)) throw error;
+    return nothingHidden;
   }
 }
 
@@ -203,13 +246,29 @@ function requestOf({ requests, steps }: RunRecords, ended: Run | null): AgentReq
   return steps.find(({ record }) => record.iteration === ended.iteration)?.record.next ?? null;
 }
 
-function aboutOf(message: Incoming, run: RunRecords): Pick<Reconsidered, 'tenant' | 'groups' | 'state'> {
+function aboutOf(
+  message: Incoming,
+  run: RunRecords,
+): Pick<Reconsidered, 'tenant' | 'actor' | 'groups' | 'state' | 'iteration'> {
   const { topic, record } = message;
   const own = topic === 'agent.approvals' ? null : 'run' in record ? record.run : null;
   const first = run.toolsets[0]?.record.run ?? run.responses[0]?.record.run ?? null;
   const known = own ?? first;
-  const tenant = known?.principal?.tenantId ?? '';
-  return { tenant, groups: known?.requestedGroups ?? [], state: stateOf(message, run) };
+  const { tenantId = '', actorId = '' } = known?.principal ?? {};
+  const groups = known?.requestedGroups ?? [];
+  return {
+    tenant: tenantId,
+    actor: actorId,
+    groups,
+    state: stateOf(message, run),
+    iteration: iterationOf(message, run),
+  };
+}
+
+function iterationOf(message: Incoming, run: RunRecords): number | null {
+  if (message.topic === 'agent.toolsets' || message.topic === 'agent.steps') return message.record.iteration;
+  if (message.topic === 'agent.responses') return message.record.run?.iteration ?? null;
+  return message.topic === 'agent.approvals' ? (approvalRequestOf(message, run)?.iteration ?? null) : null;
 }
 
 /** In which state it was decided; of an approval, in which state the call was that waits for it. */

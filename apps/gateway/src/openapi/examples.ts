@@ -695,3 +695,29 @@ export const explainExample: Example = {
     },
   },
 };
+
+export const whatIfExample: Example = {
+  body: { text, since: '1h', limit: 50 },
+  answers: {
+    200: {
+      ...{ config_version: version, since: at, until: at + 3_600_000, left_out: 0, considered: 40, altered: 1 },
+      ...{ not_replayable: 0, undecodable: 0, is_whole: true },
+      decisions: [
+        {
+          ...{ request_id: 'ask-1', session_id: 's-1', iteration: 1, topic: 'agent.toolsets', partition: 0, offset: 7 },
+          ...{ kind: 'tools', tool: 'knowledge-query', groups: ['read-only'], state: 'undefined' },
+          ...{ user: 'user:ann', tenant: 'acme', before: { verdict: 'offered', reasons: [] } },
+          after: {
+            verdict: 'hidden',
+            reasons: [{ code: 'group', text: 'It is in none of the requested groups.' }],
+          },
+        },
+      ],
+      by: {
+        ...{ tool: [{ name: 'knowledge-query', count: 1 }], group: [{ name: 'read-only', count: 1 }] },
+        ...{ user: [{ name: 'user:ann', count: 1 }], tenant: [{ name: 'acme', count: 1 }] },
+        state: [{ name: 'undefined', count: 1 }],
+      },
+    },
+  },
+};

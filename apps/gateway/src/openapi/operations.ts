@@ -676,6 +676,33 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'whatIf',
+      client: 'configurations.whatIf',
+      isRepeatable: true,
+      who: 'operator',
+      method: 'post',
+      path: '/v1/what-if',
+      tag: 'Configurations',
+    },
+    summary: 'See which recorded decisions a candidate would make otherwise',
+    description:
+      'Makes the decisions of the last day, or of another time, again under a candidate, from the records, and lists those that would be others. No tool runs and no model is asked. For operators.',
+    body: 'WhatIfRequest',
+    answers: {
+      200: {
+        meaning: 'What would be otherwise.',
+        json: 'WhatIf',
+        others: {
+          'text/event-stream':
+            'The same as it is found, as data of the assistant transport format: `progress`, each `decision`, and the `summary` (docs/http.md).',
+        },
+      },
+    },
+    example: examples.whatIfExample,
+    refusals: [400, 401, 403, 413, 415, 422, 500, 503],
+  },
+  {
+    ...{
       id: 'readDescription',
       client: null,
       method: 'get',

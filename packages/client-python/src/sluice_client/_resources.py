@@ -202,6 +202,10 @@ class Configurations:
         """Whether each tool is offered to a request of this caller, every reason why not, and what would open it, by the configuration in force or a candidate. For operators."""
         return await self._transport.run(Call("/v1/explain", model(models.Explanation), method="POST", body=body_of(request)))
 
+    async def what_if(self, request: models.WhatIfRequest) -> models.WhatIf:
+        """Makes the decisions of the last day, or of another time, again under a candidate, from the records, and lists those that would be others. No tool runs and no model is asked. For operators."""
+        return await self._transport.run(Call("/v1/what-if", model(models.WhatIf), method="POST", body=body_of(request)))
+
 
 class Resources:
     """The resources that nothing is written for by hand."""

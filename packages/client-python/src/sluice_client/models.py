@@ -1066,6 +1066,72 @@ class ExplainedReason(Answer):
     rules: list[ClosingRule] = Field(description="The rules that close it.")
 
 
+class WhatIf(Answer):
+    """Which recorded decisions a candidate would make otherwise."""
+
+    config_version: str = Field(description="The version that the candidate would have.")
+    since: int = Field(description="Decisions at or after this time. Milliseconds since the epoch.")
+    until: int = Field(description="Decisions before this time. Milliseconds since the epoch.")
+    decisions: list[DifferingDecision] = Field(description="Those that would be others, a row for each tool or call.")
+    left_out: int = Field(description="Rows that were counted and are not listed.")
+    considered: int = Field(description="Decisions that were made again.")
+    altered: int = Field(description="Of these, how many would be others.")
+    not_replayable: int = Field(description="Of these, how many cannot be made again from the records.")
+    undecodable: int = Field(description="Records that cannot be read.")
+    is_whole: bool = Field(description="Whether all decisions of that time were looked at; false where it took too long.")
+    by: WhatIfCounts = Field(description="How many of the altered decisions are about what, the most first.")
+
+
+class WhatIfCounts(Answer):
+    """How many decisions would be others, by what they are about; 200 names of each at most."""
+
+    tool: list[NamedCount] = Field(description="By the key of the tool.")
+    group: list[NamedCount] = Field(description="By the requested group.")
+    user: list[NamedCount] = Field(description="By the actor.")
+    tenant: list[NamedCount] = Field(description="By the tenant.")
+    state: list[NamedCount] = Field(description="By the state.")
+
+
+class NamedCount(Answer):
+    """A name and how often."""
+
+    name: str = Field(description="The name.")
+    count: int = Field(description="How often.")
+
+
+class DifferingDecision(Answer):
+    """A decision that would be another."""
+
+    request_id: str = Field(description="Names the run.")
+    session_id: str = Field(description="The session of the run.")
+    iteration: int | None = Field(description="From 1.")
+    topic: str = Field(description="Where the decision stands on the log.")
+    partition: int = Field(description="Its partition.")
+    offset: int = Field(description="Its offset.")
+    kind: Literal["tools", "call", "state", "run", "approval"] | str = Field(description="Whether a tool is offered, a call made, a state led to, a run ended, a decision counted.")
+    tool: str | None = Field(description="The key of the tool.")
+    groups: list[str] = Field(description="The requested groups.")
+    state: str = Field(description="The name of the state.")
+    user: str | None = Field(description="The actor that asked.")
+    tenant: str | None = Field(description="Its tenant.")
+    before: DecidedSo = Field(description="As it was decided.")
+    after: DecidedSo = Field(description="As the candidate would decide.")
+
+
+class DecidedSo(Answer):
+    """One side of a difference."""
+
+    verdict: str = Field(description="Of tools `offered` or `hidden`, of a call `made`, `waits for an approval` or `refused`, of a state its name, of a run `goes on` or `ends`, of an approval `counts` or `does not count`.")
+    reasons: list[DecisionReason] = Field(description="Why.")
+
+
+class DecisionReason(Answer):
+    """Why something is decided so."""
+
+    code: str = Field(description="A code (docs/errors.md, docs/lifecycle.md).")
+    text: str = Field(description="The same in words.")
+
+
 class ClosingRule(Answer):
     """A rule that closes a tool."""
 

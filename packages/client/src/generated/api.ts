@@ -1534,6 +1534,102 @@ export interface ExplainedReason {
   readonly rules: readonly ClosingRule[];
 }
 
+/** Which recorded decisions a candidate would make otherwise. */
+export interface WhatIf {
+  /** The version that the candidate would have. */
+  readonly config_version: string;
+  /** Decisions at or after this time. Milliseconds since the epoch. */
+  readonly since: number;
+  /** Decisions before this time. Milliseconds since the epoch. */
+  readonly until: number;
+  /** Those that would be others, a row for each tool or call. */
+  readonly decisions: readonly DifferingDecision[];
+  /** Rows that were counted and are not listed. */
+  readonly left_out: number;
+  /** Decisions that were made again. */
+  readonly considered: number;
+  /** Of these, how many would be others. */
+  readonly altered: number;
+  /** Of these, how many cannot be made again from the records. */
+  readonly not_replayable: number;
+  /** Records that cannot be read. */
+  readonly undecodable: number;
+  /** Whether all decisions of that time were looked at; false where it took too long. */
+  readonly is_whole: boolean;
+  /** How many of the altered decisions are about what, the most first. */
+  readonly by: WhatIfCounts;
+}
+
+/** How many decisions would be others, by what they are about; 200 names of each at most. */
+export interface WhatIfCounts {
+  /** By the key of the tool. */
+  readonly tool: readonly NamedCount[];
+  /** By the requested group. */
+  readonly group: readonly NamedCount[];
+  /** By the actor. */
+  readonly user: readonly NamedCount[];
+  /** By the tenant. */
+  readonly tenant: readonly NamedCount[];
+  /** By the state. */
+  readonly state: readonly NamedCount[];
+}
+
+/** A name and how often. */
+export interface NamedCount {
+  /** The name. */
+  readonly name: string;
+  /** How often. */
+  readonly count: number;
+}
+
+/** A decision that would be another. */
+export interface DifferingDecision {
+  /** Names the run. */
+  readonly request_id: string;
+  /** The session of the run. */
+  readonly session_id: string;
+  /** From 1. */
+  readonly iteration: number | null;
+  /** Where the decision stands on the log. */
+  readonly topic: string;
+  /** Its partition. */
+  readonly partition: number;
+  /** Its offset. */
+  readonly offset: number;
+  /** Whether a tool is offered, a call made, a state led to, a run ended, a decision counted. */
+  readonly kind: "tools" | "call" | "state" | "run" | "approval";
+  /** The key of the tool. */
+  readonly tool: string | null;
+  /** The requested groups. */
+  readonly groups: readonly string[];
+  /** The name of the state. */
+  readonly state: string;
+  /** The actor that asked. */
+  readonly user: string | null;
+  /** Its tenant. */
+  readonly tenant: string | null;
+  /** As it was decided. */
+  readonly before: DecidedSo;
+  /** As the candidate would decide. */
+  readonly after: DecidedSo;
+}
+
+/** One side of a difference. */
+export interface DecidedSo {
+  /** Of tools `offered` or `hidden`, of a call `made`, `waits for an approval` or `refused`, of a state its name, of a run `goes on` or `ends`, of an approval `counts` or `does not count`. */
+  readonly verdict: string;
+  /** Why. */
+  readonly reasons: readonly DecisionReason[];
+}
+
+/** Why something is decided so. */
+export interface DecisionReason {
+  /** A code (docs/errors.md, docs/lifecycle.md). */
+  readonly code: string;
+  /** The same in words. */
+  readonly text: string;
+}
+
 /** A rule that closes a tool. */
 export interface ClosingRule {
   /** The name of the rule. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -199,6 +199,11 @@ export class Configurations {
   /** Whether each tool is offered to a request of this caller, every reason why not, and what would open it, by the configuration in force or a candidate. For operators. */
   explain(body: ExplainRequest, options: CallOptions = {}): Promise<Explanation> {
     return this.transport.json<Explanation>({ method: 'POST', path: '/v1/explain', body, isRepeatable: true, ...options });
+  }
+
+  /** Makes the decisions of the last day, or of another time, again under a candidate, from the records, and lists those that would be others. No tool runs and no model is asked. For operators. */
+  whatIf(body: WhatIfRequest, options: CallOptions = {}): Promise<WhatIf> {
+    return this.transport.json<WhatIf>({ method: 'POST', path: '/v1/what-if', body, isRepeatable: true, ...options });
   }
 }
 
