@@ -8,6 +8,7 @@ import { Note } from '../../ui/states.js';
 import { Tag } from '../../ui/tag.js';
 import { Term } from '../../ui/term.js';
 import { Elapsed, Moment } from '../../ui/time.js';
+import css from './run.module.css';
 import type { RunTimeline } from './timeline/model.js';
 
 interface Props {
@@ -106,7 +107,7 @@ function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
             The model cannot be had since <Moment at={run.waiting.since} />: {run.waiting.reason}. It is asked again.
           </Note>
         )}
-        {soFar === '' ? <p>The run goes on.</p> : <LongText text={soFar} label="What the model says" />}
+        {soFar === '' ? <p>The run goes on.</p> : <Prose text={soFar} label="What the model says" />}
       </>
     );
   }
@@ -125,8 +126,17 @@ function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
         </Note>
       )}
       {partial !== null && <Note tone="warn">A partial answer: {partial}</Note>}
-      {answer !== null && <LongText text={answer === '' ? 'The answer is empty.' : answer} label="Answer" />}
+      {answer !== null && <Prose text={answer === '' ? 'The answer is empty.' : answer} label="Answer" />}
       {confidence !== null && <p>Confidence {confidence.toFixed(2)} of 1.</p>}
     </>
+  );
+}
+
+/** Words to be read, in the page’s own type. */
+function Prose({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <div className={css['prose']}>
+      <LongText text={text} label={label} />
+    </div>
   );
 }

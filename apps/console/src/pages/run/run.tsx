@@ -8,9 +8,12 @@ import { Actions } from './actions.js';
 import { Budgets } from './budgets.js';
 import { Head } from './head.js';
 import type { RunSearch } from './search.js';
-import { StatesTab } from './states/states-tab.js';
+import { StatesCard } from './states/states-card.js';
 import { Timeline } from './timeline/timeline.js';
 import { placeOf, useFollowed, useListed, useRun, useVerdicts } from './use-run.js';
+import css from './run.module.css';
+import { useIsWide } from './use-is-wide.js';
+import { IterationTools } from './verdicts/iteration-tools.js';
 import { Verdicts } from './verdicts/verdicts.js';
 
 /** One run: what was asked, what happened, and why it could happen so. */
@@ -43,6 +46,7 @@ function ReadRun({ run, search }: Props) {
   const listed = useListed(place, run).data ?? null;
   const followed = useFollowed(place);
   const { timeline } = followed;
+  const isWide = useIsWide();
   const verdicts = useVerdicts(place, Math.max(timeline.iterations.size, listed?.iterations ?? 0));
   const times = useMemo(() => new Map((run.tool_calls ?? []).map((call) => [call.id, call])), [run.tool_calls]);
   const iterations = verdicts.data?.iterations ?? null;
@@ -70,22 +74,33 @@ function ReadRun({ run, search }: Props) {
             id: 'timeline',
             name: 'Timeline',
             content: () => (
-              <Timeline
-                followed={followed}
-                times={times}
-                verdicts={iterations}
-                endedAt={run.status === 'ended' ? (run.ended_at ?? null) : null}
-                question={listed?.question ?? null}
-                search={search}
-                onSearch={set}
-              />
+              <div className={isWide ? css['split'] : ''}>
+                <Timeline
+                  followed={followed}
+                  times={times}
+                  verdicts={iterations}
+                  endedAt={run.status === 'ended' ? (run.ended_at ?? null) : null}
+                  question={listed?.question ?? null}
+                  search={search}
+                  onSearch={set}
+                />
+                {isWide && (
+                  <div className={css['beside']}>
+                    <StatesCard timeline={timeline} revision={followed.revision} verdicts={iterations} isSmall />
+                    <IterationTools
+                      verdicts={iterations}
+                      at={timeline.calls.get(search.call ?? '')?.iteration ?? null}
+                    />
+                  </div>
+                )}
+              </div>
             ),
           },
           { id: 'tools', name: 'Tools at each iteration', content: () => <Verdicts verdicts={verdicts} run={run} /> },
           {
             id: 'states',
             name: 'States',
-            content: () => <StatesTab timeline={timeline} revision={followed.revision} verdicts={iterations} />,
+            content: () => <StatesCard timeline={timeline} revision={followed.revision} verdicts={iterations} />,
           },
           {
             id: 'budgets',

@@ -83,7 +83,7 @@ export interface Followed {
   readonly error: Error | null;
 }
 
-/** What comes within so many milliseconds is drawn at once. */
+/** What comes within so many milliseconds is drawn at once; of a long run, what comes in more. */
 const drawMs = 120;
 const retryMs = 2_000;
 
@@ -113,7 +113,7 @@ async function follow(place: RunPlace, signal: AbortSignal, show: (followed: Fol
     try {
       for await (const event of sluice.runs.follow(pathOf(place), { signal })) {
         timeline.apply(event, Date.now());
-        timer ??= setTimeout(draw, drawMs);
+        timer ??= setTimeout(draw, Math.max(drawMs, timeline.calls.size / 10));
       }
       if (timer !== null) clearTimeout(timer);
       draw();

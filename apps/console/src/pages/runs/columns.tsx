@@ -11,20 +11,20 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
   {
     id: 'question',
     name: 'Question',
-    width: 'minmax(180px, 3fr)',
+    width: 'minmax(200px, 4fr)',
     cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} />,
   },
-  { id: 'outcome', name: 'Status', width: 'minmax(96px, 150px)', cell: (run) => <Outcome run={run} /> },
+  { id: 'outcome', name: 'Status', width: 'minmax(84px, 140px)', cell: (run) => <Outcome run={run} /> },
   {
     id: 'user',
     name: 'User',
-    width: 'minmax(80px, 1fr)',
+    width: 'minmax(70px, 1fr)',
     isMinor: true,
     cell: ({ user, on_behalf_of: subject }) => (
       <span title={subject === null ? user : `${user} on behalf of ${subject}`}>{user.replace(/^user:/, '')}</span>
     ),
   },
-  { id: 'state', name: 'State', width: 'minmax(80px, 1fr)', isMinor: true, cell: ({ state }) => state },
+  { id: 'state', name: 'State', width: 'minmax(70px, 1fr)', isMinor: true, cell: ({ state }) => state },
   {
     id: 'iterations',
     name: 'Iterations',
@@ -36,7 +36,7 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
   {
     id: 'tokens',
     name: 'Tokens',
-    width: '80px',
+    width: '66px',
     isNumber: true,
     isMinor: true,
     cell: ({ tokens: { input, output } }) => (
@@ -46,7 +46,7 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
   {
     id: 'duration',
     name: 'Duration',
-    width: '92px',
+    width: '84px',
     isNumber: true,
     isMinor: true,
     cell: ({ started_at: from, ended_at: to }) => <Elapsed from={from} to={to} />,
@@ -54,7 +54,7 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
   {
     id: 'started',
     name: 'Started',
-    width: '130px',
+    width: '118px',
     isNumber: true,
     isMinor: true,
     cell: ({ started_at: at }) => <Moment at={at} />,

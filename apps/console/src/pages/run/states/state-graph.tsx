@@ -1,6 +1,6 @@
 import { graphlib, layout } from '@dagrejs/dagre';
-import { Handle, MarkerType, Position, ReactFlow } from '@xyflow/react';
-import type { Edge, Node, NodeProps } from '@xyflow/react';
+import { BaseEdge, Handle, MarkerType, Position, ReactFlow } from '@xyflow/react';
+import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import { useMemo } from 'react';
 import css from './states.module.css';
@@ -14,9 +14,24 @@ interface StateData extends Record<string, unknown> {
 
 type StateNode = Node<StateData, 'state'>;
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface MoveData extends Record<string, unknown> {
+  readonly points: readonly Point[];
+  readonly label: string;
+  /** Where the label stands. */
+  readonly at: Point;
+}
+
+type MoveEdge = Edge<MoveData, 'move'>;
+
 const height = 38;
 const widthOf = (name: string): number => Math.min(220, 36 + name.length * 8);
 const nodeTypes = { state: StateBox };
+const edgeTypes = { move: MoveLine };
 
 interface Props {
   readonly graph: StateGraphData;
@@ -32,6 +47,7 @@ export default function StateGraph({ graph, way }: Props) {
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         fitView
         fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
         minZoom={0.2}
@@ -58,18 +74,45 @@ function StateBox({ data: { name, isVisited, isLast } }: NodeProps<StateNode>) {
   );
 }
 
-function placed(
-  graph: StateGraphData,
-  { visited, last }: Way,
-): { readonly nodes: StateNode[]; readonly edges: Edge[] } {
+/** A line along the points that the layout gave it, so that it goes around the states between its ends. */
+function MoveLine({ data, markerEnd = '' }: EdgeProps<MoveEdge>) {
+  if (data === undefined) return null;
+  const { points, label, at } = data;
+  return (
+    <>
+      <BaseEdge path={pathOf(points)} markerEnd={markerEnd} />
+      <text x={at.x} y={at.y} className={css['label']}>
+        {label}
+      </text>
+    </>
+  );
+}
+
+/** Smooth through the middles between the points. */
+function pathOf(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  if (first === undefined) return '';
+  const parts = rest.map(({ x, y }, n) => {
+    const next = rest[n + 1];
+    return next === undefined ? `L ${x} ${y}` : `Q ${x} ${y} ${(x + next.x) / 2} ${(y + next.y) / 2}`;
+  });
+  return [`M ${first.x} ${first.y}`, ...parts].join(' ');
+}
+
+interface Drawn {
+  readonly nodes: StateNode[];
+  readonly edges: MoveEdge[];
+}
+
+function placed(graph: StateGraphData, { visited, last }: Way): Drawn {
   const plan = new graphlib.Graph();
-  plan.setGraph({ rankdir: 'LR', nodesep: 28, ranksep: 120 });
-  plan.setDefaultEdgeLabel(() => ({}));
+  plan.setGraph({ rankdir: 'LR', nodesep: 30, ranksep: 34, edgesep: 18 });
   for (const name of graph.states) plan.setNode(name, { width: widthOf(name), height });
-  for (const { from, to } of graph.edges) plan.setEdge(from, to);
+  for (const { from, to, tools, taken } of graph.edges)
+    plan.setEdge(from, to, { width: 8 + labelOf(tools, taken).length * 6.4, height: 18, labelpos: 'c' });
   layout(plan);
   const nodes = graph.states.map((name): StateNode => {
-    const { x, y } = plan.node(name) as { readonly x: number; readonly y: number };
+    const { x, y } = plan.node(name) as Point;
     const width = widthOf(name);
     return {
       ...{ id: name, type: 'state', width, height },
@@ -77,10 +120,12 @@ function placed(
       data: { name, isVisited: visited.has(name), isLast: name === last },
     };
   });
-  const edges = graph.edges.map(({ from, to, tools, taken }): Edge => {
+  const edges = graph.edges.map(({ from, to, tools, taken }): MoveEdge => {
     const color = taken > 0 ? 'var(--accent)' : 'var(--line-strong)';
+    const { points, x, y } = plan.edge(from, to) as Point & { readonly points: readonly Point[] };
     return {
-      ...{ id: JSON.stringify([from, to]), source: from, target: to, label: labelOf(tools, taken) },
+      ...{ id: JSON.stringify([from, to]), type: 'move', source: from, target: to },
+      data: { points, label: labelOf(tools, taken), at: { x, y } },
       className: (taken > 0 ? css['taken'] : css['edge']) ?? '',
       zIndex: taken > 0 ? 1 : 0,
       markerEnd: { type: MarkerType.ArrowClosed, color },

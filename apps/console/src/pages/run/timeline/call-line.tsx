@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+import type { Tone } from '../../../ui/states.js';
 import { Tag } from '../../../ui/tag.js';
 import { Bar } from './bar.js';
 import { CallDetails } from './call-details.js';
@@ -51,19 +53,28 @@ export function CallLine({ row, scale, timeline, question, isOpen, onOpen }: Pro
           <span className="visually-hidden">{words[status]}:</span>
           <code className={css['tool']}>{tool}</code>
           <span className={css['preview']}>{shorten(call.arguments)}</span>
-          {status === 'failed' && <Tag tone="bad">{reason ?? outcome}</Tag>}
-          {(status === 'approval' || status === 'running') && <Tag tone="warn">{words[status]}</Tag>}
+          {status === 'failed' && <Fixed tone="bad">{reason ?? outcome}</Fixed>}
+          {(status === 'approval' || status === 'running') && <Fixed tone="warn">{words[status]}</Fixed>}
           {preview !== '' && (
             <span className={status === 'failed' ? css['badPreview'] : css['preview']}>→ {shorten(preview)}</span>
           )}
           {state !== null && state !== undefined && state.state !== state.state_before && (
-            <Tag tone="accent">→ {state.state}</Tag>
+            <Fixed tone="accent">→ {state.state}</Fixed>
           )}
         </button>
         <Bar span={row.span} scale={scale} tone={status === 'failed' ? 'failed' : status === 'ok' ? 'ok' : 'running'} />
       </div>
       {isOpen && <CallDetails row={row} timeline={timeline} question={question} onOpen={onOpen} />}
     </>
+  );
+}
+
+/** A tag that keeps its width where previews give way. */
+function Fixed({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
+    <span className={css['fixed']}>
+      <Tag tone={tone}>{children}</Tag>
+    </span>
   );
 }
 

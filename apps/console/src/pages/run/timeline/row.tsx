@@ -105,13 +105,21 @@ function IterationLine({ row, scale, onToggle }: IterationProps) {
         <strong>
           {depth === 0 ? 'Iteration' : 'Agent’s iteration'} {count(number)}
         </strong>
-        {state !== null && <Tag>{state}</Tag>}
+        {state !== null && (
+          <span className={css['fixed']}>
+            <Tag>{state}</Tag>
+          </span>
+        )}
         <span className={css['quiet']}>
           {count(tools.length)} {tools.length === 1 ? 'tool' : 'tools'} offered, {count(calls)}{' '}
           {calls === 1 ? 'call' : 'calls'}
           {tokens > 0 && `, ${count(tokens)} tokens`}
         </span>
-        {failed > 0 && <Tag tone="bad">{count(failed)} failed</Tag>}
+        {failed > 0 && (
+          <span className={css['fixed']}>
+            <Tag tone="bad">{count(failed)} failed</Tag>
+          </span>
+        )}
       </button>
       <Bar span={span} scale={scale} tone="iteration" />
     </div>

@@ -78,7 +78,8 @@ export function rowsOf(input: TimelineInput, view: TimelineView): TimelineRows {
   const spans: Span[] = [];
   const failed = addRun(input.timeline, { depth: 0, input, view, rows, spans });
   const scale = timeScale(spans);
-  return { rows: view.onlyFailed || scale === null ? rows : withIdle(rows, scale), scale, failed };
+  const asked = [...input.timeline.approvals.values()].map(({ requested_at: at }) => at);
+  return { rows: view.onlyFailed || scale === null ? rows : withIdle(rows, scale, asked), scale, failed };
 }
 
 interface Making {
@@ -110,7 +111,7 @@ function addRun(timeline: RunTimeline, making: Making): number {
     for (const retry of iteration.retries)
       inner.push({ kind: 'retry', key: `${key}/retry/${retry.attempt}`, depth, retry });
     failed += iteration.retries.length;
-    for (const call of iteration.calls) failed += addCall(timeline, { call, key, ...within });
+    for (const call of iteration.calls) failed += addCall(timeline, { ...within, call, key });
     const span = spanOf(iteration, { timeline, input, depth });
     if (span !== null && depth === 0) making.spans.push(...modelSpan(iteration, span, making));
     total += failed;
@@ -216,21 +217,22 @@ function modelSpan(iteration: IterationItem, { from, to }: OpenSpan, { input }: 
   return [{ from, to: Math.max(from, until) }];
 }
 
-/** The rows, with one for each time in which nothing went on, before the row that began behind it. */
-function withIdle(rows: readonly Row[], { idle }: TimeScale): readonly Row[] {
+/**
+ * The rows, with one for each time in which nothing went on, before the row that began behind it. `asked` has when
+ * approvals were asked for.
+ */
+function withIdle(rows: readonly Row[], { idle }: TimeScale, asked: readonly number[]): readonly Row[] {
   if (idle.length === 0) return rows;
   const all: Row[] = [];
   let next = 0;
-  let asksApproval = false;
   for (const row of rows) {
-    const from = 'span' in row ? row.span?.from : undefined;
-    while (from !== undefined && row.depth === 0 && next < idle.length && (idle[next]?.to ?? 0) <= from) {
-      const { from: since, to } = idle[next] as Span;
-      all.push({ kind: 'idle', key: `idle/${since}`, depth: 0, ms: to - since, isForApproval: asksApproval });
-      asksApproval = false;
+    const began = 'span' in row ? row.span?.from : undefined;
+    while (began !== undefined && row.depth === 0 && next < idle.length && (idle[next]?.to ?? 0) <= began) {
+      const { from, to } = idle[next] as Span;
+      const isForApproval = asked.some((at) => at >= from - 1_000 && at < to);
+      all.push({ kind: 'idle', key: `idle/${from}`, depth: 0, ms: to - from, isForApproval });
       next++;
     }
-    if (row.kind === 'approval') asksApproval = true;
     all.push(row);
   }
   return all;

@@ -19,10 +19,12 @@ interface Props {
   readonly timeline: RunTimeline;
   readonly revision: number;
   readonly verdicts: readonly IterationVerdicts[] | null;
+  /** Beside the timeline. */
+  readonly isSmall?: boolean;
 }
 
 /** The states, and the way that the run took through them. */
-export function StatesTab({ timeline, revision, verdicts }: Props) {
+export function StatesCard({ timeline, revision, verdicts, isSmall = false }: Props) {
   const states = useQuery({ queryKey: ['states'], queryFn: ({ signal }) => sluice.states.list({ signal }) });
   const way = useMemo(() => wayOf(timeline, verdicts), [timeline, revision, verdicts]);
   const graph = useMemo(() => (states.data === undefined ? null : graphOf(states.data, way)), [states.data, way]);
@@ -33,7 +35,9 @@ export function StatesTab({ timeline, revision, verdicts }: Props) {
         <Loading label="Reading the states" />
       ) : (
         <Suspense fallback={<Loading label="Drawing" />}>
-          <StateGraph graph={graph} way={way} />
+          <div className={isSmall ? css['small'] : ''}>
+            <StateGraph graph={graph} way={way} />
+          </div>
         </Suspense>
       )}
       <WayList way={way} />
