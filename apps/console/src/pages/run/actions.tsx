@@ -5,7 +5,7 @@ import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { IterationVerdicts, ListedRun, Run } from '@sluice/client';
 import { useSignedIn } from '../../session/session-provider.js';
 import { AskDialog } from '../runs/ask-dialog.js';
-import type { Asked } from '../runs/ask-dialog.js';
+import type { RequestFields } from '../runs/ask-dialog.js';
 import { Button } from '../../ui/button.js';
 import { Note } from '../../ui/states.js';
 import { CancelDialog } from './cancel-dialog.js';
@@ -31,7 +31,7 @@ export function Actions({ run, listed, first, place }: Props) {
   const download = useMutation({ mutationFn: () => downloadRecords(run, place) });
   const { request_id: requestId } = run;
   const question = listed?.question ?? null;
-  const asked: Asked | null =
+  const asked: RequestFields | null =
     question === null ? null : { question, group: first?.group ?? null, state: first?.state ?? null };
   const copy = (text: string, what: string): void => {
     navigator.clipboard.writeText(text).then(

@@ -1,7 +1,7 @@
-import type { Asked } from '../runs/ask-dialog.js';
+import type { RequestFields } from '../runs/ask-dialog.js';
 
 /** The run’s request as a command of a shell. The credential is read from SLUICE_TOKEN, so it stands in no command. */
-export function asCurl(asked: Asked, origin: string): string {
+export function asCurl(asked: RequestFields, origin: string): string {
   const body = JSON.stringify({
     question: asked.question,
     ...(asked.group === null ? {} : { group: asked.group }),
@@ -16,7 +16,7 @@ export function asCurl(asked: Asked, origin: string): string {
   ].join(' \\\n  ');
 }
 
-export function asCommand({ question, group, state }: Asked): string {
+export function asCommand({ question, group, state }: RequestFields): string {
   return [
     `npx sluice ask ${quoted(question)}`,
     ...(group === null ? [] : [`--group ${quoted(group.join(','))}`]),

@@ -17,7 +17,7 @@ interface Props {
   readonly timeline: RunTimeline;
 }
 
-/** What was asked, by whom, and what came of it. */
+/** The question, its caller, and the outcome. */
 export function Head({ run, listed, timeline }: Props) {
   const isEnded = run.status === 'ended';
   const outcome = outcomeOf({

@@ -86,7 +86,13 @@ function ReadRun({ run, search }: Props) {
                 />
                 {isWide && (
                   <div className={css['beside']}>
-                    <StatesCard timeline={timeline} revision={followed.revision} verdicts={iterations} isSmall />
+                    <StatesCard
+                      timeline={timeline}
+                      revision={followed.revision}
+                      verdicts={iterations}
+                      times={times}
+                      isSmall
+                    />
                     <IterationTools
                       verdicts={iterations}
                       at={timeline.calls.get(search.call ?? '')?.iteration ?? null}
@@ -100,7 +106,9 @@ function ReadRun({ run, search }: Props) {
           {
             id: 'states',
             name: 'States',
-            content: () => <StatesCard timeline={timeline} revision={followed.revision} verdicts={iterations} />,
+            content: () => (
+              <StatesCard timeline={timeline} revision={followed.revision} verdicts={iterations} times={times} />
+            ),
           },
           {
             id: 'budgets',

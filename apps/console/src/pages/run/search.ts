@@ -1,6 +1,6 @@
 import { oneOf, text } from '../../data/search.js';
 
-export const runTabs = ['timeline', 'tools', 'states', 'budgets'] as const;
+const runTabs = ['timeline', 'tools', 'states', 'budgets'] as const;
 
 export interface RunSearch {
   readonly tab?: (typeof runTabs)[number] | undefined;
@@ -10,7 +10,7 @@ export interface RunSearch {
   readonly call?: string | undefined;
   /** The session, and from when on to look: a run that was just asked for is found by these. */
   readonly session?: string | undefined;
-  readonly since?: string | undefined;
+  readonly since?: string | number | undefined;
   /** Whose run it is, for operators. */
   readonly tenant?: string | undefined;
 }
@@ -23,12 +23,19 @@ export const runSearch = (search: Readonly<Record<string, unknown>>): RunSearch 
     ...(search['failed'] === true ? { failed: true } : {}),
     ...kept(search, 'call'),
     ...kept(search, 'session'),
-    ...kept(search, 'since'),
+    ...since(search),
     ...kept(search, 'tenant'),
   };
 };
 
-function kept(search: Readonly<Record<string, unknown>>, name: 'call' | 'session' | 'since' | 'tenant'): RunSearch {
+function kept(search: Readonly<Record<string, unknown>>, name: 'call' | 'session' | 'tenant'): RunSearch {
   const value = text(search, name);
   return value === undefined ? {} : { [name]: value };
+}
+
+/** As a number, so that it stands in an address without quotes. */
+function since(search: Readonly<Record<string, unknown>>): RunSearch {
+  const value = text(search, 'since');
+  if (value === undefined) return {};
+  return { since: /^\d{1,15}$/.test(value) ? Number(value) : value };
 }

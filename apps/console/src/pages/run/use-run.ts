@@ -14,7 +14,7 @@ import { RunTimeline } from './timeline/model.js';
 export interface RunPlace {
   readonly requestId: string;
   readonly session?: string | undefined;
-  readonly since?: string | undefined;
+  readonly since?: string | number | undefined;
   readonly tenant?: string | undefined;
 }
 
@@ -29,7 +29,8 @@ export const queryOf = ({ session, since, tenant }: RunPlace) => ({
 });
 
 export function pathOf(place: RunPlace): string {
-  const query = new URLSearchParams(queryOf(place)).toString();
+  const entries = Object.entries(queryOf(place)).map(([name, value]) => [name, String(value)]);
+  const query = new URLSearchParams(entries).toString();
   return `/v1/runs/${encodeURIComponent(place.requestId)}${query === '' ? '' : `?${query}`}`;
 }
 

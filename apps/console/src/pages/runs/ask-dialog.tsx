@@ -13,7 +13,7 @@ import { Term } from '../../ui/term.js';
 import css from './runs.module.css';
 
 /** What a question is asked with. */
-export interface Asked {
+export interface RequestFields {
   readonly question: string;
   /** Null for the group `default`. */
   readonly group: readonly string[] | null;
@@ -23,7 +23,7 @@ export interface Asked {
 interface Props {
   readonly onClose: () => void;
   /** What stands in the form at first: a run’s question, to ask it again. */
-  readonly initial?: Asked;
+  readonly initial?: RequestFields;
 }
 
 const sample = 'Which countries border Switzerland, and how do they compare?';
@@ -41,7 +41,7 @@ export function AskDialog({ onClose, initial }: Props) {
       void queries.invalidateQueries({ queryKey: ['runs'] });
       onClose();
       const place = new URL(run.location, window.location.origin).searchParams;
-      const search = { session: run.session_id, since: place.get('since') ?? undefined };
+      const search = { session: run.session_id, since: Number(place.get('since')) || undefined };
       await navigate({ to: '/runs/$requestId', params: { requestId: run.request_id }, search });
     },
   });

@@ -66,7 +66,7 @@ function Question({ run, isReadable }: { readonly run: ListedRun; readonly isRea
   if (!isReadable) return <span className={css['foreign']}>{text}</span>;
   const { request_id: requestId, session_id: session, started_at: startedAt } = run;
   // The run is found by these before the index has it.
-  const search = { session, since: String(sinceOf(run.href) ?? startedAt) };
+  const search = { session, since: sinceOf(run.href) ?? startedAt };
   return (
     <Link to="/runs/$requestId" params={{ requestId }} search={search} title={text}>
       {run.question ?? requestId}
@@ -74,6 +74,7 @@ function Question({ run, isReadable }: { readonly run: ListedRun; readonly isRea
   );
 }
 
-function sinceOf(href: string | null): string | null {
-  return href === null ? null : new URL(href, window.location.origin).searchParams.get('since');
+function sinceOf(href: string | null): number | null {
+  const since = href === null ? null : new URL(href, window.location.origin).searchParams.get('since');
+  return since === null ? null : Number(since);
 }

@@ -1,7 +1,7 @@
 import type { ListedRun, Page } from '@sluice/client';
 
 /** Pages of a list, as they were read one behind the other. */
-export interface ReadPages {
+interface ReadPages {
   readonly pages: readonly Page<ListedRun>[];
   readonly pageParams: readonly unknown[];
 }
@@ -26,7 +26,7 @@ export function newTo(read: ReadPages, newest: readonly ListedRun[]): readonly L
 
 /**
  * The pages with what is known of their runs by now, and with the new runs first where they are wanted. Gives the same
- * object where nothing differs. Null where runs are missing between the pages and the newest, so that all is read anew.
+ * object where nothing differs. Null where runs are missing between the pages and the newest, so that the list is read again.
  */
 export function withNewest(read: ReadPages, newest: readonly ListedRun[], takeNew: boolean): ReadPages | null {
   const fresh = takeNew ? newTo(read, newest) : [];

@@ -1,7 +1,7 @@
 import { texts } from '../../data/search.js';
 
 /** What of the address’s search the page asks the gateway by. */
-export const filterNames = ['user', 'tool', 'outcome', 'state', 'group', 'session', 'since', 'until'] as const;
+const filterNames = ['user', 'tool', 'outcome', 'state', 'group', 'session', 'since', 'until'] as const;
 
 export type RunFilters = { readonly [Name in (typeof filterNames)[number]]?: string };
 

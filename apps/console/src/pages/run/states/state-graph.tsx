@@ -36,11 +36,13 @@ const edgeTypes = { move: MoveLine };
 interface Props {
   readonly graph: StateGraphData;
   readonly way: Way;
+  /** From top to bottom, where it is narrow. */
+  readonly isUpright: boolean;
 }
 
 /** The states as a graph, with the way of the run. It can be moved and zoomed. */
-export default function StateGraph({ graph, way }: Props) {
-  const { nodes, edges } = useMemo(() => placed(graph, way), [graph, way]);
+export default function StateGraph({ graph, way, isUpright }: Props) {
+  const { nodes, edges } = useMemo(() => placed(graph, way, isUpright), [graph, way, isUpright]);
   return (
     <div className={css['graph']}>
       <ReactFlow
@@ -104,9 +106,9 @@ interface Drawn {
   readonly edges: MoveEdge[];
 }
 
-function placed(graph: StateGraphData, { visited, last }: Way): Drawn {
+function placed(graph: StateGraphData, { visited, last }: Way, isUpright: boolean): Drawn {
   const plan = new graphlib.Graph();
-  plan.setGraph({ rankdir: 'LR', nodesep: 30, ranksep: 34, edgesep: 18 });
+  plan.setGraph({ rankdir: isUpright ? 'TB' : 'LR', nodesep: 30, ranksep: 34, edgesep: 18 });
   for (const name of graph.states) plan.setNode(name, { width: widthOf(name), height });
   for (const { from, to, tools, taken } of graph.edges)
     plan.setEdge(from, to, { width: 8 + labelOf(tools, taken).length * 6.4, height: 18, labelpos: 'c' });

@@ -8,7 +8,7 @@ import { Card } from '../../../ui/page.js';
 import { Loading, RequestProblem } from '../../../ui/states.js';
 import { Tag } from '../../../ui/tag.js';
 import { Term } from '../../../ui/term.js';
-import type { RunTimeline } from '../timeline/model.js';
+import type { CallTimes, RunTimeline } from '../timeline/model.js';
 import css from './states.module.css';
 import { graphOf, wayOf } from './way.js';
 import type { Way } from './way.js';
@@ -19,12 +19,13 @@ interface Props {
   readonly timeline: RunTimeline;
   readonly revision: number;
   readonly verdicts: readonly IterationVerdicts[] | null;
+  readonly times: CallTimes;
   /** Beside the timeline. */
   readonly isSmall?: boolean;
 }
 
 /** The states, and the way that the run took through them. */
-export function StatesCard({ timeline, revision, verdicts, isSmall = false }: Props) {
+export function StatesCard({ timeline, revision, verdicts, times, isSmall = false }: Props) {
   const states = useQuery({ queryKey: ['states'], queryFn: ({ signal }) => sluice.states.list({ signal }) });
   const way = useMemo(() => wayOf(timeline, verdicts), [timeline, revision, verdicts]);
   const graph = useMemo(() => (states.data === undefined ? null : graphOf(states.data, way)), [states.data, way]);
@@ -36,11 +37,11 @@ export function StatesCard({ timeline, revision, verdicts, isSmall = false }: Pr
       ) : (
         <Suspense fallback={<Loading label="Drawing" />}>
           <div className={isSmall ? css['small'] : ''}>
-            <StateGraph graph={graph} way={way} />
+            <StateGraph graph={graph} way={way} isUpright={isSmall} />
           </div>
         </Suspense>
       )}
-      <WayList way={way} />
+      <WayList way={way} times={times} />
     </Card>
   );
 }
@@ -48,7 +49,7 @@ export function StatesCard({ timeline, revision, verdicts, isSmall = false }: Pr
 const mostMoves = 100;
 
 /** The same as the graph, in words. */
-function WayList({ way: { moves, last } }: { readonly way: Way }) {
+function WayList({ way: { moves, last }, times }: { readonly way: Way; readonly times: CallTimes }) {
   if (moves.length === 0)
     return <p className={css['hint']}>No call led to another state{last === null ? '' : `: the run is in ${last}`}.</p>;
   return (
@@ -57,7 +58,7 @@ function WayList({ way: { moves, last } }: { readonly way: Way }) {
         <li key={callId}>
           <Tag>{from}</Tag> →{' '}
           <Link from="/runs/$requestId" to="." search={(search) => ({ ...search, tab: undefined, call: callId })}>
-            {tool}
+            {times.get(callId)?.tool ?? tool}
           </Link>{' '}
           → <Tag tone="accent">{to}</Tag> <span className={css['hint']}>in iteration {count(iteration)}</span>
         </li>

@@ -38,7 +38,7 @@ export function wayOf(timeline: RunTimeline, verdicts: readonly IterationVerdict
   return { visited, moves, last };
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string;
   readonly to: string;
   /** The tools that lead from one to the other. */

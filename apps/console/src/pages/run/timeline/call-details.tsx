@@ -8,19 +8,20 @@ import { Term } from '../../../ui/term.js';
 import { Moment } from '../../../ui/time.js';
 import { originsOf } from '../origins.js';
 import type { CallRow } from './call-line.js';
-import type { RunTimeline } from './model.js';
+import type { CallTimes, RunTimeline } from './model.js';
 import css from './timeline.module.css';
 
 interface Props {
   readonly row: CallRow;
   readonly timeline: RunTimeline;
   readonly question: string | null;
+  readonly times: CallTimes;
   readonly onOpen: (name: string) => void;
 }
 
 /** All that is known of a call. */
-export function CallDetails({ row, timeline, question, onOpen }: Props) {
-  const { call, span, agentRun, tool, depth } = row;
+export function CallDetails(props: Props) {
+  const { call, span, agentRun, tool, depth } = props.row;
   const { result } = call;
   const step = result?.step ?? null;
   const facts = [
@@ -61,7 +62,7 @@ export function CallDetails({ row, timeline, question, onOpen }: Props) {
       <Facts facts={facts} />
       <h3>Arguments</h3>
       <Json value={call.arguments === '' ? '(none)' : call.arguments} label={`Arguments of ${tool}`} />
-      {depth === 0 && <Origins row={row} timeline={timeline} question={question} onOpen={onOpen} />}
+      {depth === 0 && <Origins {...props} />}
       <h3>{step !== null && step.outcome !== 'ok' ? 'Error' : 'Result'}</h3>
       {result === null ? (
         <p className={css['quiet']}>{call.progress ?? 'There is no result yet.'}</p>
@@ -72,29 +73,33 @@ export function CallDetails({ row, timeline, question, onOpen }: Props) {
   );
 }
 
+const mostOrigins = 12;
+
 /** Where the values of the arguments stood before. */
-function Origins({ row: { call }, timeline, question, onOpen }: Props) {
+function Origins({ row: { call }, timeline, question, times, onOpen }: Props) {
   const origins = useMemo(() => originsOf(call, timeline, question), [call, call.arguments, timeline, question]);
   if (origins.length === 0) return null;
   return (
     <>
       <h3>Seen before</h3>
       <ul className={css['origins']}>
-        {origins.map(({ path, value, from }) => (
+        {origins.slice(0, mostOrigins).map(({ path, value, from }) => (
           <li key={path}>
-            <code>{path === '' ? 'the whole value' : path}</code> <q>{value.slice(0, 80)}</q> is equal to{' '}
+            <code>{path === '' ? 'the whole value' : path}</code>{' '}
+            <q>{value.length > 60 ? `${value.slice(0, 60)}…` : value}</q> is equal to{' '}
             {from.kind === 'question' ? (
               'words of the question'
             ) : (
               <>
                 <code>{from.path === '' ? 'the value' : from.path}</code> in the result of{' '}
                 <Button tone="quiet" isSmall onPress={() => onOpen(from.callId)}>
-                  {from.tool}
+                  {times.get(from.callId)?.tool ?? from.tool}
                 </Button>
               </>
             )}
           </li>
         ))}
+        {origins.length > mostOrigins && <li>and {origins.length - mostOrigins} more</li>}
       </ul>
     </>
   );

@@ -3,7 +3,7 @@ import type { Tone } from '../../../ui/states.js';
 import { Tag } from '../../../ui/tag.js';
 import { Bar } from './bar.js';
 import { CallDetails } from './call-details.js';
-import type { RunTimeline } from './model.js';
+import type { CallTimes, RunTimeline } from './model.js';
 import type { CallStatus, Row } from './rows.js';
 import type { TimeScale } from './scale.js';
 import css from './timeline.module.css';
@@ -15,8 +15,11 @@ interface Props {
   readonly scale: TimeScale | null;
   readonly timeline: RunTimeline;
   readonly question: string | null;
+  readonly times: CallTimes;
   readonly isOpen: boolean;
-  readonly onOpen: (id: string | null) => void;
+  readonly onToggle: () => void;
+  /** Opens another call. */
+  readonly onOpen: (name: string) => void;
 }
 
 const marks: Readonly<Record<CallStatus, string>> = {
@@ -32,7 +35,7 @@ const words: Readonly<Record<CallStatus, string>> = {
 const previewCharacters = 160;
 
 /** A call in a line: the tool, how its arguments begin, and how its result or error does. */
-export function CallLine({ row, scale, timeline, question, isOpen, onOpen }: Props) {
+export function CallLine({ row, scale, timeline, question, times, isOpen, onToggle, onOpen }: Props) {
   const { call, tool, status } = row;
   const outcome = call.result?.step?.outcome ?? 'failed';
   const reason = call.result?.step?.reason ?? null;
@@ -41,12 +44,7 @@ export function CallLine({ row, scale, timeline, question, isOpen, onOpen }: Pro
   return (
     <>
       <div className={css['line']}>
-        <button
-          type="button"
-          className={css['fold']}
-          aria-expanded={isOpen}
-          onClick={() => onOpen(isOpen ? null : row.name)}
-        >
+        <button type="button" className={css['fold']} aria-expanded={isOpen} onClick={onToggle}>
           <span className={`${css['mark']} ${css[status]}`} aria-hidden="true">
             {marks[status]}
           </span>
@@ -64,7 +62,7 @@ export function CallLine({ row, scale, timeline, question, isOpen, onOpen }: Pro
         </button>
         <Bar span={row.span} scale={scale} tone={status === 'failed' ? 'failed' : status === 'ok' ? 'ok' : 'running'} />
       </div>
-      {isOpen && <CallDetails row={row} timeline={timeline} question={question} onOpen={onOpen} />}
+      {isOpen && <CallDetails row={row} timeline={timeline} question={question} times={times} onOpen={onOpen} />}
     </>
   );
 }

@@ -37,7 +37,7 @@ export interface IterationItem {
   usage: Usage | null;
 }
 
-export interface AgentItem {
+interface AgentItem {
   readonly agent: AgentCall;
   readonly timeline: RunTimeline;
 }

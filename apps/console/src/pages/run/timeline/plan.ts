@@ -1,9 +1,9 @@
 import type { IterationItem, RunTimeline } from './model.js';
 
 /** How far a step of a plan is. */
-export type StepStatus = 'open' | 'running' | 'done' | 'failed';
+type StepStatus = 'open' | 'running' | 'done' | 'failed';
 
-export interface PlanStep {
+interface PlanStep {
   readonly tool: string;
   readonly status: StepStatus;
 }

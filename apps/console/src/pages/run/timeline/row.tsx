@@ -4,7 +4,7 @@ import { Moment } from '../../../ui/time.js';
 import { ApprovalLine } from './approval-line.js';
 import { Bar } from './bar.js';
 import { CallLine } from './call-line.js';
-import type { RunTimeline } from './model.js';
+import type { CallTimes, RunTimeline } from './model.js';
 import type { Plan } from './plan.js';
 import type { Row } from './rows.js';
 import type { TimeScale } from './scale.js';
@@ -16,8 +16,10 @@ interface Props {
   readonly scale: TimeScale | null;
   readonly timeline: RunTimeline;
   readonly question: string | null;
+  readonly times: CallTimes;
   readonly openCall: string | null;
-  readonly onOpenCall: (id: string | null) => void;
+  /** `isInPlace` of a call whose own line was pressed. */
+  readonly onOpenCall: (name: string | null, isInPlace: boolean) => void;
   readonly onToggle: (key: string) => void;
 }
 
@@ -31,7 +33,7 @@ export function TimelineRow(props: Props) {
   );
 }
 
-function Content({ row, scale, timeline, question, openCall, onOpenCall, onToggle }: Props) {
+function Content({ row, scale, timeline, question, times, openCall, onOpenCall, onToggle }: Props) {
   switch (row.kind) {
     case 'iteration':
       return <IterationLine row={row} scale={scale} onToggle={onToggle} />;
@@ -64,8 +66,10 @@ function Content({ row, scale, timeline, question, openCall, onOpenCall, onToggl
           scale={scale}
           timeline={timeline}
           question={question}
+          times={times}
           isOpen={isOpen}
-          onOpen={(id) => onOpenCall(id)}
+          onToggle={() => onOpenCall(isOpen ? null : row.name, true)}
+          onOpen={(name) => onOpenCall(name, false)}
         />
       );
     }

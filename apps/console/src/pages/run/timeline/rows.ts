@@ -57,7 +57,7 @@ export interface TimelineView {
   readonly folded: ReadonlySet<string>;
 }
 
-export interface TimelineInput {
+interface TimelineInput {
   readonly timeline: RunTimeline;
   readonly times: CallTimes;
   /** When the filter decided for an iteration, of those that are known. */
@@ -66,7 +66,7 @@ export interface TimelineInput {
   readonly endedAt: number | null;
 }
 
-export interface TimelineRows {
+interface TimelineRows {
   readonly rows: readonly Row[];
   readonly scale: TimeScale | null;
   readonly failed: number;
@@ -207,7 +207,7 @@ function spanOf({ number, calls }: IterationItem, { timeline, input, depth }: Sp
   return { from, to: next ?? (ends.length === 0 ? from : Math.max(from, ...ends)) };
 }
 
-/** While the model was asked: until the first call, or until somebody was asked for an approval. */
+/** The time of the model: until the first call, or until the first request for an approval. */
 function modelSpan(iteration: IterationItem, { from, to }: OpenSpan, { input }: Making): readonly Span[] {
   const moments = iteration.calls.flatMap(({ id }) => [
     ...(input.times.get(id)?.started_at == null ? [] : [input.times.get(id)?.started_at as number]),

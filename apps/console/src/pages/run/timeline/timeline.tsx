@@ -48,8 +48,10 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
   });
   const openCall = search.call;
   const openAt = openCall === undefined ? -1 : rows.findIndex((row) => row.kind === 'call' && row.name === openCall);
+  // A call that is opened from elsewhere comes into view; one that is opened where it stands stays there.
+  const inPlace = useRef<string | null>(null);
   useEffect(() => {
-    if (openAt >= 0) virtual.scrollToIndex(openAt, { align: 'center' });
+    if (openAt >= 0 && inPlace.current !== openCall) virtual.scrollToIndex(openAt, { align: 'start' });
   }, [openAt >= 0, openCall]);
 
   if (error !== null) return <RequestProblem error={error} />;
@@ -112,8 +114,12 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
                     scale={scale}
                     timeline={timeline}
                     question={question}
+                    times={times}
                     openCall={openCall ?? null}
-                    onOpenCall={(id) => onSearch({ call: id ?? undefined })}
+                    onOpenCall={(name, isInPlace) => {
+                      inPlace.current = isInPlace ? name : null;
+                      onSearch({ call: name ?? undefined });
+                    }}
                     onToggle={toggle}
                   />
                 </div>

@@ -39,7 +39,7 @@ export function matrixOf(iterations: readonly IterationVerdicts[]): Matrix {
 }
 
 /** Which tools of a matrix are shown. */
-export interface MatrixFilter {
+interface MatrixFilter {
   readonly text: string;
   /** `all`, `offered`, `hidden` (in every iteration), `called`, or the code of a reason. */
   readonly which: string;

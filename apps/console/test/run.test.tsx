@@ -1,0 +1,179 @@
+/** @jest-environment ./test/infra/browser.mjs */
+import { describe, expect, it } from '@jest/globals';
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { asCommand, asCurl } from '../src/pages/run/commands.js';
+import { matrixOf } from '../src/pages/run/verdicts/matrix.js';
+import type { Answers } from './page.js';
+import { events, problem, show } from './page.js';
+
+const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>';
+const tokens = { input: 10, output: 5, cached: 0 };
+const listed = {
+  ...{ request_id: 'run-1', session_id: 's-1', user: 'user:ann', on_behalf_of: null, question: 'What is new?' },
+  ...{ status: 'ended', outcome: 'answer', state: 'done', iterations: 2, tokens, started_at: 1_000, ended_at: 5_000 },
+  href: '/v1/runs/run-1?session_id=s-1&since=1000',
+};
+const calls = [
+  { id: 'c1', tool: 'search', arguments: '{"q":"news"}', ok: true, error: null, reason: null, state: 'done', started_at: 2_000, duration_ms: 700 }, // prettier-ignore
+  { id: 'c2', tool: 'read', arguments: '{}', ok: false, error: 'execution', reason: 'timeout', state: 'done', started_at: 3_000, duration_ms: 900 }, // prettier-ignore
+];
+const ended = {
+  ...{ request_id: 'run-1', session_id: 's-1', status: 'ended', kind: 'answer', answer: hostile, error: null },
+  ...{ incomplete: null, confidence: null, partial: null, state: 'done', iterations: 2, ended_at: 5_000 },
+  ...{ tool_calls: calls, tokens },
+};
+const running = {
+  ...{ request_id: 'run-1', session_id: 's-1', status: 'running', since: 1_000 },
+  tool_calls: [],
+  tokens,
+};
+
+const tool = (key: string, offered: boolean) => ({
+  ...{ key, id: `core__${key}`, title: key, description: hostile, effect: 'read_only', groups: ['news'], offered },
+  reasons: offered ? [] : [{ code: 'state', text: 'It is not available in this state.', opens: 'search leads there.' }],
+});
+const iteration = (number: number, more: object = {}) => ({
+  ...{ iteration: number, decided_at: 1_000 * number, state: 'start', group: ['news'], fallback_groups: [] },
+  ...{ unknown_groups: [], config_version: 'c-1', tool_choice: null, deadline: 301_000, max_iterations: 10 },
+  budgets: { calls: { used: 1, limit: 50 }, tokens: null, micro_usd: null, tools: [] },
+  ...{
+    offered_count: 1,
+    hidden_count: 1,
+    same_as: null,
+    tools: [tool('search', true), tool('read', false)],
+    left_out: 0,
+  },
+  ...more,
+});
+const verdicts = { request_id: 'run-1', iterations: [iteration(1), iteration(2, { state: 'done' })] };
+
+/** The chunks of an iteration with one call, as the gateway streams them; parts count from `part`. */
+const chunks = (n: number, part: number, { id, name, result, step }: Called) => [
+  { type: 'step-start', path: [], messageId: `run-1/${n}` },
+  data('iteration', { iteration: n, state: 'start', tools: ['core__search'] }),
+  { type: 'part-start', path: [], part: { type: 'tool-call', toolCallId: id, toolName: name } },
+  { type: 'text-delta', path: [part + 1], textDelta: '{"q":"news"}' },
+  { type: 'tool-call-args-text-finish', path: [part + 1] },
+  ...(step === null
+    ? []
+    : [{ type: 'result', path: [part + 1], result, isError: step.outcome !== 'ok', artifact: step }]),
+  ...(step === null ? [] : [{ type: 'step-finish', path: [], usage: { inputTokens: 5, outputTokens: 2 } }]),
+];
+interface Called {
+  readonly id: string;
+  readonly name: string;
+  readonly result: unknown;
+  readonly step: {
+    readonly outcome: string;
+    readonly reason: string | null;
+    state_before: string;
+    state: string;
+  } | null;
+}
+const data = (name: string, value: object) => ({
+  type: 'part-start',
+  path: [],
+  part: { type: 'data', name, data: value },
+});
+const moved = { outcome: 'ok', reason: null, state_before: 'start', state: 'done' };
+const failed = { ...moved, outcome: 'execution', reason: 'timeout', state_before: 'done' };
+const whole = [
+  data('run', { request_id: 'run-1', session_id: 's-1', since: 1_000 }),
+  ...chunks(1, 1, { id: 'c1', name: 'core__search', result: { html: hostile }, step: moved }),
+  ...chunks(2, 3, { id: 'c2', name: 'core__read', result: 'Timed out.', step: failed }),
+  { type: 'message-finish', path: [], usage: { inputTokens: 10, outputTokens: 5 } },
+];
+
+const answers: Answers = {
+  'GET /v1/runs/run-1': () => ended,
+  'GET /v1/runs': () => ({ runs: [listed], next_cursor: null }),
+  'GET /v1/runs/run-1/verdicts': () => verdicts,
+  'STREAM /v1/runs/run-1': () => events(...whole),
+  'GET /v1/states': () => ({
+    config_version: 'c',
+    states: [{ name: 'start', tools: [], transitions: { search: 'done' } }],
+  }),
+};
+
+describe('A run', () => {
+  it('shows question, answer and calls as text, and a call’s arguments and result on demand', async () => {
+    show('/runs/run-1', answers);
+    expect(await screen.findByRole('heading', { name: 'What is new?' })).toBeTruthy();
+    expect((await screen.findByRole('region', { name: 'Answer' })).textContent).toBe(hostile);
+    const line = await screen.findByRole('button', { name: /ok:\s*search/ });
+    expect(screen.queryByRole('region', { name: 'Result of search' })).toBeNull();
+    fireEvent.click(line);
+    expect((await screen.findByRole('region', { name: 'Result of search' })).textContent).toContain(hostile);
+    expect(screen.getByRole('region', { name: 'Arguments of search' }).textContent).toContain('news');
+    expect(document.querySelector('main img, main script')).toBeNull();
+  });
+
+  it('shows errors in the compact view, and only what failed on demand', async () => {
+    show('/runs/run-1', answers);
+    expect(await screen.findByText('→ Timed out.')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Only what failed (1)' }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: /ok:\s*search/ })).toBeNull());
+    expect(screen.getByRole('button', { name: /failed:\s*read/ })).toBeTruthy();
+  });
+
+  it('follows a run that goes on, and cancels it with a reason', async () => {
+    let reason: unknown = null;
+    show('/runs/run-1', {
+      ...answers,
+      'GET /v1/runs': () => ({ runs: [{ ...listed, status: 'running', ended_at: null }], next_cursor: null }),
+      'GET /v1/runs/run-1': () => Response.json(running, { status: 202 }),
+      'STREAM /v1/runs/run-1': () =>
+        events(whole[0], ...chunks(1, 1, { id: 'c1', name: 'core__search', result: null, step: null })),
+      'POST /v1/runs/run-1/cancel': ({ body }) => {
+        reason = body;
+        return Response.json(running, { status: 202 });
+      },
+    });
+    expect(await screen.findByRole('button', { name: /not begun:\s*core__search/ })).toBeTruthy();
+    fireEvent.click(await screen.findByRole('button', { name: 'Cancel the run' }));
+    fireEvent.change(await screen.findByLabelText('Reason'), { target: { value: 'No longer needed.' } });
+    const buttons = screen.getAllByRole('button', { name: 'Cancel the run' });
+    fireEvent.click(buttons.at(-1) as HTMLElement);
+    await waitFor(() => expect(reason).toEqual({ reason: 'No longer needed.' }));
+  });
+
+  it('says for each tool and iteration why it was hidden, and what would open it', async () => {
+    show('/runs/run-1?tab=tools', answers);
+    const [cell] = await screen.findAllByRole('button', { name: 'state' });
+    fireEvent.click(cell as HTMLElement);
+    expect(await screen.findByText('It is not available in this state.')).toBeTruthy();
+    expect(screen.getByText('search leads there.')).toBeTruthy();
+  });
+
+  it('says what of its budgets it used', async () => {
+    show('/runs/run-1?tab=budgets', answers);
+    const meter = await screen.findByRole('meter', { name: 'Iterations' });
+    expect(meter.getAttribute('aria-valuetext')).toBe('2 of 10');
+    expect(screen.getByRole('meter', { name: 'Calls of tools' }).getAttribute('aria-valuetext')).toBe('1 of 50');
+  });
+
+  it('says what the gateway refused', async () => {
+    show('/runs/run-2', { 'GET /v1/runs/run-2': () => problem(404, 'not_found', 'There is no such run for you.') });
+    expect(await screen.findByText('There is no such run for you.')).toBeTruthy();
+  });
+});
+
+describe('The request as a command', () => {
+  const asked = { question: `What's "$HOME"?`, group: ['a', 'b'], state: 'review' };
+
+  it('quotes what a shell would read, and has no credential', () => {
+    expect(asCommand(asked)).toBe(`npx sluice ask 'What'\\''s "$HOME"?' --group a,b --state review`);
+    expect(asCurl(asked, 'http://localhost')).toContain(`-d '{"question":"What'\\''s`);
+    expect(asCurl(asked, 'http://localhost')).toContain('$SLUICE_TOKEN');
+  });
+});
+
+describe('The verdicts of iterations', () => {
+  it('stand in one column where they are the same in the same state', () => {
+    const same = { same_as: 1, tools: null };
+    const list = [iteration(1), iteration(2, same), iteration(3, { ...same, state: 'done' }), iteration(4)];
+    const { columns, tools } = matrixOf(list as never);
+    expect(columns.map(({ from, to }) => [from, to])).toEqual([[1, 2], [3, 3], [4, 4]]); // prettier-ignore
+    expect(tools.map(({ key }) => key)).toEqual(['search', 'read']);
+  });
+});
