@@ -11,6 +11,7 @@ const tokens = { input: 10, output: 5, cached: 0 };
 const listed = {
   ...{ request_id: 'run-1', session_id: 's-1', user: 'user:ann', on_behalf_of: null, question: 'What is new?' },
   ...{ status: 'ended', outcome: 'answer', state: 'done', iterations: 2, tokens, started_at: 1_000, ended_at: 5_000 },
+  ...{ parent: null, model: 'gpt-x', usd: 0.5, duration_ms: 4_000 },
   href: '/v1/runs/run-1?session_id=s-1&since=1000',
 };
 const calls = [

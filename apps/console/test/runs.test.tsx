@@ -9,6 +9,7 @@ const run = (n: number, more: Partial<ListedRun> = {}): ListedRun => ({
   ...{ request_id: `run-${n}`, session_id: `session-${n}`, user: 'user:ann', on_behalf_of: null },
   ...{ question: `Question ${n}?`, status: 'ended', outcome: 'answer', state: 'start', iterations: 2 },
   tokens: { input: 1_200, output: 34, cached: 0 },
+  ...{ parent: null, model: null, usd: 0.0123, duration_ms: 2_500 },
   ...{ started_at: 1_000_000, ended_at: 1_002_500, href: `/v1/runs/run-${n}?session_id=session-${n}&since=999999` },
   ...more,
 });
@@ -26,6 +27,7 @@ describe('The list of runs', () => {
     const row = link.closest('[role=row]') as HTMLElement;
     expect(within(row).getByText('answer')).toBeTruthy();
     expect(within(row).getByText('2.50 s')).toBeTruthy();
+    expect(within(row).getByText('$0.01')).toBeTruthy();
     expect(screen.getByText('running')).toBeTruthy();
   });
 

@@ -12,14 +12,14 @@ import { CancelDialog } from './cancel-dialog.js';
 import { asCommand, asCurl } from './commands.js';
 import { downloadRecords } from './records.js';
 import css from './run.module.css';
-import type { RunPlace } from './use-run.js';
+import type { RunAddress } from './use-run.js';
 
 interface Props {
   readonly run: Run;
   readonly listed: ListedRun | null;
   /** What was decided for the first iteration, which says what was asked for. */
   readonly first: IterationVerdicts | null;
-  readonly place: RunPlace;
+  readonly place: RunAddress;
 }
 
 /** What one can do with a run. */

@@ -8,11 +8,11 @@ import { Dialog } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Note } from '../../ui/states.js';
 import { pathOf } from './use-run.js';
-import type { RunPlace } from './use-run.js';
+import type { RunAddress } from './use-run.js';
 
 interface Props {
   readonly run: Run;
-  readonly place: RunPlace;
+  readonly place: RunAddress;
   readonly onClose: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ListedRun, Run } from '@sluice/client';
 import { outcomeOf } from '../runs/outcome.js';
-import { count, short } from '../../ui/format.js';
+import { count, money, short } from '../../ui/format.js';
 import { LongText } from '../../ui/json.js';
 import { Card, Columns, Facts } from '../../ui/page.js';
 import { Note } from '../../ui/states.js';
@@ -67,7 +67,10 @@ export function Head({ run, listed, timeline }: Props) {
                   ? '…'
                   : `${short(tokens.input)} read, ${short(tokens.output)} written${tokens.cached > 0 ? `, ${short(tokens.cached)} of those read from a cache` : ''}`,
             },
+            ...(listed?.usd == null ? [] : [{ name: 'Cost', value: money(listed.usd * 1e6) }]),
+            ...(listed?.model == null ? [] : [{ name: 'Model', value: listed.model }]),
             ...strategyFacts(timeline),
+            ...(listed?.parent == null ? [] : [{ name: 'Called by', value: <ParentLink id={listed.parent} /> }]),
           ]}
         />
       </Card>
@@ -86,6 +89,15 @@ function Asker({ listed: { user, on_behalf_of: subject } }: { readonly listed: L
       </Link>
       {subject !== null && ` on behalf of ${subject}`}
     </>
+  );
+}
+
+/** The run that called this one, as an agent. */
+function ParentLink({ id }: { readonly id: string }) {
+  return (
+    <Link to="/runs/$requestId" params={{ requestId: id }} search={{}}>
+      {id}
+    </Link>
   );
 }
 

@@ -1,13 +1,13 @@
 import type { Run } from '@sluice/client';
 import { sluice } from '../../data/client.js';
-import type { RunPlace } from './use-run.js';
+import type { RunAddress } from './use-run.js';
 import { queryOf } from './use-run.js';
 
 /** So many entries of the audit are put into a file. */
 const mostEntries = 10_000;
 
 /** Saves what the gateway has of the run as one JSON file: the run, its verdicts and its audit. */
-export async function downloadRecords(run: Run, place: RunPlace): Promise<void> {
+export async function downloadRecords(run: Run, place: RunAddress): Promise<void> {
   const { location: _, ...record } = run;
   const [verdicts, audit] = await Promise.all([
     sluice.runs.verdicts(run.request_id, queryOf(place)),

@@ -10,7 +10,7 @@ import { Head } from './head.js';
 import type { RunSearch } from './search.js';
 import { StatesCard } from './states/states-card.js';
 import { Timeline } from './timeline/timeline.js';
-import { placeOf, useFollowed, useListed, useRun, useVerdicts } from './use-run.js';
+import { addressOf, useFollowed, useListed, useRun, useVerdicts } from './use-run.js';
 import css from './run.module.css';
 import { useIsWide } from './use-is-wide.js';
 import { IterationTools } from './verdicts/iteration-tools.js';
@@ -20,7 +20,7 @@ import { Verdicts } from './verdicts/verdicts.js';
 export function RunPage() {
   const { requestId } = useParams({ from: '/runs/$requestId' });
   const search = useSearch({ from: '/runs/$requestId' });
-  const run = useRun(placeOf(requestId, search));
+  const run = useRun(addressOf(requestId, search));
   if (run.data === undefined)
     return (
       <Page title="Run" summary={requestId}>
@@ -42,7 +42,7 @@ interface Props {
 function ReadRun({ run, search }: Props) {
   const { request_id: requestId } = run;
   const navigate = useNavigate();
-  const place = placeOf(requestId, search);
+  const place = addressOf(requestId, search);
   const listed = useListed(place, run).data ?? null;
   const followed = useFollowed(place);
   const { timeline } = followed;

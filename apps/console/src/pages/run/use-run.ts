@@ -11,31 +11,31 @@ import type { RunSearch } from './search.js';
 import { RunTimeline } from './timeline/model.js';
 
 /** Names a run, with what finds it before the index has it. */
-export interface RunPlace {
+export interface RunAddress {
   readonly requestId: string;
   readonly session?: string | undefined;
   readonly since?: string | number | undefined;
   readonly tenant?: string | undefined;
 }
 
-export const placeOf = (requestId: string, { session, since, tenant }: RunSearch): RunPlace => ({
+export const addressOf = (requestId: string, { session, since, tenant }: RunSearch): RunAddress => ({
   ...{ requestId, session, since, tenant },
 });
 
-export const queryOf = ({ session, since, tenant }: RunPlace) => ({
+export const queryOf = ({ session, since, tenant }: RunAddress) => ({
   ...(session === undefined ? {} : { session_id: session }),
   ...(since === undefined || session === undefined ? {} : { since }),
   ...(tenant === undefined ? {} : { tenant }),
 });
 
-export function pathOf(place: RunPlace): string {
+export function pathOf(place: RunAddress): string {
   const entries = Object.entries(queryOf(place)).map(([name, value]) => [name, String(value)]);
   const query = new URLSearchParams(entries).toString();
   return `/v1/runs/${encodeURIComponent(place.requestId)}${query === '' ? '' : `?${query}`}`;
 }
 
 /** The run as JSON, read again while it goes on; a long one less often, as it has every call. */
-export function useRun(place: RunPlace): UseQueryResult<Run> {
+export function useRun(place: RunAddress): UseQueryResult<Run> {
   return useQuery({
     queryKey: ['run', place],
     queryFn: ({ signal }) => sluice.runs.get(pathOf(place), { signal }),
@@ -48,12 +48,12 @@ export function useRun(place: RunPlace): UseQueryResult<Run> {
 const mostPages = 10;
 
 /** What the list says of the run: its question, who asked, when it began. Null where the list does not have it. */
-export function useListed({ requestId }: RunPlace, run: Run | undefined): UseQueryResult<ListedRun | null> {
+export function useListed({ requestId, tenant }: RunAddress, run: Run | undefined): UseQueryResult<ListedRun | null> {
   return useQuery({
     queryKey: ['run', requestId, 'listed', run?.status],
     enabled: run !== undefined,
     queryFn: async ({ signal }) => {
-      const query = { session_id: run?.session_id ?? '', limit: 200 };
+      const query = { session_id: run?.session_id ?? '', limit: 200, ...(tenant === undefined ? {} : { tenant }) };
       let pages = 0;
       for await (const { items } of sluice.runs.list(query, { signal }).pages()) {
         const found = items.find(({ request_id: id }) => id === requestId);
@@ -67,7 +67,7 @@ export function useListed({ requestId }: RunPlace, run: Run | undefined): UseQue
 }
 
 /** Every tool’s verdict, read again with each iteration that begins. */
-export function useVerdicts(place: RunPlace, iterations: number): UseQueryResult<VerdictList> {
+export function useVerdicts(place: RunAddress, iterations: number): UseQueryResult<VerdictList> {
   const { requestId } = place;
   return useQuery({
     queryKey: ['run', requestId, 'verdicts', iterations],
@@ -89,7 +89,7 @@ const drawMs = 120;
 const retryMs = 2_000;
 
 /** The run’s events, from its beginning to its end, in one object that grows. */
-export function useFollowed(place: RunPlace): Followed {
+export function useFollowed(place: RunAddress): Followed {
   const { requestId, session: sessionId, since, tenant } = place;
   const [followed, setFollowed] = useState<Followed>(() => fresh(requestId));
   useEffect(() => {
@@ -103,7 +103,7 @@ export function useFollowed(place: RunPlace): Followed {
 
 const fresh = (requestId: string): Followed => ({ timeline: new RunTimeline(requestId), revision: 0, error: null });
 
-async function follow(place: RunPlace, signal: AbortSignal, show: (followed: Followed) => void): Promise<void> {
+async function follow(place: RunAddress, signal: AbortSignal, show: (followed: Followed) => void): Promise<void> {
   while (!signal.aborted) {
     const timeline = new RunTimeline(place.requestId);
     let timer: ReturnType<typeof setTimeout> | null = null;

@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router';
 import type { ListedRun } from '@sluice/client';
-import { count, short } from '../../ui/format.js';
+import { count, money, short } from '../../ui/format.js';
 import type { Column } from '../../ui/table.js';
 import { Elapsed, Moment } from '../../ui/time.js';
 import { Outcome } from './outcome.js';
 import css from './runs.module.css';
 
 /** The columns of the list; an operator reads the runs of others too. */
-export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] => [
+export const columnsFor = (isOperator: boolean, tenant: string | undefined): readonly Column<ListedRun>[] => [
   {
     id: 'question',
     name: 'Question',
     width: 'minmax(200px, 4fr)',
-    cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} />,
+    cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} tenant={tenant} />,
   },
   { id: 'outcome', name: 'Status', width: 'minmax(84px, 140px)', cell: (run) => <Outcome run={run} /> },
   {
@@ -44,6 +44,14 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
     ),
   },
   {
+    id: 'cost',
+    name: 'Cost',
+    width: '66px',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ usd }) => (usd === null ? <span title="No price is configured for its model.">–</span> : money(usd * 1e6)),
+  },
+  {
     id: 'duration',
     name: 'Duration',
     width: '84px',
@@ -61,12 +69,19 @@ export const columnsFor = (isOperator: boolean): readonly Column<ListedRun>[] =>
   },
 ];
 
-function Question({ run, isReadable }: { readonly run: ListedRun; readonly isReadable: boolean }) {
+interface QuestionProps {
+  readonly run: ListedRun;
+  readonly isReadable: boolean;
+  /** Whose runs are listed, where an operator named that. */
+  readonly tenant: string | undefined;
+}
+
+function Question({ run, isReadable, tenant }: QuestionProps) {
   const text = run.question ?? 'A run of another caller';
   if (!isReadable) return <span className={css['foreign']}>{text}</span>;
   const { request_id: requestId, session_id: session, started_at: startedAt } = run;
   // The run is found by these before the index has it.
-  const search = { session, since: sinceOf(run.href) ?? startedAt };
+  const search = { session, since: sinceOf(run.href) ?? startedAt, tenant };
   return (
     <Link to="/runs/$requestId" params={{ requestId }} search={search} title={text}>
       {run.question ?? requestId}

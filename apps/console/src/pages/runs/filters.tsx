@@ -7,6 +7,8 @@ import css from './runs.module.css';
 
 interface Props {
   readonly filters: RunFilters;
+  /** An operator may read other tenants’ runs. */
+  readonly isOperator: boolean;
   readonly onChange: (filters: RunFilters) => void;
 }
 
@@ -37,7 +39,7 @@ const times = [
 ] as const;
 
 /** Which runs are listed. A choice counts at once, what is typed with Enter or the button. */
-export function Filters({ filters, onChange }: Props) {
+export function Filters({ filters, isOperator, onChange }: Props) {
   const [draft, setDraft] = useState(filters);
   useEffect(() => setDraft(filters), [filters]);
   const apply = (next: RunFilters): void => {
@@ -68,6 +70,7 @@ export function Filters({ filters, onChange }: Props) {
   );
   return (
     <form className={css['filters']} onSubmit={submit} aria-label="Filters" role="search">
+      <div className={css['whole']}>{field('text', 'Words of the question')}</div>
       {choice('since', 'Started', times)}
       {choice('outcome', 'Status', outcomes)}
       {field('user', 'User', 'user:ann')}
@@ -75,6 +78,8 @@ export function Filters({ filters, onChange }: Props) {
       {field('group', 'Group')}
       {field('state', 'State')}
       {field('session', 'Session')}
+      {(isOperator || filters.tenant !== undefined) && field('tenant', 'Tenant')}
+      {filters.parent !== undefined && field('parent', 'Run of the caller')}
       <div className={css['buttons']}>
         <Button type="submit">Filter</Button>
         {Object.keys(filters).length > 0 && (

@@ -26,7 +26,8 @@ export function newTo(read: ReadPages, newest: readonly ListedRun[]): readonly L
 
 /**
  * The pages with what is known of their runs by now, and with the new runs first where they are wanted. Gives the same
- * object where nothing differs. Null where runs are missing between the pages and the newest, so that the list is read again.
+ * object where nothing differs. Null where runs are missing between the pages and the newest: then the list is read
+ * again.
  */
 export function withNewest(read: ReadPages, newest: readonly ListedRun[], takeNew: boolean): ReadPages | null {
   const fresh = takeNew ? newTo(read, newest) : [];

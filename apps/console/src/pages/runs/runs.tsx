@@ -17,6 +17,7 @@ import { useRuns } from './use-runs.js';
 
 /** Every run that one may see, as it is now. */
 export function Runs() {
+  const { me } = useSignedIn();
   const filters = useSearch({ from: '/runs' });
   const navigate = useNavigate();
   const [isAsking, setIsAsking] = useState(false);
@@ -34,7 +35,11 @@ export function Runs() {
         </Button>
       }
     >
-      <Filters filters={filters} onChange={(search) => void navigate({ to: '/runs', search })} />
+      <Filters
+        filters={filters}
+        isOperator={me.is_operator}
+        onChange={(search) => void navigate({ to: '/runs', search })}
+      />
       <RunList key={JSON.stringify(filters)} filters={filters} onAsk={() => setIsAsking(true)} />
       {isAsking && <AskDialog onClose={() => setIsAsking(false)} />}
     </Page>
@@ -71,7 +76,7 @@ function RunList({ filters, onAsk }: ListProps) {
       )}
       <LongTable
         label="Runs"
-        columns={columnsFor(me.is_operator)}
+        columns={columnsFor(me.is_operator, filters.tenant)}
         items={runs}
         keyOf={({ request_id: id }) => id}
         onEnd={more}
