@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { possibleAt } from '../src/pages/policy/what-if/completions.js';
-import { yamlPlace } from '../src/pages/policy/what-if/yaml-place.js';
+import { yamlPosition } from '../src/pages/policy/what-if/yaml-position.js';
 
 const file = join(import.meta.dirname, '../../../schemas/configuration.schema.json');
 const schema = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
 
 /** The place where `|` stands in the text. */
-const placeIn = (text: string) => yamlPlace(text.replace('|', ''), text.indexOf('|'));
+const placeIn = (text: string) => yamlPosition(text.replace('|', ''), text.indexOf('|'));
 const namesIn = (text: string): readonly string[] => {
   const place = placeIn(text);
   return place === null ? [] : possibleAt(schema, place).map(({ name }) => name);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { pathThrough, placeStates, wayLabel } from '../src/graph/layout.js';
+import { pathThrough, layoutStates, wayLabel } from '../src/graph/layout.js';
 
 const state = (name: string, transitions: Record<string, string> = {}) => ({ name, tools: [], transitions });
 
 describe('The graph of states', () => {
   it('places each state once and each way with its tools', () => {
-    const { states, ways, width, height } = placeStates(
+    const { states, ways, width, height } = layoutStates(
       [
         state('undefined', { query: 'found', search: 'found', stay: 'undefined', odd: 'nowhere' }),
         state('found', { back: 'undefined' }),

@@ -9,7 +9,7 @@ export interface GraphState {
   readonly transitions: Readonly<Record<string, string>>;
 }
 
-interface PlacedState {
+interface DrawnState {
   readonly state: GraphState;
   readonly x: number;
   readonly y: number;
@@ -17,7 +17,7 @@ interface PlacedState {
   readonly height: number;
 }
 
-export interface PlacedWay {
+export interface RoutedTransition {
   readonly from: string;
   readonly to: string;
   /** Keys of the tools that lead this way. */
@@ -33,9 +33,9 @@ interface Point {
   readonly y: number;
 }
 
-export interface Placed {
-  readonly states: readonly PlacedState[];
-  readonly ways: readonly PlacedWay[];
+export interface StateLayout {
+  readonly states: readonly DrawnState[];
+  readonly ways: readonly RoutedTransition[];
   readonly width: number;
   readonly height: number;
 }
@@ -51,7 +51,7 @@ export function wayLabel(tools: readonly string[]): string {
 }
 
 /** Places states and the ways between them so that few lines cross; `down` for narrow screens. */
-export function placeStates(states: readonly GraphState[], direction: 'right' | 'down'): Placed {
+export function layoutStates(states: readonly GraphState[], direction: 'right' | 'down'): StateLayout {
   const graph = new graphlib.Graph({ directed: true });
   graph.setGraph({ rankdir: direction === 'right' ? 'LR' : 'TB', nodesep: 36, ranksep: 44, edgesep: 18 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -76,7 +76,7 @@ export function placeStates(states: readonly GraphState[], direction: 'right' | 
       return { state, x: x - width / 2, y: y - height / 2, width, height };
     }),
     ways: graph.edges().map(({ v, w }: Edge) => {
-      const { points, x, y, tools } = graph.edge(v, w) as unknown as PlacedEdge;
+      const { points, x, y, tools } = graph.edge(v, w) as unknown as RoutedEdge;
       return { from: v, to: w, tools, points, label: { x, y } };
     }),
   };
@@ -89,7 +89,7 @@ interface Box {
   readonly height: number;
 }
 
-interface PlacedEdge extends Box {
+interface RoutedEdge extends Box {
   readonly points: readonly Point[];
   readonly tools: readonly string[];
 }

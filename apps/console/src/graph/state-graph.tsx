@@ -2,8 +2,8 @@ import '@xyflow/react/dist/base.css';
 import { BaseEdge, Controls, EdgeLabelRenderer, Handle, MarkerType, Position, ReactFlow } from '@xyflow/react';
 import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
 import { useMemo } from 'react';
-import { pathThrough, placeStates, wayLabel } from './layout.js';
-import type { GraphState, Placed, PlacedWay } from './layout.js';
+import { pathThrough, layoutStates, wayLabel } from './layout.js';
+import type { GraphState, StateLayout, RoutedTransition } from './layout.js';
 import css from './state-graph.module.css';
 
 /** How a state is marked, beside its name. */
@@ -24,12 +24,12 @@ interface Props {
 export const mostStates = 150;
 
 type StateNode = Node<{ readonly state: GraphState; readonly mark: StateMark | null }, 'state'>;
-type WayEdge = Edge<{ readonly way: PlacedWay; readonly isTaken: boolean }, 'way'>;
+type WayEdge = Edge<{ readonly way: RoutedTransition; readonly isTaken: boolean }, 'way'>;
 
 /** The states and which tools lead from one to the other. It is a picture: what it says stands in a table beside it. */
 export function StateGraph({ states, markOf, isTaken = () => false, label }: Props) {
   const direction = window.matchMedia('(max-width: 720px)').matches ? 'down' : 'right';
-  const placed = useMemo(() => placeStates(states, direction), [states, direction]);
+  const placed = useMemo(() => layoutStates(states, direction), [states, direction]);
   const nodes = placed.states.map(({ state, x, y, width, height }): StateNode => ({
     ...{ id: state.name, type: 'state', position: { x, y }, width, height },
     data: { state, mark: markOf(state.name) },
@@ -69,7 +69,7 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
 }
 
 /** As high as the graph is when it is as wide as its place, about. */
-function heightFor({ width, height }: Pick<Placed, 'width' | 'height'>): number {
+function heightFor({ width, height }: Pick<StateLayout, 'width' | 'height'>): number {
   const scale = Math.min(1, (window.innerWidth < 860 ? window.innerWidth - 60 : 1_000) / Math.max(1, width));
   return Math.min(520, Math.max(220, height * scale + 60));
 }

@@ -1,9 +1,9 @@
-import type { YamlPlace } from './yaml-place.js';
+import type { YamlPosition } from './yaml-position.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** What can be written at a place. */
-export interface Possible {
+interface Possible {
   readonly name: string;
   readonly description: string | null;
 }
@@ -12,7 +12,7 @@ export interface Possible {
 const mostHops = 12;
 
 /** The keys, or the values, that the schema knows at a place of a YAML text, in the schema’s order. */
-export function possibleAt(root: Schema, { path, kind }: Pick<YamlPlace, 'path' | 'kind'>): readonly Possible[] {
+export function possibleAt(root: Schema, { path, kind }: Pick<YamlPosition, 'path' | 'kind'>): readonly Possible[] {
   let here = alternatives(root, root);
   for (const name of path) here = here.flatMap((schema) => alternatives(within(schema, name), root));
   const found = new Map<string, string | null>();

@@ -10,7 +10,7 @@ import { useEffect, useRef } from 'react';
 import schema from '../../../../../../schemas/configuration.schema.json' with { type: 'json' };
 import { possibleAt } from './completions.js';
 import { look } from './look.js';
-import { yamlPlace } from './yaml-place.js';
+import { yamlPosition } from './yaml-position.js';
 
 /** A problem at a line, from 1. */
 export interface EditorProblem {
@@ -90,7 +90,7 @@ export function ConfigurationEditor({ label, text, onChange, check, goTo }: Prop
 }
 
 function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
-  const at = yamlPlace(state.doc.toString(), pos);
+  const at = yamlPosition(state.doc.toString(), pos);
   if (at === null || (at.from === pos && !explicit)) return null;
   const options = possibleAt(schema, at).map(({ name, description }) => ({
     label: name,

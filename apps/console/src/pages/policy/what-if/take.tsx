@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../../../ui/button.js';
+import { download } from '../../../ui/download.js';
 import { Command } from '../../../ui/json.js';
 import { Card, Row } from '../../../ui/page.js';
 import { Note } from '../../../ui/states.js';
@@ -10,12 +11,7 @@ const fileName = 'candidate.yaml';
 export function TakeCandidate({ text, isOk }: { readonly text: string; readonly isOk: boolean }) {
   const [wasSaved, setWasSaved] = useState(false);
   const save = (): void => {
-    const address = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }));
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = fileName;
-    link.click();
-    URL.revokeObjectURL(address);
+    download(fileName, text, 'application/yaml');
     setWasSaved(true);
   };
   return (

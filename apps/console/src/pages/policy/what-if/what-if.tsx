@@ -12,8 +12,10 @@ import { Term } from '../../../ui/term.js';
 import { setCandidate, useCandidate } from './candidate.js';
 import { ConfigurationEditor } from './editor.js';
 import type { EditorProblem } from './editor.js';
+import { Outcome } from './outcome.js';
 import { Problems } from './problems.js';
 import { TakeCandidate } from './take.js';
+import { useWhatIf } from './use-what-if.js';
 import css from './what-if.module.css';
 
 const spans = [
@@ -56,6 +58,7 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
     setProblems(found);
     return found;
   };
+  const { state, start, cancel } = useWhatIf();
   const hasMistakes = problems.some(({ severity }) => severity === 'error');
   const isChanged = text !== inForce;
   return (
@@ -86,16 +89,34 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
           goTo={goTo}
         />
         <Problems problems={problems} onOpen={(line) => setGoTo({ line })} />
-        <Row>
+        <div className={css['run']}>
           <Select
             label="Decisions of"
             value={since}
             onChange={(span) => void navigate({ search: (search) => ({ ...search, since: span }), replace: true })}
             options={spans.some(({ value }) => value === since) ? spans : [...spans, { value: since, label: since }]}
           />
-        </Row>
-        {run !== undefined && <Note>Of the run {run} alone.</Note>}
+          <Button
+            tone="primary"
+            isDisabled={hasMistakes || state.kind === 'running'}
+            onPress={() => start({ text, since, run: run ?? null })}
+          >
+            See what would be otherwise
+          </Button>
+        </div>
+        {run !== undefined && (
+          <Row>
+            <span>Of the run {run} alone.</span>
+            <Button
+              isSmall
+              onPress={() => void navigate({ search: ({ run: _, ...search }) => search, replace: true })}
+            >
+              Of all runs
+            </Button>
+          </Row>
+        )}
       </Card>
+      <Outcome state={state} onCancel={cancel} />
       <TakeCandidate text={text} isOk={!hasMistakes && isWhole} />
     </>
   );

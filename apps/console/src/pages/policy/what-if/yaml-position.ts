@@ -1,5 +1,5 @@
 /** Where in a YAML text one writes: the names around it, and whether it is a key or a value. */
-export interface YamlPlace {
+export interface YamlPosition {
   /** Keys from the outside in; `[]` for an item of a list. */
   readonly path: readonly string[];
   readonly kind: 'key' | 'value';
@@ -16,7 +16,7 @@ const mapBegun = /^(\s*(?:- +)*)["']?([\w.*/-]+)["']?:\s+\{(?:[^{}]*,)?\s*["']?(
 const mapValueBegun = /^(\s*(?:- +)*)["']?([\w.*/-]+)["']?:\s+\{(?:[^{}]*,)?\s*["']?([\w.*/-]+)["']?:\s+([\w.*/-]*)$/;
 
 /** The place at this offset of a text in block style; null where nothing is known, as in a comment or a long text. */
-export function yamlPlace(text: string, offset: number): YamlPlace | null {
+export function yamlPosition(text: string, offset: number): YamlPosition | null {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;
   const line = before.slice(start);
