@@ -18,9 +18,14 @@ const offered = {
   ...{ schema_hash: 'h', input_schema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } },
 };
 const list = { ...version, state: 'undefined', group: ['basic'], fallback_groups: [], tools: [offered] };
+const used = {
+  ...{ name: 'add', runs: null, calls: 40, failures: 1, tokens: null, usd: null, runs_without_price: null },
+  ...{ mean_ms: null, p50_ms: 12, p95_ms: 800 },
+};
 const answers = {
   'GET /v1/groups': () => groups,
   'GET /v1/tools': () => list,
+  'GET /v1/usage': () => ({ by: 'tool', since: 0, until: 1, rows: [used], total: null, left_out: false }),
   'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {} }),
 };
 
@@ -59,6 +64,7 @@ describe('The page of a tool', () => {
         );
       },
     });
+    expect(await screen.findByText('2.5 %')).toBeTruthy();
     await userEvent.click(await screen.findByRole('button', { name: 'Dry run' }));
     expect(await screen.findByText('It is required.')).toBeTruthy();
     await userEvent.type(screen.getByLabelText('a'), '2');

@@ -17,6 +17,14 @@ export function toolsOfGroups({ groups }: GroupList): readonly GroupTool[] {
   return [...found.values()].sort((a, b) => a.key.localeCompare(b.key));
 }
 
+/** Calls of the last 30 days by tool. */
+export const toolUseQuery = () =>
+  queryOptions({
+    queryKey: ['usage', 'tool'],
+    queryFn: ({ signal }) => sluice.usage.get({ by: 'tool', limit: 200 }, { signal }),
+    staleTime: 15_000,
+  });
+
 /** A tool as a run would be offered it in a state that it is available in; null where it would not be. */
 export const offeredQuery = (tool: Pick<GroupTool, 'key' | 'groups' | 'available_in_states'>, groups: readonly string[]) => {
   const state = tool.available_in_states.find((name) => name !== '*');

@@ -1,6 +1,16 @@
 import '@xyflow/react/dist/base.css';
-import { BaseEdge, Controls, EdgeLabelRenderer, Handle, MarkerType, Position, ReactFlow } from '@xyflow/react';
-import type { Edge, EdgeProps, Node, NodeProps } from '@xyflow/react';
+import {
+  BaseEdge,
+  ControlButton,
+  Controls,
+  EdgeLabelRenderer,
+  Handle,
+  MarkerType,
+  Position,
+  ReactFlow,
+  useReactFlow,
+} from '@xyflow/react';
+import type { Edge, EdgeProps, Node, NodeProps, ReactFlowInstance } from '@xyflow/react';
 import { useMemo } from 'react';
 import { pathThrough, layoutStates, wayLabel } from './layout.js';
 import type { GraphState, StateLayout, RoutedTransition } from './layout.js';
@@ -50,9 +60,9 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
         edges={edges}
         nodeTypes={nodeTypes}
         edgeTypes={edgeTypes}
-        fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.08 }}
+        onInit={(flow) => show(flow, placed)}
         minZoom={0.1}
+        maxZoom={1.2}
         nodesDraggable={false}
         nodesConnectable={false}
         nodesFocusable={false}
@@ -62,9 +72,25 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
       >
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} showFitView={false} position="top-right" orientation="horizontal">
+          <ShowAll layout={placed} />
+        </Controls>
       </ReactFlow>
     </div>
+  );
+}
+
+/** All of it, with the names at its lines. */
+function show(flow: Pick<ReactFlowInstance, 'fitBounds'>, { width, height }: StateLayout): void {
+  void flow.fitBounds({ x: 0, y: 0, width, height }, { padding: 0.04 });
+}
+
+function ShowAll({ layout }: { readonly layout: StateLayout }) {
+  const flow = useReactFlow();
+  return (
+    <ControlButton onClick={() => show(flow, layout)} title="Show all" aria-label="Show all">
+      ⤢
+    </ControlButton>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Tab, TabList, TabPanel, Tabs as AriaTabs } from 'react-aria-components';
+import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import css from './tabs.module.css';
 
@@ -17,9 +18,14 @@ interface Props<Id extends string> {
 
 /** Parts of a page, one at a time; which one stands in the address, so the page holds it. */
 export function Tabs<Id extends string>({ label, tabs, selected, onSelect }: Props<Id>) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen the list scrolls.
+  useEffect(() => {
+    list.current?.querySelector('[data-selected]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+  }, [selected]);
   return (
     <AriaTabs className={css['tabs'] ?? ''} selectedKey={selected} onSelectionChange={(key) => onSelect(key as Id)}>
-      <TabList aria-label={label} className={css['list'] ?? ''}>
+      <TabList ref={list} aria-label={label} className={css['list'] ?? ''}>
         {tabs.map(({ id, name }) => (
           <Tab key={id} id={id} className={css['tab'] ?? ''}>
             {name}

@@ -57,7 +57,12 @@ const columns: readonly Column<DescribedState>[] = [
       </Row>
     ),
   },
-  { id: 'tools', name: 'Tools available', cell: ({ tools }) => (tools.length === 0 ? 'none' : tools.join(', ')) },
+  {
+    id: 'tools',
+    name: 'Tools available',
+    isMinor: true,
+    cell: ({ tools }) => (tools.length === 0 ? 'none' : tools.join(', ')),
+  },
   {
     id: 'ways',
     name: 'Leads to',

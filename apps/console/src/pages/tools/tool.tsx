@@ -2,14 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { GroupTool } from '@sluice/client';
 import { groupsQuery, offeredQuery, toolsOfGroups } from '../../data/tools.js';
-import { EffectTag } from '../../ui/effect.js';
 import { Json } from '../../ui/json.js';
-import { Card, Columns, Facts, Page, Row } from '../../ui/page.js';
+import { Card, Columns, Page } from '../../ui/page.js';
 import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
-import { Tag } from '../../ui/tag.js';
-import { Term } from '../../ui/term.js';
 import { CallTool } from './call-tool.js';
 import { Parameters } from './parameters.js';
+import { ToolFacts } from './facts.js';
+import { ToolUse } from './use.js';
 
 /** One tool: what it does and takes, where it is available, and a form to call it. */
 export function ToolPage() {
@@ -65,40 +64,8 @@ function Found({ tool, askable }: { readonly tool: GroupTool; readonly askable: 
           )}
         </Card>
       </Columns>
+      <ToolUse tool={tool.key} />
       {offered.data && <CallTool tool={tool} schema={offered.data.input_schema} groups={groups} />}
     </Page>
-  );
-}
-
-function ToolFacts({ tool }: { readonly tool: GroupTool }) {
-  const states = tool.available_in_states.filter((name) => name !== '*');
-  return (
-    <Facts
-      facts={[
-        { name: 'Name for models', value: <code>{tool.id}</code> },
-        { name: <Term name="effect" />, value: <EffectTag effect={tool.effect} /> },
-        {
-          name: <Term name="group">Groups</Term>,
-          value: (
-            <Row>
-              {tool.groups.map((name) => (
-                <Link key={name} to="/tools" search={{ group: name }}>
-                  <Tag tone="accent">{name}</Tag>
-                </Link>
-              ))}
-            </Row>
-          ),
-        },
-        {
-          name: <Term name="state">Available in</Term>,
-          value: states.length === 0 ? 'every state' : <Row>{states.map((name) => <Tag key={name}>{name}</Tag>)}</Row>, // prettier-ignore
-        },
-        { name: 'Leads to', value: tool.state === null ? 'no other state' : <Tag>{tool.state}</Tag> },
-        ...(tool.depends_on === undefined
-          ? []
-          : [{ name: 'Its rules ask for', value: <Row>{tool.depends_on.map((fact) => <Tag key={fact}>{fact}</Tag>)}</Row> }]), // prettier-ignore
-        { name: 'Runs', value: <Link to="/runs">All runs</Link> },
-      ]}
-    />
   );
 }

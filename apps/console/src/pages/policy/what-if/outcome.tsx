@@ -41,7 +41,11 @@ function Figures({ report: { considered, altered, summary } }: { readonly report
         value={count(considered)}
         note={summary === null ? undefined : `${dateTime(summary.since)} to ${dateTime(summary.until)}`}
       />
-      <Figure name="Would be otherwise" value={count(altered)} note={considered > 0 && `${share(altered, considered)} of them`} />
+      <Figure
+        name="Would be otherwise"
+        value={count(altered)}
+        note={considered > 0 && `${share(altered, considered)} of them`}
+      />
     </Columns>
   );
 }
@@ -120,7 +124,9 @@ function Judgement({ report: { considered, altered, decisions, summary } }: { re
         </Empty>
       )}
       {considered > 0 && altered === 0 && <Note tone="good">Every recorded decision would be the same.</Note>}
-      {altered > 0 && decisions.length === 0 && left === 0 && <Note tone="good">Those of this run would be the same.</Note>}
+      {altered > 0 && decisions.length === 0 && left === 0 && (
+        <Note tone="good">Those of this run would be the same.</Note>
+      )}
       {left > 0 && <Note>{count(left)} more differences were counted and are not listed.</Note>}
       {notReplayable > 0 && (
         <Note>{count(notReplayable)} decisions cannot be made again, since the records lack something of them.</Note>

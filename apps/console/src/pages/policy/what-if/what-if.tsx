@@ -107,10 +107,7 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
         {run !== undefined && (
           <Row>
             <span>Of the run {run} alone.</span>
-            <Button
-              isSmall
-              onPress={() => void navigate({ search: ({ run: _, ...search }) => search, replace: true })}
-            >
+            <Button isSmall onPress={() => void navigate({ search: ({ run: _, ...search }) => search, replace: true })}>
               Of all runs
             </Button>
           </Row>
