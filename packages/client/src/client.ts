@@ -1,5 +1,5 @@
 import { Resources } from './generated/calls.js';
-import { Approvals, Audit, Groups, States } from './resources.js';
+import { Approvals, Audit, Configurations, Groups, States } from './resources.js';
 import { Runs } from './runs.js';
 import { Transport } from './transport.js';
 import type { ClientOptions } from './transport.js';
@@ -8,6 +8,7 @@ import type { ClientOptions } from './transport.js';
 export class Sluice extends Resources {
   readonly runs: Runs;
   readonly approvals: Approvals;
+  override readonly configurations: Configurations;
   readonly groups: Groups;
   readonly states: States;
   readonly audit: Audit;
@@ -17,6 +18,7 @@ export class Sluice extends Resources {
     super(transport);
     this.runs = new Runs(transport);
     this.approvals = new Approvals(transport);
+    this.configurations = new Configurations(transport);
     this.groups = new Groups(transport);
     this.states = new States(transport);
     this.audit = new Audit(transport);

@@ -2,6 +2,7 @@ export { Sluice } from './client.js';
 export type { CallOptions, ClientOptions } from './transport.js';
 export type { CreateOptions, FinishedRun, Run, RunRef, WaitOptions } from './runs.js';
 export type { AgentCall, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
+export type { WhatIfEvent } from './resources.js';
 export { Pages } from './pages.js';
 export type { Page } from './pages.js';
 export {

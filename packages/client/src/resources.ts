@@ -2,11 +2,20 @@ import type {
   ApprovalDecision,
   AskedApproval,
   Group,
+  DifferingDecision,
   ListAuditQuery,
   PublishedDecision,
   WaitingApproval,
+  WhatIf,
+  WhatIfRequest,
 } from './generated/api.js';
-import { ApprovalsCalls, AuditCalls, GroupsCalls, StatesCalls } from './generated/calls.js';
+import {
+  ApprovalsCalls,
+  AuditCalls,
+  Configurations as ConfigurationsCalls,
+  GroupsCalls,
+  StatesCalls,
+} from './generated/calls.js';
 import { ConnectionError, ProblemError } from './errors.js';
 import { dataOf } from './sse.js';
 import { messageOf } from './transport.js';
@@ -16,9 +25,15 @@ import type { CallOptions } from './transport.js';
 type ApprovalEvent =
   ({ readonly type: 'waiting' } & WaitingApproval) | { readonly type: 'closed'; readonly approval_id: string };
 
-interface ApprovalChunk {
+/** What the stream of a what-if tells: how far it is, each decision that would be another, and how it ended. */
+export type WhatIfEvent =
+  | { readonly type: 'progress'; readonly considered: number; readonly altered: number }
+  | ({ readonly type: 'decision' } & DifferingDecision)
+  | ({ readonly type: 'summary' } & Omit<WhatIf, 'decisions'>);
+
+interface DataChunk<Event> {
   readonly type: string;
-  readonly data: readonly ApprovalEvent[];
+  readonly data: readonly Event[];
 }
 
 export class Approvals extends ApprovalsCalls {
@@ -37,7 +52,7 @@ export class Approvals extends ApprovalsCalls {
         try {
           const { body } = await this.transport.open(sent);
           if (body === null) throw new Error('The answer has no body.');
-          for await (const { type, data } of dataOf<ApprovalChunk>(body, this.transport.idleMs)) {
+          for await (const { type, data } of dataOf<DataChunk<ApprovalEvent>>(body, this.transport.idleMs)) {
             if (type !== 'data') continue;
             for (const event of data) {
               // A cut is tried again so often until something comes.
@@ -81,6 +96,27 @@ export class Approvals extends ApprovalsCalls {
     };
     // The first decision counts, so the same one again changes nothing.
     return this.transport.json({ method: 'POST', path: '/v1/approvals', body, isRepeatable: true, ...rest });
+  }
+}
+
+export class Configurations extends ConfigurationsCalls {
+  /**
+   * What `whatIf` finds, as it is found; the summary is the last event. Leaving the loop ends it at the gateway.
+   * Without a summary the gateway was stopped meanwhile.
+   */
+  async *whatIfStream(body: WhatIfRequest, options: CallOptions = {}): AsyncGenerator<WhatIfEvent, void, undefined> {
+    const leaving = new AbortController();
+    const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);
+    const headers = { accept: 'text/event-stream' };
+    try {
+      const sent = { method: 'POST', path: '/v1/what-if', body, headers, isRepeatable: true, signal } as const;
+      const response = await this.transport.open(sent);
+      if (response.body === null) throw new ConnectionError('The answer has no body.', null);
+      for await (const { type, data } of dataOf<DataChunk<WhatIfEvent>>(response.body, this.transport.idleMs))
+        if (type === 'data') yield* data;
+    } finally {
+      leaving.abort();
+    }
   }
 }
 

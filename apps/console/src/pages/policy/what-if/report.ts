@@ -1,10 +1,4 @@
-import type { DifferingDecision, WhatIf } from '@sluice/client';
-
-/** What the stream of a what-if says, in order; the summary is the last. */
-export type WhatIfEvent =
-  | { readonly type: 'progress'; readonly considered: number; readonly altered: number }
-  | ({ readonly type: 'decision' } & DifferingDecision)
-  | ({ readonly type: 'summary' } & Omit<WhatIf, 'decisions'>);
+import type { DifferingDecision, WhatIf, WhatIfEvent } from '@sluice/client';
 
 /** What is known of a what-if so far. */
 export interface WhatIfReport {

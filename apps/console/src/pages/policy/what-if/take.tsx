@@ -7,8 +7,15 @@ import { Note } from '../../../ui/states.js';
 
 const fileName = 'candidate.yaml';
 
+interface Props {
+  /** The file in force. */
+  readonly source: string;
+  readonly text: string;
+  readonly isOk: boolean;
+}
+
 /** Takes the candidate along: as a file, with the command that puts it in force. */
-export function TakeCandidate({ text, isOk }: { readonly text: string; readonly isOk: boolean }) {
+export function TakeCandidate({ source, text, isOk }: Props) {
   const [wasSaved, setWasSaved] = useState(false);
   const save = (): void => {
     download(fileName, text, 'application/yaml');
@@ -16,7 +23,10 @@ export function TakeCandidate({ text, isOk }: { readonly text: string; readonly 
   };
   return (
     <Card title="Put it in force">
-      <p>Nothing here changes what is in force. Save the file, look at its changes once more, and apply it:</p>
+      <p>
+        Nothing here changes what is in force. Save the file beside {source}, look at its changes once more, and apply
+        it:
+      </p>
       <Row>
         <Button onPress={save}>Save {fileName}</Button>
         {wasSaved && <span role="status">Saved.</span>}

@@ -1,8 +1,9 @@
+import type { WhatIfEvent } from '@sluice/client';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../../data/client.js';
 import { noteError } from '../../../data/reachability.js';
 import { emptyReport, reported } from './report.js';
-import type { WhatIfEvent, WhatIfReport } from './report.js';
+import type { WhatIfReport } from './report.js';
 
 export type WhatIfState =
   | { readonly kind: 'idle' }

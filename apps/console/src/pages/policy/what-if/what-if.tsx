@@ -51,7 +51,12 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
     const checked = await sluice.configurations.check({ text: candidate });
     const found: readonly EditorProblem[] = [
       ...checked.problems.map(({ line, column, found: there, write }) => ({
-        ...{ line, column, severity: 'error' as const, message: `Found ${there}. Write ${write}.` },
+        ...{
+          line,
+          column,
+          severity: 'error' as const,
+          message: `Found ${there.replace(/[:.\s]+$/, '')}; write ${write}.`,
+        },
       })),
       ...checked.findings.map(({ line, column, message }) => ({ line, column, message, severity: 'info' as const })),
     ];
@@ -114,7 +119,7 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
         )}
       </Card>
       <Outcome state={state} onCancel={cancel} />
-      <TakeCandidate text={text} isOk={!hasMistakes && isWhole} />
+      <TakeCandidate source={source} text={text} isOk={!hasMistakes && isWhole} />
     </>
   );
 }
