@@ -20,7 +20,10 @@ interface Props {
 export function Panes({ list, detail, label, isDetailChosen, onBack, wide = 'detail' }: Props) {
   if (detail === null) return list;
   return (
-    <div className={`${css['panes']} ${css[`${wide}Wide`]} ${isDetailChosen ? css['chosen'] : ''}`}>
+    <div
+      className={`${css['panes']} ${css[`${wide}Wide`]} ${isDetailChosen ? css['chosen'] : ''}`}
+      data-chosen={isDetailChosen}
+    >
       <div className={css['list']}>{list}</div>
       <section className={css['detail']} aria-label={label}>
         <div className={css['back']}>

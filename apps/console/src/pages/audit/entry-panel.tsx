@@ -35,14 +35,7 @@ function factsOf(entry: AuditEntry) {
   const some = [
     { name: 'When', value: <Moment at={entry.at} isExact /> },
     outcome !== null && { name: 'Outcome', value: <OutcomeTag entry={entry} /> },
-    tool !== null && {
-      name: 'Tool',
-      value: (
-        <Link to="/tools/$tool" params={{ tool }}>
-          {tool}
-        </Link>
-      ),
-    },
+    tool !== null && { name: 'Tool', value: <ToolName entry={entry} /> },
     user !== null && { name: 'User', value: subject === null ? user : `${user} for ${subject}` },
     entry.request_id !== null && { name: <Term name="run" />, value: <RunLink entry={entry} /> },
     session !== null && {
@@ -79,4 +72,14 @@ function factsOf(entry: AuditEntry) {
     },
   ];
   return some.filter((fact) => fact !== false);
+}
+
+/** Calls name a tool by its key, by which it has a page; others by what the model wrote. */
+function ToolName({ entry: { tool, kind } }: { readonly entry: AuditEntry }) {
+  if (tool === null || (kind !== 'tool_call' && kind !== 'state_transition')) return tool;
+  return (
+    <Link to="/tools/$tool" params={{ tool }}>
+      {tool}
+    </Link>
+  );
 }
