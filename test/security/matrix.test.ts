@@ -127,6 +127,19 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       const other = tenant === 'acme' ? 'globex' : 'acme';
       expect(JSON.stringify(entries)).not.toContain(other);
 
+      const proofs = [
+        fetch(`${gateway.url}/v1/audit/verify`, { method: 'POST', headers: bearer(name) }),
+        fetch(`${gateway.url}/v1/audit/export?session_id=none`, { headers: bearer(name) }),
+      ].map(async (answer) => {
+        const { status, body } = await answer;
+        await body?.cancel();
+        return status;
+      });
+      expect(await Promise.all(proofs)).toEqual(isOperator ? [200, 200] : [403, 403]);
+      // No checkpoint is there yet.
+      const attestation = await fetch(`${gateway.url}/v1/audit/attestation`, { headers: bearer(name) });
+      expect(isOperator ? [200, 409] : [403]).toContain(attestation.status);
+
       const expected = isOperator ? [200, 404, 404] : [403, 403, 403];
       const paths = ['', '/0-999', '/0-999/redrive'];
       const answers = paths.map((path, index) =>
@@ -239,6 +252,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       ...['', '/current', '/current/diff', '/current/matrix', '/current/findings'].map(
         (path) => `configurations${path}`,
       ),
+      'audit/export',
+      'audit/attestation',
     ];
     const statuses = await Promise.all(routes.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`)).status));
     expect(statuses).toEqual(routes.map(() => 401));
@@ -251,6 +266,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'configurations/check',
       'explain',
       'what-if',
+      'audit/verify',
     ];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));

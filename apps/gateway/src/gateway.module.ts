@@ -10,6 +10,8 @@ import type { Runtime, Service } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
 import { ApprovalDetails } from './approval-details.js';
 import { ApprovalsController } from './approvals.controller.js';
+import { ProofController } from './audit/proof.controller.js';
+import { WholeLog } from './audit/whole-log.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
 import { Candidates } from './configurations/candidates.js';
@@ -64,6 +66,7 @@ export class GatewayModule {
         ListsController,
         ApprovalsController,
         AuditController,
+        ProofController,
         DeadLettersController,
         ToolsController,
         SpecificationsController,
@@ -94,6 +97,7 @@ export class GatewayModule {
         SignIn,
         Versions,
         WhatIfs,
+        WholeLog,
       ],
     };
   }

@@ -22,5 +22,6 @@ export type { AuditedTool, EntryDraft, ToolLookup } from './entries/draft-entry.
 export { findingKinds } from './verify/findings.js';
 export type { ChainReport, Difference, Finding, FoundRun } from './verify/findings.js';
 export type { Anchor } from './verify/seals.js';
+export { auditReportJson, isSound } from './verify/report-json.js';
 export { verifyAudit } from './verify/verify.js';
 export type { AuditReport } from './verify/verify.js';

@@ -1,3 +1,4 @@
+import { findingKinds } from '@sluice/audit';
 import { listedKinds, usageDimensions } from '@sluice/projection';
 import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
@@ -107,6 +108,60 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
       { ...ids, status: { const: 'ended' }, ...outcome },
       { signature, ...inside, ...progress, ...warned },
     ),
+    AuditVerification: object('What a verification of the audit found.', {
+      ok: { type: 'boolean', description: 'Whether there is an audit, and nothing was found.' },
+      found: whole('Findings in all; the list has the first thousand.'),
+      chains: list(ref('AuditChain'), 'The chains.'),
+      findings: list(ref('AuditFinding'), 'What is not as the audit wrote it.'),
+      sources: object('The records that the entries are about.', {
+        compared: whole('Compared with their entries.'),
+        gone: whole('No longer on the log.'),
+        waiting: whole('Without an entry yet.'),
+        not_compared: textOrNull('Why they were not compared to the end; null if they were.'),
+      }),
+    }),
+    AuditChain: object('A chain of the audit.', {
+      chain: text('Its name: a topic and a partition.'),
+      entries: whole('Its entries.'),
+      sequence: whole('The number of the last entry.'),
+      head: text('The hash of the last entry.'),
+      sealed: whole('Entries up to this number are under a genuine checkpoint.'),
+      checkpoints: whole('Its checkpoints.'),
+      beyond_last_checkpoint: whole('Entries that no checkpoint covers yet.'),
+      waiting: whole('Records that have no entry yet.'),
+      waiting_since: textOrNull('Since when the oldest of them is there, as ISO 8601.'),
+    }),
+    AuditFinding: object('Something that is not as the audit wrote it.', {
+      kind: { enum: Object.keys(findingKinds), description: 'What it is.' },
+      message: text('The same in a sentence.'),
+      what: text('What is known beyond the kind; may be empty.'),
+      chain: text('The chain.'),
+      entries: {
+        type: ['object', 'null'],
+        description: 'The `first` and the `last` entry that it is about; null where none is meant.',
+      },
+      place: {
+        type: ['object', 'null'],
+        description: 'The `partition` and the `offset` on agent.audit; null where no record is left.',
+      },
+      source_offset: { type: ['integer', 'null'], description: 'The offset of the source record.' },
+      runs: list({ type: 'object' }, 'Runs that it is about: `request_id`, `session_id`, `tenant`. The first twenty.'),
+      differences: list(
+        { type: 'object' },
+        'What was written and what stands there: `entry`, `field`, `was`, `is`. The first twenty.',
+      ),
+    }),
+    Attestation: object('A signed report on tool calls (docs/attestation.md).', {
+      type: { const: 'sluice-attestation' },
+      version: { const: 1 },
+      from: timeOrNull('The begin of the span.'),
+      to: timeOrNull('Its end, which is not included.'),
+      session: textOrNull('The session whose calls are shown.'),
+      signer: text('Who signs.'),
+      chains: list({ type: 'object' }, 'The calls, each with a proof that leads to a checkpoint.'),
+      signature: text('Over all of it.'),
+      quote: { type: ['object', 'null'], description: 'A quote by hardware or software; null for none.' },
+    }),
     Me: object('The caller.', {
       tenant: text('The tenant.'),
       user: text('The actor, as `user:<id>` or `service:<name>`.'),

@@ -721,3 +721,58 @@ export const whatIfExample: Example = {
     },
   },
 };
+
+export const verifyAuditExample: Example = {
+  answers: {
+    200: {
+      ok: false,
+      found: 1,
+      chains: [
+        {
+          chain: 'agent.steps/0',
+          entries: 41,
+          sequence: 42,
+          head: '9f2b',
+          sealed: 40,
+          checkpoints: 1,
+          beyond_last_checkpoint: 2,
+          waiting: 0,
+          waiting_since: null,
+        },
+      ],
+      findings: [
+        {
+          kind: 'dropped',
+          message: 'Records that were written are not there.',
+          what: '',
+          chain: 'agent.steps/0',
+          entries: { first: 17, last: 17 },
+          place: null,
+          source_offset: null,
+          runs: [],
+          differences: [],
+        },
+      ],
+      sources: { compared: 41, gone: 0, waiting: 0, not_compared: null },
+    },
+  },
+};
+
+export const exportLogExample: Example = { query: { since: '24h', tenant: 'acme' }, answers: {} };
+
+export const attestExample: Example = {
+  query: { since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z', session_id: 's-1' },
+  answers: {
+    200: {
+      type: 'sluice-attestation',
+      version: 1,
+      from: at,
+      to: at + 86_400_000,
+      session: 's-1',
+      signer: 'software',
+      chains: [],
+      signature: 'eyJhbGciOiJFZERTQSJ9.eyJhdHRlc3RhdGlvbiI6IjVlMWYifQ.Zq0w',
+      quote: null,
+    },
+  },
+};

@@ -4,6 +4,7 @@ import {
   configurationViewParameters,
   differenceParameters,
 } from '../configurations/configuration-query.js';
+import { attestationParameters, exportParameters } from '../audit/proof-parameters.js';
 import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
@@ -442,6 +443,66 @@ export const operations: readonly Operation[] = [
     },
     example: examples.listAuditExample,
     refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{
+      id: 'verifyAudit',
+      client: 'audit.verify',
+      isRepeatable: true,
+      who: 'operator',
+      method: 'post',
+      path: '/v1/audit/verify',
+      tag: 'Audit',
+      summary: 'Verify the audit',
+    },
+    description:
+      'Recomputes every chain of the audit, of all tenants, and names each record that was changed, dropped, inserted or moved. For operators. It reads the whole log, and ends with its reader.',
+    answers: {
+      200: {
+        meaning: 'What was found.',
+        json: 'AuditVerification',
+        others: {
+          'text/event-stream':
+            'How far it is, each finding and the end, as data of the assistant transport format (docs/http.md).',
+        },
+      },
+    },
+    example: examples.verifyAuditExample,
+    refusals: [400, 401, 403, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'exportLog',
+      client: null,
+      who: 'operator',
+      method: 'get',
+      path: '/v1/audit/export',
+      tag: 'Audit',
+      summary: 'Export the records of a span',
+    },
+    description:
+      'The file of `sluice export`: records of all topics, without credentials, with all configurations and the schemas. For operators.',
+    query: exportParameters,
+    answers: { 200: { meaning: 'The file.', others: { 'application/zstd': 'What `sluice replay` reads.' } } },
+    example: examples.exportLogExample,
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{
+      id: 'attest',
+      client: 'audit.attest',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/audit/attestation',
+      tag: 'Audit',
+      summary: 'Attest the tool calls of a span',
+    },
+    description:
+      'A signed report that others verify without the log, as `sluice attest` prints it. For operators, of a gateway that has the key of the audit.',
+    query: attestationParameters,
+    answers: json('Attestation', 'The report.'),
+    example: examples.attestExample,
+    refusals: [400, 401, 403, 409, 500, 503],
   },
   {
     ...{

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openArchive } from '@sluice/archive';
 import type { Selection } from '@sluice/archive';
-import { verifyAudit } from '@sluice/audit';
+import { auditReportJson, isSound, verifyAudit } from '@sluice/audit';
 import type { Anchor } from '@sluice/audit';
 import type { Bus, LogReader } from '@sluice/bus';
 import { topics } from '@sluice/contracts';
@@ -13,7 +13,7 @@ import { sessionEntries } from '../audit/session.js';
 import { sessionNamed } from '../session-named.js';
 import { readText } from '../read-text.js';
 import { AuditStory } from '../show/audit-story.js';
-import { isSound, reportAsText, reportAsJson } from '../show/audit-report.js';
+import { reportAsText } from '../show/audit-report.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import type { CommandContext } from './command-context.js';
 
@@ -56,7 +56,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       const verify = async (log: LogReader): Promise<number> => {
         const signatures = verifierForLooking(environment);
         const report = await verifyAudit(log, { signatures, anchors, sources });
-        if (values.json) surroundings.print(reportAsJson(report));
+        if (values.json) surroundings.print(`${JSON.stringify(auditReportJson(report))}\n`);
         else surroundings.write(reportAsText(report, surroundings.paint));
         return isSound(report) ? 0 : 1;
       };

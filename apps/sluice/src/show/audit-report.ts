@@ -1,6 +1,6 @@
 import { printableIn } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { findingKinds } from '@sluice/audit';
+import { findingKinds, isSound } from '@sluice/audit';
 import type { AuditReport, ChainReport, Difference, Finding, FoundRun } from '@sluice/audit';
 import type { Paint } from './paint.js';
 import { shorten, shortenApart } from './story.js';
@@ -8,11 +8,6 @@ import { shorten, shortenApart } from './story.js';
 /** Entries behind the last checkpoint: they could still be exchanged unseen. */
 function beyond({ sequence, sealed }: ChainReport): number {
   return sequence - sealed;
-}
-
-/** A check that looked at nothing must not pass. */
-export function isSound({ found, chains }: AuditReport): boolean {
-  return found === 0 && chains.some(({ entries }) => entries > 0);
 }
 
 export function reportAsText(report: AuditReport, paint: Paint): string {
@@ -33,27 +28,6 @@ export function reportAsText(report: AuditReport, paint: Paint): string {
       : `${paint.bad('✗')} ${found} ${found === 1 ? 'finding' : 'findings'}.`,
   ];
   return `${lines.join('\n')}\n`;
-}
-
-export function reportAsJson(report: AuditReport): string {
-  const { chains, findings, found, sources, notCompared } = report;
-  const written = {
-    ok: isSound(report),
-    found,
-    chains: chains.map(({ chain, entries, sequence, head, sealed, checkpoints, waiting, waitingSince }) => ({
-      ...{ chain, entries, sequence, head, sealed, checkpoints },
-      beyond_last_checkpoint: sequence - sealed,
-      waiting,
-      waiting_since: waitingSince === null ? null : new Date(waitingSince).toISOString(),
-    })),
-    findings: findings.map(({ sourceOffset, runs, ...finding }) => ({
-      ...finding,
-      source_offset: sourceOffset,
-      runs: runs.map(({ requestId, sessionId, tenant }) => ({ request_id: requestId, session_id: sessionId, tenant })),
-    })),
-    sources: { ...sources, not_compared: notCompared },
-  };
-  return `${JSON.stringify(written)}\n`;
 }
 
 function beyondLine(chain: ChainReport): string {

@@ -77,7 +77,7 @@ export const otherTopicRows = {
     about:
       'which of a request’s tools a model was shown, what it searched for and called ([discovery.md](discovery.md#what-is-written-down))',
     writers: { proxy: '', agent: '' },
-    readers: { auditor: '' },
+    readers: { auditor: '', gateway: 'to verify the audit' },
     handledBy: null,
     part: null,
     stage: 0,
@@ -100,7 +100,7 @@ export const otherTopicRows = {
     about:
       'a request or a listing that the gateway refused before anything else of it was on the log ([security.md](security.md#over-http))',
     writers: { gateway: '' },
-    readers: { auditor: '' },
+    readers: { auditor: '', gateway: 'to verify the audit' },
     handledBy: null,
     part: null,
     stage: 1,

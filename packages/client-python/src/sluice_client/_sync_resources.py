@@ -116,6 +116,14 @@ class AuditCalls:
 
         return Pages(read)
 
+    def verify(self) -> models.AuditVerification:
+        """Recomputes every chain of the audit, of all tenants, and names each record that was changed, dropped, inserted or moved. For operators. It reads the whole log, and ends with its reader."""
+        return self._transport.run(Call("/v1/audit/verify", model(models.AuditVerification), method="POST"))
+
+    def attest(self, **query: Unpack[models.AttestQuery]) -> models.Attestation:
+        """A signed report that others verify without the log, as `sluice attest` prints it. For operators, of a gateway that has the key of the audit."""
+        return self._transport.run(Call("/v1/audit/attestation", model(models.Attestation), query={**query}))
+
 
 class DeadLetters:
     def __init__(self, transport: Transport) -> None:

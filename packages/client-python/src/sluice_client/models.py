@@ -285,6 +285,58 @@ class EndedRun(Answer):
     warnings: list[RequestWarning] | None = Field(default=None, description="Absent where there is nothing to warn of.")
 
 
+class AuditVerification(Answer):
+    """What a verification of the audit found."""
+
+    ok: bool = Field(description="Whether there is an audit, and nothing was found.")
+    found: int = Field(description="Findings in all; the list has the first thousand.")
+    chains: list[AuditChain] = Field(description="The chains.")
+    findings: list[AuditFinding] = Field(description="What is not as the audit wrote it.")
+    sources: dict[str, Any] = Field(description="The records that the entries are about.")
+
+
+class AuditChain(Answer):
+    """A chain of the audit."""
+
+    chain: str = Field(description="Its name: a topic and a partition.")
+    entries: int = Field(description="Its entries.")
+    sequence: int = Field(description="The number of the last entry.")
+    head: str = Field(description="The hash of the last entry.")
+    sealed: int = Field(description="Entries up to this number are under a genuine checkpoint.")
+    checkpoints: int = Field(description="Its checkpoints.")
+    beyond_last_checkpoint: int = Field(description="Entries that no checkpoint covers yet.")
+    waiting: int = Field(description="Records that have no entry yet.")
+    waiting_since: str | None = Field(description="Since when the oldest of them is there, as ISO 8601.")
+
+
+class AuditFinding(Answer):
+    """Something that is not as the audit wrote it."""
+
+    kind: Literal["changed", "dropped", "inserted", "moved", "rewritten", "forged", "unknown_key", "undecodable", "source_changed", "source_dropped", "source_untold", "configuration_refused"] | str = Field(description="What it is.")
+    message: str = Field(description="The same in a sentence.")
+    what: str = Field(description="What is known beyond the kind; may be empty.")
+    chain: str = Field(description="The chain.")
+    entries: dict[str, Any] | None = Field(description="The `first` and the `last` entry that it is about; null where none is meant.")
+    place: dict[str, Any] | None = Field(description="The `partition` and the `offset` on agent.audit; null where no record is left.")
+    source_offset: int | None = Field(description="The offset of the source record.")
+    runs: list[dict[str, Any]] = Field(description="Runs that it is about: `request_id`, `session_id`, `tenant`. The first twenty.")
+    differences: list[dict[str, Any]] = Field(description="What was written and what stands there: `entry`, `field`, `was`, `is`. The first twenty.")
+
+
+class Attestation(Answer):
+    """A signed report on tool calls (docs/attestation.md)."""
+
+    type: Literal["sluice-attestation"] = Field(description="")
+    version: Literal[1] = Field(description="")
+    from: int | None = Field(description="The begin of the span. Milliseconds since the epoch.")
+    to: int | None = Field(description="Its end, which is not included. Milliseconds since the epoch.")
+    session: str | None = Field(description="The session whose calls are shown.")
+    signer: str = Field(description="Who signs.")
+    chains: list[dict[str, Any]] = Field(description="The calls, each with a proof that leads to a checkpoint.")
+    signature: str = Field(description="Over all of it.")
+    quote: dict[str, Any] | None = Field(description="A quote by hardware or software; null for none.")
+
+
 class Me(Answer):
     """The caller."""
 
@@ -1358,6 +1410,35 @@ class ListAuditQuery(TypedDict, total=False):
 
     format: Literal["json", "csv"]
     """`json` or `csv`; unless given, what `accept` asks for."""
+
+
+class ExportLogQuery(TypedDict, total=False):
+    """The query of: Export the records of a span."""
+
+    since: str | int
+    """Taken by the log at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d."""
+
+    until: str | int
+    """Taken before this time."""
+
+    session_id: str
+    """The records of this session alone."""
+
+    tenant: str
+    """The records of this tenant’s runs alone."""
+
+
+class AttestQuery(TypedDict, total=False):
+    """The query of: Attest the tool calls of a span."""
+
+    since: str | int
+    """Taken by the log at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d."""
+
+    until: str | int
+    """Taken before this time."""
+
+    session_id: str
+    """The session whose calls are shown; those of others stand there as hashes."""
 
 
 class ListDeadLettersQuery(TypedDict, total=False):

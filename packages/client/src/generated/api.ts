@@ -413,6 +413,84 @@ export interface EndedRun {
   readonly warnings?: readonly RequestWarning[];
 }
 
+/** What a verification of the audit found. */
+export interface AuditVerification {
+  /** Whether there is an audit, and nothing was found. */
+  readonly ok: boolean;
+  /** Findings in all; the list has the first thousand. */
+  readonly found: number;
+  /** The chains. */
+  readonly chains: readonly AuditChain[];
+  /** What is not as the audit wrote it. */
+  readonly findings: readonly AuditFinding[];
+  /** The records that the entries are about. */
+  readonly sources: Readonly<Record<string, unknown>>;
+}
+
+/** A chain of the audit. */
+export interface AuditChain {
+  /** Its name: a topic and a partition. */
+  readonly chain: string;
+  /** Its entries. */
+  readonly entries: number;
+  /** The number of the last entry. */
+  readonly sequence: number;
+  /** The hash of the last entry. */
+  readonly head: string;
+  /** Entries up to this number are under a genuine checkpoint. */
+  readonly sealed: number;
+  /** Its checkpoints. */
+  readonly checkpoints: number;
+  /** Entries that no checkpoint covers yet. */
+  readonly beyond_last_checkpoint: number;
+  /** Records that have no entry yet. */
+  readonly waiting: number;
+  /** Since when the oldest of them is there, as ISO 8601. */
+  readonly waiting_since: string | null;
+}
+
+/** Something that is not as the audit wrote it. */
+export interface AuditFinding {
+  /** What it is. */
+  readonly kind: "changed" | "dropped" | "inserted" | "moved" | "rewritten" | "forged" | "unknown_key" | "undecodable" | "source_changed" | "source_dropped" | "source_untold" | "configuration_refused";
+  /** The same in a sentence. */
+  readonly message: string;
+  /** What is known beyond the kind; may be empty. */
+  readonly what: string;
+  /** The chain. */
+  readonly chain: string;
+  /** The `first` and the `last` entry that it is about; null where none is meant. */
+  readonly entries: Readonly<Record<string, unknown>> | null;
+  /** The `partition` and the `offset` on agent.audit; null where no record is left. */
+  readonly place: Readonly<Record<string, unknown>> | null;
+  /** The offset of the source record. */
+  readonly source_offset: number | null;
+  /** Runs that it is about: `request_id`, `session_id`, `tenant`. The first twenty. */
+  readonly runs: readonly (Readonly<Record<string, unknown>>)[];
+  /** What was written and what stands there: `entry`, `field`, `was`, `is`. The first twenty. */
+  readonly differences: readonly (Readonly<Record<string, unknown>>)[];
+}
+
+/** A signed report on tool calls (docs/attestation.md). */
+export interface Attestation {
+  readonly type: "sluice-attestation";
+  readonly version: 1;
+  /** The begin of the span. Milliseconds since the epoch. */
+  readonly from: number | null;
+  /** Its end, which is not included. Milliseconds since the epoch. */
+  readonly to: number | null;
+  /** The session whose calls are shown. */
+  readonly session: string | null;
+  /** Who signs. */
+  readonly signer: string;
+  /** The calls, each with a proof that leads to a checkpoint. */
+  readonly chains: readonly (Readonly<Record<string, unknown>>)[];
+  /** Over all of it. */
+  readonly signature: string;
+  /** A quote by hardware or software; null for none. */
+  readonly quote: Readonly<Record<string, unknown>> | null;
+}
+
 /** The caller. */
 export interface Me {
   /** The tenant. */
@@ -1814,6 +1892,28 @@ export interface ListAuditQuery {
   readonly cursor?: string;
   /** `json` or `csv`; unless given, what `accept` asks for. */
   readonly format?: "json" | "csv";
+}
+
+/** The query of: Export the records of a span. */
+export interface ExportLogQuery {
+  /** Taken by the log at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
+  readonly since?: string | number;
+  /** Taken before this time. */
+  readonly until?: string | number;
+  /** The records of this session alone. */
+  readonly session_id?: string;
+  /** The records of this tenant’s runs alone. */
+  readonly tenant?: string;
+}
+
+/** The query of: Attest the tool calls of a span. */
+export interface AttestQuery {
+  /** Taken by the log at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
+  readonly since?: string | number;
+  /** Taken before this time. */
+  readonly until?: string | number;
+  /** The session whose calls are shown; those of others stand there as hashes. */
+  readonly session_id?: string;
 }
 
 /** The query of: List dead letters. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AuditEntry, AuditList, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -107,6 +107,16 @@ export class AuditCalls {
       const { entries: items, next_cursor: next } = await this.transport.json<AuditList>({ path: '/v1/audit', query: { ...query, format: 'json', cursor }, isRepeatable: true, ...options });
       return { items, next };
     });
+  }
+
+  /** Recomputes every chain of the audit, of all tenants, and names each record that was changed, dropped, inserted or moved. For operators. It reads the whole log, and ends with its reader. */
+  verify(options: CallOptions = {}): Promise<AuditVerification> {
+    return this.transport.json<AuditVerification>({ method: 'POST', path: '/v1/audit/verify', isRepeatable: true, ...options });
+  }
+
+  /** A signed report that others verify without the log, as `sluice attest` prints it. For operators, of a gateway that has the key of the audit. */
+  attest(query: AttestQuery = {}, options: CallOptions = {}): Promise<Attestation> {
+    return this.transport.json<Attestation>({ path: '/v1/audit/attestation', query, isRepeatable: true, ...options });
   }
 }
 
