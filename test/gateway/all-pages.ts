@@ -35,6 +35,8 @@ export async function askForAllPages(projection: Projection, viewer: Viewer): Pr
     for (const tenant of ['t', null]) if (dimension !== 'tool') await projection.usage(dimension, tenant, span, 5);
   await projection.callTimes('t', span);
   await projection.latestChange();
+  await projection.late(1, 5);
+  await projection.standing(1, 1);
   const entry = { run: 'r', session: 'i', user: 'u', tool: 't', kind: 'request', outcome: 'o', ...times };
   for (const filter of combinations(entry))
     for (const after of [null, { at: 1, id: 'a' }]) await projection.audit(viewer, filter, after, 5);

@@ -144,6 +144,7 @@ describe('the gateway’s description of itself', () => {
       ['listRuns', 400, await see(`${gateway.url}/v1/runs?limt=1`)],
       ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=model`)],
       ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=tool`)],
+      ['readStatus', 200, await see(`${gateway.url}/v1/status`)],
       ['readUsage', 400, await see(`${gateway.url}/v1/usage?by=moon`)],
       ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],
       ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],

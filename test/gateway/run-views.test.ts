@@ -118,6 +118,21 @@ describe('what a run had, over HTTP', () => {
     }
   });
 
+  it('has the records of a run for an operator to download, without credentials and signatures', async () => {
+    const path = `${gateway.url}/v1/runs/of-bob/records?tenant=globex`;
+    const answer = await fetch(path, { headers: who['olga'] ?? {} });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson; charset=utf-8']);
+    const text = await answer.text();
+    const records = text.trim().split('\n').map((line) => JSON.parse(line) as Json); // prettier-ignore
+    expect(records.map(({ topic }) => topic)).toEqual([
+      ...['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.toolsets', 'agent.responses'],
+    ]);
+    expect(records[0]).toMatchObject({ record: { question: 'Look', request_id: 'of-bob' } });
+    expect(text).not.toMatch(/Bearer eyJ|"eyJ/);
+    expect((await get('of-bob/records', 'olga'))[0]).toBe(404);
+    expect((await get('of-ann/records', 'ann'))[0]).toBe(403);
+  });
+
   it('says what a parameter must be', async () => {
     for (const query of [
       'iteration=0',

@@ -174,6 +174,16 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         expect([path, status]).toEqual([path, expected]);
     });
 
+    it('sees how the installation stands, and records, as an operator alone', async () => {
+      for (const [path, status] of [
+        ['status', 200],
+        ['runs/none/records', 404],
+      ] as const) {
+        const answer = await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) });
+        expect([path, answer.status]).toEqual([path, isOperator ? status : 403]);
+      }
+    });
+
     it('reads no approval while policy names it no approver', async () => {
       const statuses = ['approvals/a-none', 'approvals/a-3f9c'].map(
         async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
@@ -239,6 +249,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'runs/x',
       'runs/x/verdicts',
       'usage',
+      'status',
+      'runs/x/records',
       'audit',
       'dead-letters',
       'dead-letters/0-0',

@@ -17,10 +17,9 @@ export function watchGroupLags({ bus, metrics, log }: Pick<Runtime, 'bus' | 'met
     if (isLooking) return;
     isLooking = true;
     try {
-      for (const { group, reads } of groups) {
-        const consumed = reads.filter((topic) => topic !== 'agent.config' && topic !== 'agent.audit');
-        const lags = await bus.groupLag(group as string, consumed);
-        for (const topic of consumed) {
+      for (const { group, consumes } of groups) {
+        const lags = await bus.groupLag(group as string, consumes);
+        for (const topic of consumes) {
           const records = lags.filter((lag) => lag.topic === topic).reduce((sum, lag) => sum + lag.records, 0);
           metrics.groupLag.set({ consumer_group: group as string, topic }, records);
         }

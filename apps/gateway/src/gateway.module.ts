@@ -38,6 +38,8 @@ import { Permission } from './permission.js';
 import { Rights } from './rights.js';
 import { RefusalFilter } from './refusal-filter.js';
 import { RunReaders } from './run-readers.js';
+import { RecordsController } from './run-views/records.controller.js';
+import { StatusController } from './status/status.controller.js';
 import { VerdictsController } from './run-views/verdicts.controller.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
@@ -61,6 +63,8 @@ export class GatewayModule {
       module: GatewayModule,
       controllers: [
         RunsController,
+        RecordsController,
+        StatusController,
         VerdictsController,
         UsageController,
         ListsController,

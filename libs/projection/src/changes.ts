@@ -24,6 +24,8 @@ export interface RunChange {
   readonly startedAt: number;
   readonly at: number;
   readonly endedAt: number | null;
+  /** When the run must have ended, but for what it waits for people. */
+  readonly deadline: number;
   readonly groups: readonly string[];
   /** The model that the record names, as `provider/name`; empty where it names none. */
   readonly model: string;
@@ -102,6 +104,7 @@ function ofRun(
     startedAt: run.startedAt,
     at: timestamp,
     endedAt: null,
+    deadline: run.deadline,
     groups: run.requestedGroups,
     model: '',
     microUsd: rounded(costOf(record.configVersion, run)),

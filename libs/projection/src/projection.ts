@@ -33,6 +33,8 @@ import type {
   Viewer,
   WaitingApproval,
 } from './types.js';
+import { lateRuns, lettersSince, openRuns, waitingCalls } from './standing.js';
+import type { LateRun } from './standing.js';
 import { callTimes, forgetUsage, usageBy } from './usage.js';
 import type { CallTimes, Usage } from './usage.js';
 import { clearAll, forgetRuns, nextChange, oldRuns, positionStatement, runStatements } from './writer.js';
@@ -124,6 +126,19 @@ export class Projection {
   /** What was used, by everything but tools; `tenant` null: of all. */
   async usage(...asked: Parameters<typeof usageBy>): Promise<readonly Usage[]> {
     return (await this.store.all(...usageBy(...asked))) as unknown as readonly Usage[];
+  }
+
+  /** Runs of all tenants that are late, the first `limit` of them. */
+  async late(before: number, limit: number): Promise<readonly LateRun[]> {
+    return (await this.store.all(...lateRuns(before, limit))) as unknown as readonly LateRun[];
+  }
+
+  /** What is open in all tenants at this time, and dead letters since another. */
+  async standing(now: number, lettersFrom: number): Promise<Standing> {
+    const [runs] = await this.store.all(openRuns, []);
+    const [approvals] = await this.store.all(waitingCalls, [now]);
+    const [letters] = await this.store.all(lettersSince, [lettersFrom]);
+    return { runs, approvals, letters } as unknown as Standing;
   }
 
   /** Calls by tool and duration. */
@@ -226,6 +241,12 @@ export class Projection {
       await new Promise(setImmediate);
     }
   }
+}
+
+interface Standing {
+  readonly runs: { readonly count: number; readonly oldestAt: number | null };
+  readonly approvals: { readonly count: number; readonly oldestAt: number | null };
+  readonly letters: { readonly count: number; readonly latestAt: number | null };
 }
 
 interface Forgetting {

@@ -10,14 +10,14 @@ import { callCounted, countedAround } from './usage.js';
  */
 const putRun = `INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome,
   attempt, rank, iterations, input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at,
-  model, micro_usd, parent, changed)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT latest FROM changes WHERE id = 1))
+  model, micro_usd, parent, deadline, changed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT latest FROM changes WHERE id = 1))
   ON CONFLICT (tenant, request_id) DO UPDATE SET session_id = excluded.session_id, actor = excluded.actor, subject = excluded.subject,
     question = excluded.question, state = excluded.state, outcome = excluded.outcome, attempt = excluded.attempt, rank = excluded.rank,
     iterations = excluded.iterations, input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
     output_tokens = excluded.output_tokens, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
     model = CASE WHEN excluded.model = '' THEN runs.model ELSE excluded.model END,
-    micro_usd = coalesce(excluded.micro_usd, runs.micro_usd), parent = excluded.parent, changed = excluded.changed
+    micro_usd = coalesce(excluded.micro_usd, runs.micro_usd), parent = excluded.parent, deadline = excluded.deadline, changed = excluded.changed
   WHERE (runs.attempt IS NOT DISTINCT FROM excluded.attempt AND excluded.rank >= runs.rank)
     OR (runs.attempt IS DISTINCT FROM excluded.attempt AND excluded.attempt IS NOT NULL)`;
 
@@ -44,7 +44,7 @@ export function runStatements(change: RunChange): readonly Statement[] {
     ...[tenant, requestId, change.sessionId, change.actor, change.subject, change.question],
     ...[indexed(change.state || 'undefined'), change.outcome, change.attempt, change.rank, change.iterations],
     ...[change.inputTokens, change.cachedInputTokens, change.outputTokens, change.startedAt, change.at, change.endedAt],
-    ...[change.model, change.microUsd, change.parent],
+    ...[change.model, change.microUsd, change.parent, change.deadline],
   ];
   const put = statement(putRun, ...run);
   // Only an end is counted, and another attempt may take one back.

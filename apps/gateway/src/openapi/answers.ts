@@ -242,6 +242,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ),
     ...verdictSchemas(),
     ...usageSchemas(),
+    ...statusSchemas(),
     Waiting: object('That the run’s model could not be had and is asked again; absent where it is not so.', {
       iteration: whole('The turn, from 1.'),
       since: time('When it was first so.'),
@@ -531,6 +532,60 @@ function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
       code: { enum: hiddenReasons, description: 'For programs.' },
       text: text('The reason in words.'),
       opens: text('What has to be so that it holds no longer.'),
+    }),
+  };
+}
+
+function statusSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    SystemStatus: object('How the installation stands.', {
+      at: time('When it was looked at.'),
+      version: text('The version of this gateway.'),
+      instance: text('Names this gateway.'),
+      bus: { enum: ['sqlite', 'kafka'], description: 'What the log is on.' },
+      config_version: textOrNull('The configuration in force; null while there is none.'),
+      roles: list(ref('RoleStatus'), 'The roles that take records from the log.'),
+      checks: list(ref('CheckStatus'), 'What this process stands on.'),
+      runs: described('RunStatus', 'The runs of all tenants.'),
+      approvals: described('ApprovalStatus', 'The calls of all tenants that wait.'),
+      dead_letters: described('DeadLetterStatus', 'Records that could not be processed.'),
+    }),
+    RoleStatus: object('How far a role is.', {
+      role: text('The role.'),
+      lag: countOrNull(
+        'Records that it has not finished; on Kafka transaction markers count. Null where it cannot be read.',
+      ),
+      topics: list(ref('TopicLag'), 'The same by topic.'),
+      problem: textOrNull('Why the lag cannot be read.'),
+    }),
+    TopicLag: object('What a role has not finished of a topic.', {
+      topic: text('The topic.'),
+      lag: whole('Records.'),
+    }),
+    CheckStatus: object('A part that the process stands on.', {
+      name: text('The part.'),
+      ok: { type: 'boolean', description: 'Whether it can be used.' },
+      said: text('`ok`, or what is wrong.'),
+    }),
+    RunStatus: object('Runs that have not ended.', {
+      running: whole('How many there are.'),
+      oldest_at: timeOrNull('When the first of them began.'),
+      overdue: whole('How many of the first 100 late ones nothing has ended a minute behind their time.'),
+      overdue_more: { type: 'boolean', description: 'Whether there are more late ones.' },
+      overdue_runs: list(ref('OverdueRun'), 'The first 20 of them.'),
+    }),
+    OverdueRun: object('A run that should have ended.', {
+      tenant: text('Its tenant.'),
+      request_id: text('Names the run.'),
+      deadline: time('When it must have ended.'),
+    }),
+    ApprovalStatus: object('Calls that wait for an approval.', {
+      waiting: whole('How many there are.'),
+      oldest_at: timeOrNull('Since when the first of them waits.'),
+    }),
+    DeadLetterStatus: object('Dead letters.', {
+      last_day: whole('Of the last 24 hours.'),
+      latest_at: timeOrNull('When the latest of these was written.'),
     }),
   };
 }

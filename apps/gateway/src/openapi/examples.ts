@@ -239,6 +239,21 @@ export const readUsageExample: Example = {
   },
 };
 
+export const readRecordsExample: Example = { places: { request_id: 'ask-1' }, answers: {} };
+
+export const readStatusExample: Example = {
+  answers: {
+    200: {
+      ...{ at, version: '5.1.0', instance: 'gateway-0', bus: 'kafka', config_version: 'c-4f2a9d1c7b3e8056' },
+      roles: [{ role: 'filter', lag: 0, topics: [{ topic: 'agent.requests', lag: 0 }], problem: null }],
+      checks: [{ name: 'log', ok: true, said: 'ok' }],
+      runs: { running: 3, oldest_at: at - 4_000, overdue: 0, overdue_more: false, overdue_runs: [] },
+      approvals: { waiting: 1, oldest_at: at - 60_000 },
+      dead_letters: { last_day: 0, latest_at: null },
+    },
+  },
+};
+
 export const listSessionsExample: Example = {
   query: { limit: 20 },
   answers: {

@@ -9,7 +9,7 @@ import { letterParameters } from '../dead-letters/letter-query.js';
 import { approvalParameters, runParameters, sessionParameters, stepParameters } from '../lists/list-query.js';
 import { locationParameters } from '../run-location.js';
 import { usageParameters } from '../usage/usage-query.js';
-import { readParameters, verdictParameters } from '../run-views/run-parameters.js';
+import { readParameters, recordParameters, verdictParameters } from '../run-views/run-parameters.js';
 import * as examples from './examples.js';
 import type { Example } from './examples.js';
 import { specificationParameters, toolParameters } from '../tool-parameters.js';
@@ -186,6 +186,26 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'readRecords',
+      client: null,
+      who: 'operator',
+      method: 'get',
+      path: '/v1/runs/{request_id}/records',
+      tag: 'Runs',
+    },
+    summary: 'Download the records of a run',
+    description:
+      'A line of JSON for each record of the run and of its agents’ runs, in the order of the log, without credentials and signatures; 10,000 at most. For operators.',
+    places: { request_id: 'Names the run.' },
+    query: recordParameters,
+    answers: {
+      200: { meaning: 'The records.', others: { 'application/x-ndjson': 'One record a line.' } },
+    },
+    example: examples.readRecordsExample,
+    refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{
       id: 'cancelRun',
       client: 'runs.cancel',
       isWritten: true,
@@ -205,6 +225,22 @@ export const operations: readonly Operation[] = [
     answers: runAnswers,
     example: examples.cancelRunExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'readStatus',
+      client: 'status.get',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/status',
+      tag: 'Operations',
+    },
+    summary: 'See how the installation stands',
+    description:
+      'The lag of each role, what waits and what is overdue in all tenants, dead letters of a day, and the configuration in force. For operators.',
+    answers: json('SystemStatus', 'How it stands.'),
+    example: examples.readStatusExample,
+    refusals: [401, 403, 500, 503],
   },
   {
     ...{ id: 'readUsage', client: 'usage.get', who: 'caller', method: 'get', path: '/v1/usage', tag: 'Runs' },

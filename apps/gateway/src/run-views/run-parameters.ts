@@ -5,6 +5,13 @@ import { tenantParameter } from '../run-readers.js';
 /** The parameters of `GET /v1/runs/{request_id}`, as its page and its description have them. */
 export const readParameters = { ...locationParameters, ...tenantParameter } as const;
 
+/** Those of `GET /v1/runs/{request_id}/records`. */
+export const recordParameters = {
+  session_id: locationParameters.session_id,
+  since: locationParameters.since,
+  ...tenantParameter,
+} as const;
+
 /** Those of `GET /v1/runs/{request_id}/verdicts`. */
 export const verdictParameters = {
   ...readParameters,

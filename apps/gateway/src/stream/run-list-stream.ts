@@ -11,7 +11,7 @@ const keepAliveMs = 15_000;
 const credentialMs = 5_000;
 /** Runs that are read at a time: more than one write changes. */
 const readAtOnce = 1_000;
-/** Runs of which a reader is told that they left its filter, at most: the latest that it was sent. */
+/** Of the latest runs that a reader was sent, so many are watched for leaving its filter. */
 const mostRemembered = 10_000;
 
 /** A run, as the list has it. */

@@ -123,9 +123,10 @@ function acls(prefix: string, principal: string): readonly string[] {
       `${add} --operation Write --operation Describe --transactional-id ${writer} --resource-pattern-type prefixed`,
     );
     if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
-    // It exports the lag of all groups.
-    if (role === 'audit')
-      for (const other of groups) lines.push(`${add} --operation Describe --group ${prefix}${other}`);
+    // The audit exports the lag of all groups, and a gateway shows it to operators.
+    if (role === 'audit' || role === 'gateway')
+      for (const other of role === 'audit' ? groups : [...groups, 'audit'])
+        lines.push(`${add} --operation Describe --group ${prefix}${other}`);
     if ((services as readonly Role[]).includes(role)) {
       // For the warning at start: how long the broker remembers where a group has read.
       lines.push(`${add} --operation DescribeConfigs --cluster`);

@@ -9,6 +9,8 @@ export interface Access {
   readonly writes: readonly Topic[];
   /** Its consumer group; null for those who read without one. */
   readonly group: string | null;
+  /** What it takes by its group, record by record; the rest of what it reads it follows beside. */
+  readonly consumes: readonly Topic[];
 }
 
 /** All topics that the audit reads, and its own. */
@@ -35,6 +37,10 @@ export const access = Object.fromEntries(
     const { reads = [], writes = [] } = broadly[role] ?? {};
     const may = (rights: 'readers' | 'writers', broad: readonly Topic[]): readonly Topic[] =>
       allTopics.filter((topic) => broad.includes(topic) || topicEntry(topic)[rights][role] !== undefined);
-    return [role, { reads: may('readers', reads), writes: may('writers', writes), group: roles[role].group }];
+    const own = allTopics.filter((topic) => topicEntry(topic).handledBy === role);
+    // Its own topic is where the audit finds its place again, and configurations are for all.
+    const consumes = role === 'audit' ? auditedTopics.filter((topic) => topic !== topics.config) : own;
+    const { group } = roles[role];
+    return [role, { reads: may('readers', reads), writes: may('writers', writes), group, consumes }];
   }),
 ) as Readonly<Record<Role, Access>>;

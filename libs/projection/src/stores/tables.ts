@@ -193,7 +193,15 @@ function usage(dialect: Dialect): string {
   `;
 }
 
+/** Until when a run may last, for those that have not ended. */
+function openRuns(dialect: Dialect): string {
+  return `
+  ALTER TABLE runs ADD COLUMN deadline ${words[dialect].whole} NOT NULL DEFAULT 0;
+  CREATE INDEX runs_open ON runs (deadline) WHERE ended_at IS NULL;
+  `;
+}
+
 /** One script a version. Released scripts are never changed; a new one is added. */
 export function migrations(dialect: Dialect): readonly string[] {
-  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect)];
+  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect), openRuns(dialect)];
 }

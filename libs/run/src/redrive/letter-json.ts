@@ -32,6 +32,7 @@ export function hideSecrets(text: string): string {
       .replaceAll(/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, '$1(hidden)@')
       .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
       // One signature may cover several records: each then carries its own content and its place behind it.
-      .replaceAll(/\beyJ[\w-]*\.[\w-]+\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')
+      // Those of records have no claims between the dots: these follow from the record.
+      .replaceAll(/\beyJ[\w-]*\.[\w-]*\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')
   );
 }

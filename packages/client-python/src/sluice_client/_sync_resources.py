@@ -19,6 +19,15 @@ class RunsCalls:
         return self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/verdicts", model(models.VerdictList), query={**query}))
 
 
+class Status:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(self) -> models.SystemStatus:
+        """The lag of each role, what waits and what is overdue in all tenants, dead letters of a day, and the configuration in force. For operators."""
+        return self._transport.run(Call("/v1/status", model(models.SystemStatus)))
+
+
 class Usage:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -219,6 +228,7 @@ class Resources:
     """The resources that nothing is written for by hand."""
 
     def __init__(self, transport: Transport) -> None:
+        self.status = Status(transport)
         self.usage = Usage(transport)
         self.sessions = Sessions(transport)
         self.tools = Tools(transport)

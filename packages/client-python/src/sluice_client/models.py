@@ -541,6 +541,77 @@ class UsageRow(Answer):
     p95_ms: int | None = Field(description="By tool: within so long 95 of 100 calls ended, to a tenth.")
 
 
+class SystemStatus(Answer):
+    """How the installation stands."""
+
+    at: int = Field(description="When it was looked at. Milliseconds since the epoch.")
+    version: str = Field(description="The version of this gateway.")
+    instance: str = Field(description="Names this gateway.")
+    bus: Literal["sqlite", "kafka"] | str = Field(description="What the log is on.")
+    config_version: str | None = Field(description="The configuration in force; null while there is none.")
+    roles: list[RoleStatus] = Field(description="The roles that take records from the log.")
+    checks: list[CheckStatus] = Field(description="What this process stands on.")
+    runs: RunStatus = Field(description="The runs of all tenants.")
+    approvals: ApprovalStatus = Field(description="The calls of all tenants that wait.")
+    dead_letters: DeadLetterStatus = Field(description="Records that could not be processed.")
+
+
+class RoleStatus(Answer):
+    """How far a role is."""
+
+    role: str = Field(description="The role.")
+    lag: int | None = Field(description="Records that it has not finished; on Kafka transaction markers count. Null where it cannot be read.")
+    topics: list[TopicLag] = Field(description="The same by topic.")
+    problem: str | None = Field(description="Why the lag cannot be read.")
+
+
+class TopicLag(Answer):
+    """What a role has not finished of a topic."""
+
+    topic: str = Field(description="The topic.")
+    lag: int = Field(description="Records.")
+
+
+class CheckStatus(Answer):
+    """A part that the process stands on."""
+
+    name: str = Field(description="The part.")
+    ok: bool = Field(description="Whether it can be used.")
+    said: str = Field(description="`ok`, or what is wrong.")
+
+
+class RunStatus(Answer):
+    """Runs that have not ended."""
+
+    running: int = Field(description="How many there are.")
+    oldest_at: int | None = Field(description="When the first of them began. Milliseconds since the epoch.")
+    overdue: int = Field(description="How many of the first 100 late ones nothing has ended a minute behind their time.")
+    overdue_more: bool = Field(description="Whether there are more late ones.")
+    overdue_runs: list[OverdueRun] = Field(description="The first 20 of them.")
+
+
+class OverdueRun(Answer):
+    """A run that should have ended."""
+
+    tenant: str = Field(description="Its tenant.")
+    request_id: str = Field(description="Names the run.")
+    deadline: int = Field(description="When it must have ended. Milliseconds since the epoch.")
+
+
+class ApprovalStatus(Answer):
+    """Calls that wait for an approval."""
+
+    waiting: int = Field(description="How many there are.")
+    oldest_at: int | None = Field(description="Since when the first of them waits. Milliseconds since the epoch.")
+
+
+class DeadLetterStatus(Answer):
+    """Dead letters."""
+
+    last_day: int = Field(description="Of the last 24 hours.")
+    latest_at: int | None = Field(description="When the latest of these was written. Milliseconds since the epoch.")
+
+
 class Waiting(Answer):
     """That the run’s model could not be had and is asked again; absent where it is not so."""
 
@@ -1287,6 +1358,19 @@ class ReadVerdictsQuery(TypedDict, total=False):
 
     iteration: int
     """This iteration alone, from 1, with all of its tools; every iteration unless given."""
+
+
+class ReadRecordsQuery(TypedDict, total=False):
+    """The query of: Download the records of a run."""
+
+    session_id: str
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
+
+    since: str | int
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
 
 
 class CancelRunQuery(TypedDict, total=False):

@@ -787,6 +787,100 @@ export interface UsageRow {
   readonly p95_ms: number | null;
 }
 
+/** How the installation stands. */
+export interface SystemStatus {
+  /** When it was looked at. Milliseconds since the epoch. */
+  readonly at: number;
+  /** The version of this gateway. */
+  readonly version: string;
+  /** Names this gateway. */
+  readonly instance: string;
+  /** What the log is on. */
+  readonly bus: "sqlite" | "kafka";
+  /** The configuration in force; null while there is none. */
+  readonly config_version: string | null;
+  /** The roles that take records from the log. */
+  readonly roles: readonly RoleStatus[];
+  /** What this process stands on. */
+  readonly checks: readonly CheckStatus[];
+  /** The runs of all tenants. */
+  readonly runs: RunStatus;
+  /** The calls of all tenants that wait. */
+  readonly approvals: ApprovalStatus;
+  /** Records that could not be processed. */
+  readonly dead_letters: DeadLetterStatus;
+}
+
+/** How far a role is. */
+export interface RoleStatus {
+  /** The role. */
+  readonly role: string;
+  /** Records that it has not finished; on Kafka transaction markers count. Null where it cannot be read. */
+  readonly lag: number | null;
+  /** The same by topic. */
+  readonly topics: readonly TopicLag[];
+  /** Why the lag cannot be read. */
+  readonly problem: string | null;
+}
+
+/** What a role has not finished of a topic. */
+export interface TopicLag {
+  /** The topic. */
+  readonly topic: string;
+  /** Records. */
+  readonly lag: number;
+}
+
+/** A part that the process stands on. */
+export interface CheckStatus {
+  /** The part. */
+  readonly name: string;
+  /** Whether it can be used. */
+  readonly ok: boolean;
+  /** `ok`, or what is wrong. */
+  readonly said: string;
+}
+
+/** Runs that have not ended. */
+export interface RunStatus {
+  /** How many there are. */
+  readonly running: number;
+  /** When the first of them began. Milliseconds since the epoch. */
+  readonly oldest_at: number | null;
+  /** How many of the first 100 late ones nothing has ended a minute behind their time. */
+  readonly overdue: number;
+  /** Whether there are more late ones. */
+  readonly overdue_more: boolean;
+  /** The first 20 of them. */
+  readonly overdue_runs: readonly OverdueRun[];
+}
+
+/** A run that should have ended. */
+export interface OverdueRun {
+  /** Its tenant. */
+  readonly tenant: string;
+  /** Names the run. */
+  readonly request_id: string;
+  /** When it must have ended. Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** Calls that wait for an approval. */
+export interface ApprovalStatus {
+  /** How many there are. */
+  readonly waiting: number;
+  /** Since when the first of them waits. Milliseconds since the epoch. */
+  readonly oldest_at: number | null;
+}
+
+/** Dead letters. */
+export interface DeadLetterStatus {
+  /** Of the last 24 hours. */
+  readonly last_day: number;
+  /** When the latest of these was written. Milliseconds since the epoch. */
+  readonly latest_at: number | null;
+}
+
 /** That the run’s model could not be had and is asked again; absent where it is not so. */
 export interface Waiting {
   /** The turn, from 1. */
@@ -1798,6 +1892,16 @@ export interface ReadVerdictsQuery {
   readonly tenant?: string;
   /** This iteration alone, from 1, with all of its tools; every iteration unless given. */
   readonly iteration?: number;
+}
+
+/** The query of: Download the records of a run. */
+export interface ReadRecordsQuery {
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
+  readonly session_id?: string;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
 }
 
 /** The query of: Cancel a run. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AgentRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -10,6 +10,15 @@ export class RunsCalls {
   /** For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them. */
   verdicts(requestId: string, query: ReadVerdictsQuery = {}, options: CallOptions = {}): Promise<VerdictList> {
     return this.transport.json<VerdictList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/verdicts`, query, isRepeatable: true, ...options });
+  }
+}
+
+export class Status {
+  constructor(protected readonly transport: Transport) {}
+
+  /** The lag of each role, what waits and what is overdue in all tenants, dead letters of a day, and the configuration in force. For operators. */
+  get(options: CallOptions = {}): Promise<SystemStatus> {
+    return this.transport.json<SystemStatus>({ path: '/v1/status', isRepeatable: true, ...options });
   }
 }
 
@@ -219,6 +228,7 @@ export class Configurations {
 
 /** The resources that nothing is written for by hand. */
 export class Resources {
+  readonly status: Status;
   readonly usage: Usage;
   readonly sessions: Sessions;
   readonly tools: Tools;
@@ -228,6 +238,7 @@ export class Resources {
   readonly configurations: Configurations;
 
   constructor(transport: Transport) {
+    this.status = new Status(transport);
     this.usage = new Usage(transport);
     this.sessions = new Sessions(transport);
     this.tools = new Tools(transport);
