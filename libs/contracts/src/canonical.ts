@@ -1,5 +1,6 @@
 import { camelCase, isUnion, recordSchema } from './schema.js';
 import type { AvroType } from './schema.js';
+import { madeOfPart } from './shared-records.js';
 import { isSharedStep } from './shared-steps.js';
 
 /** What one kind of hash or signature has of a record, where it is not all that the record says. */
@@ -55,11 +56,13 @@ export class CanonicalForm {
       .filter(({ name }) => without?.[record]?.includes(name) !== true);
     if (order === 'name') members.sort((one, other) => (one.written < other.written ? -1 : 1));
     const parts = members.map((member) => ({ ...member, label: `${JSON.stringify(member.written)}:` }));
-    /** Of frozen records: a step of a run is written again with each record behind it. */
-    const kept = new WeakMap<object, string>();
+    /** Of steps: each is written again with each record behind it. */
+    const steps = new WeakMap<object, string>();
     return (value) => {
       const from = value as Readonly<Record<string, unknown>>;
-      const known = kept.get(from);
+      // Request and run of a record are read by several services, and go on with the next one.
+      const made = madeOfPart(from);
+      const known = steps.get(from) ?? (made?.get(parts) as string | undefined);
       if (known !== undefined) return known;
       const texts: string[] = [];
       for (const { name, label, write, given } of parts) {
@@ -69,7 +72,8 @@ export class CanonicalForm {
         if (written !== undefined) texts.push(label + written);
       }
       const text = `{${texts.join(',')}}`;
-      if (isSharedStep(from)) kept.set(from, text);
+      if (made !== undefined) made.set(parts, text);
+      else if (isSharedStep(from)) steps.set(from, text);
       return text;
     };
   }

@@ -13,6 +13,7 @@ export { redriveHeader } from './headers.js';
 export { recordFromJson, recordToJson, ShapeError, wireFields } from './json.js';
 export { positionOf } from './position.js';
 export { longestId, requestIds } from './request-ids.js';
+export { madeOfPart, madeOfRecord, shareRecord } from './shared-records.js';
 export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
 export type { AvroField, AvroType } from './schema.js';
 export { access } from './topics/access.js';

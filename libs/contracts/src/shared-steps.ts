@@ -1,5 +1,6 @@
 import avsc from 'avsc';
 import type { ForSchemaOptions, Schema, Type } from 'avsc';
+import { deepFrozen } from './shared-records.js';
 
 /** What avsc's types read from and write to. */
 interface Tap {
@@ -108,13 +109,6 @@ function keep(bytes: string, step: object): void {
     weight = bytes.length;
   }
   lately.set(bytes, step);
-}
-
-function deepFrozen<T extends object>(value: T): T {
-  if (ArrayBuffer.isView(value)) return value;
-  for (const member of Object.values(value) as unknown[])
-    if (typeof member === 'object' && member !== null) deepFrozen(member);
-  return Object.freeze(value);
 }
 
 /** Whether it is a step that was read, and so is frozen. */

@@ -1,4 +1,4 @@
-import { maxPayloadBytes } from '@sluice/contracts';
+import { madeOfRecord, maxPayloadBytes } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Outgoing } from '../port.js';
 import { noLimits } from './limits.js';
@@ -13,6 +13,8 @@ export interface Encoded {
   readonly key: string;
   readonly value: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the value was written from, if it is shared. */
+  readonly record?: object;
 }
 
 /** An output that cannot go on the log as it is: too large, or not of its topic's shape, which is a defect. */
@@ -83,7 +85,8 @@ export function encode<T extends Topic>(
   if (typeof key !== 'string')
     throw new OutputRefused('unexpected', `The output to ${topic} has no key. Give it the session id.`);
   try {
-    return { topic, key, value: codec.encode(topic, record), headers };
+    const encoded = { topic, key, value: codec.encode(topic, record), headers };
+    return madeOfRecord(record) === undefined ? encoded : { ...encoded, record };
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     throw new OutputRefused('unexpected', `The output to ${topic} does not have the topic’s shape: ${what}`, {

@@ -3,6 +3,7 @@ import { allTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
 import type { Encoded } from '../processing/outputs.js';
+import type { StoredPosition } from './fetch.js';
 
 export type TopicIds = ReadonlyMap<Topic, number>;
 
@@ -21,11 +22,16 @@ export function topicIds(database: DatabaseSync): TopicIds {
 /** Puts records at the end of the log and returns their offsets; to be called in a transaction. */
 export type Append = (records: readonly Encoded[]) => readonly number[];
 
-/**
- * Offsets and sequence numbers are read and written back once a transaction: other processes append too. `appending`
- * hears of each.
- */
-export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, appending: () => void): Append {
+/** Who hears of what is appended. */
+interface Appending {
+  /** Of each transaction. */
+  begins(): void;
+  /** Of each record; its transaction may still fail. */
+  appended(record: Encoded, place: StoredPosition): void;
+}
+
+/** Offsets and sequence numbers are read and written back once a transaction: other processes append too. */
+export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, appending: Appending): Append {
   const readSeq = database.prepare('SELECT next_seq FROM log');
   const writeSeq = database.prepare('UPDATE log SET next_seq = ?');
   const readOffset = database.prepare('SELECT next_offset FROM topics WHERE id = ?');
@@ -36,14 +42,16 @@ export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, ap
 
   return (records) => {
     if (records.length === 0) return [];
-    appending();
+    appending.begins();
     const timestamp = clock.now();
     const nextOffsets = new Map<number, number>();
     let seq = readSeq.get()?.['next_seq'] as number;
-    const offsets = records.map(({ topic, key, value, headers }) => {
+    const offsets = records.map((record) => {
+      const { topic, key, value, headers } = record;
       const id = ids.get(topic) as number;
       const offset = nextOffsets.get(id) ?? (readOffset.get(id)?.['next_offset'] as number);
-      insert.run(seq++, id, offset, timestamp, key, headersText(headers), value);
+      insert.run(seq, id, offset, timestamp, key, headersText(headers), value);
+      appending.appended(record, { topic, offset, seq: seq++, timestamp });
       nextOffsets.set(id, offset + 1);
       return offset;
     });

@@ -38,6 +38,7 @@ import { readLog } from './read.js';
 import { tableRegistry } from './registry.js';
 import { retain } from './retain.js';
 import type { Kept } from './retain.js';
+import { RecentRecords } from './recent.js';
 import { storageFault } from './storage-error.js';
 import { patiently, Store } from './store.js';
 import { trimTopic } from './trim.js';
@@ -103,6 +104,7 @@ class OpenBus implements SqliteBus {
   private readonly commits: Commits;
   private readonly forget: Forget;
   private readonly fetch: Fetch;
+  private readonly recent: RecentRecords;
   private readonly published: GroupAppend;
   private readonly emitted: GroupAppend;
   private readonly wakeups: Wakeups;
@@ -123,12 +125,22 @@ class OpenBus implements SqliteBus {
     const version = database.prepare('PRAGMA data_version');
     this.log = log;
     const ends = endsOf(database);
-    this.wakeups = new Wakeups(() => version.get()?.['data_version'] as number, ends.changed);
-    this.append = appender(database, ids, clock, ends.changed);
+    this.recent = new RecentRecords(codec, clock);
+    this.wakeups = new Wakeups(
+      () => version.get()?.['data_version'] as number,
+      () => {
+        ends.changed();
+        this.recent.clear();
+      },
+    );
+    this.append = appender(database, ids, clock, {
+      begins: ends.changed,
+      appended: (record, place) => this.recent.appended(record, place),
+    });
     this.forget = forgetter(database, ids);
     this.fetch = fetcher(database, ids, ends);
     const appended = () => this.wakeups.notify();
-    this.commits = new Commits(store);
+    this.commits = new Commits(store, this.recent);
     this.published = new GroupAppend(this.commits, this.append, 'powerLoss', appended);
     this.emitted = new GroupAppend(this.commits, this.append, 'processLoss', appended);
     this.emit = emitter(codec, this.emitted, log);
@@ -172,6 +184,7 @@ class OpenBus implements SqliteBus {
         store: this.store,
         commits: this.commits,
         fetch: this.fetch,
+        recent: this.recent,
         append: this.append,
         forget: this.forget,
         codec: this.codec,
@@ -197,6 +210,7 @@ class OpenBus implements SqliteBus {
     try {
       return readLog(topics, options, {
         fetch: this.fetch,
+        recent: this.recent,
         codec: this.codec,
         wakeups: this.wakeups,
         closed: this.closed.signal,
@@ -273,6 +287,7 @@ class OpenBus implements SqliteBus {
     await this.published.idle();
     await this.emitted.idle();
     await this.commits.idle();
+    this.recent.clear();
     // The last connection to close takes the write-ahead log into the file.
     await this.store.close();
   }

@@ -26,7 +26,11 @@ export class Commits {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
 
-  constructor(private readonly store: Store) {}
+  /** `transaction` hears of each before it begins and once it is on the log. */
+  constructor(
+    private readonly store: Store,
+    private readonly transaction: { begins(): void; committed(): void },
+  ) {}
 
   /**
    * Resolves with what the work gives when it is as durable as asked. Work that throws fails alone, as if it had a
@@ -68,7 +72,11 @@ export class Commits {
 
   private async commit(units: readonly Unit[]): Promise<void> {
     try {
-      const results = await this.store.write('processLoss', () => units.map(({ work }) => work()));
+      const results = await this.store.write('processLoss', () => {
+        this.transaction.begins();
+        return units.map(({ work }) => work());
+      });
+      this.transaction.committed();
       for (const [index, unit] of units.entries()) this.answer(unit, results[index]);
     } catch (error) {
       // Another process has the file: it has it for all of them.

@@ -18,6 +18,7 @@ import type { Forget } from './forget.js';
 import { Cursors } from './cursors.js';
 import type { Fetch, StoredPosition } from './fetch.js';
 import { Flush } from './flush.js';
+import type { RecentRecords } from './recent.js';
 import { ReadRetry } from './retry-reads.js';
 import { renewMs } from './lease.js';
 import type { Lease } from './lease.js';
@@ -40,6 +41,7 @@ interface ConsumerOptions {
   readonly fetch: Fetch;
   readonly append: Append;
   readonly forget: Forget;
+  readonly recent: RecentRecords;
   readonly codec: Codec;
   readonly clock: Clock;
   readonly log: BusLog;
@@ -228,10 +230,12 @@ export class SqliteConsumer implements Consumer {
   }
 
   private async open(place: StoredPosition): Promise<Opened | 'trimmed' | null> {
-    const { fetch, codec, progress } = this.options;
+    const { fetch, codec, progress, recent } = this.options;
+    const known = recent.find(place);
+    if (known !== undefined) return known;
     return this.insist.until(() => {
       const stored = fetch.record(place);
-      if (stored !== undefined) return openStored(codec, stored);
+      if (stored !== undefined) return recent.keep(place, openStored(codec, stored));
       progress.of(place.topic).finish(place.offset, place.offset + 1);
       return 'trimmed' as const;
     });

@@ -4,6 +4,7 @@ import { firstBehind } from '../first-behind.js';
 import type { Incoming, ReadFrom, ReadOptions } from '../port.js';
 import { openStored } from '../processing/stored.js';
 import type { Fetch } from './fetch.js';
+import type { RecentRecords } from './recent.js';
 import { storageFault } from './storage-error.js';
 import { patiently } from './store.js';
 import { Gate } from '../processing/gate.js';
@@ -14,6 +15,7 @@ const doing = 'The log could not be read';
 
 interface LogReader {
   readonly fetch: Fetch;
+  readonly recent: RecentRecords;
   readonly codec: Codec;
   readonly wakeups: Wakeups;
   /** Aborted when the bus closes: followers end then. */
@@ -36,7 +38,7 @@ async function* iterate(
   cursors: Map<Topic, number>,
   end: number,
   { follow = false, signal, ofKey, before = Infinity, onUndecodable }: ReadOptions,
-  { fetch, codec, wakeups, closed }: LogReader,
+  { fetch, recent, codec, wakeups, closed }: LogReader,
 ): AsyncGenerator<Incoming, void, undefined> {
   const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
   const gate = new Gate();
@@ -55,10 +57,12 @@ async function* iterate(
         cursors.set(place.topic, place.offset + 1);
         // The index has the time, so the record itself is not read.
         if (place.timestamp >= before) continue;
-        const stored = atOnce(() => fetch.record(place)) ?? (await patiently(doing, () => fetch.record(place)));
+        const known = recent.find(place);
+        const stored =
+          known?.stored ?? atOnce(() => fetch.record(place)) ?? (await patiently(doing, () => fetch.record(place)));
         if (stored === undefined || ofKey?.(stored.key) === false) continue;
         // Waiting for what is here already costs more than reading it.
-        const opening = openStored(codec, stored);
+        const opening = known ?? recent.keep(place, openStored(codec, stored));
         const { message, fault } = opening instanceof Promise ? await opening : opening;
         const { topic, value } = stored;
         if (message !== null) yield { ...message, avro: codec.avro(topic, value), writer: codec.writer(topic, value) };

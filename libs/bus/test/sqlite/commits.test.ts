@@ -9,7 +9,7 @@ function onCommits(work: (at: { commits: Commits; put: (name: string) => void; s
   return inFolder(async (file) => {
     const database = openDatabase(file);
     const store = new Store(database);
-    const commits = new Commits(store);
+    const commits = new Commits(store, { begins: () => undefined, committed: () => undefined });
     database.exec('CREATE TABLE names (name TEXT)');
     const other = openDatabase(file);
     const version = other.prepare('PRAGMA data_version');

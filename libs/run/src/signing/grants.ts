@@ -1,7 +1,7 @@
 import { trustedTimeOf } from '@sluice/bus';
 import { Fault, normaliseState } from '@sluice/core';
 import type { SignerRole, Verifier } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { shareRecord, topics } from '@sluice/contracts';
 import type { AgentStepResult, RecordOf, ToolCall, Toolset } from '@sluice/contracts';
 import type { RunParts } from '../parts.js';
 import { continuationClaims, judgeContinuation } from './continuation-claims.js';
@@ -24,13 +24,14 @@ export function turnOf(record: Toolset | ToolCall): GrantedTurn {
  * The filter’s decision with its signatures: over what it granted, which goes on with the turn, and over the whole
  * record.
  */
-export async function signGrant(toolset: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+export async function signGrant(decided: Toolset, { signatures, clock }: Signing): Promise<Toolset> {
+  const toolset = shareRecord(decided);
   const claims = grantClaims(turnOf(toolset), clock.now());
   const [grant, recordSignature] = await Promise.all([
     signatures.sign('filter', claims),
     signatureOver(topics.toolsets, toolset, 'filter', signatures),
   ]);
-  return withSignature({ ...toolset, grant }, recordSignature);
+  return withSignature(toolset, recordSignature, { grant });
 }
 
 /**
@@ -39,7 +40,7 @@ export async function signGrant(toolset: Toolset, { signatures, clock }: Signing
  */
 export async function signTurn(turn: ToolCall, { signatures }: Pick<Signing, 'signatures'>): Promise<ToolCall> {
   if (!signatures.canSign('agent')) return turn;
-  return withSignature(turn, await signatureOver(topics.toolCalls, turn, 'agent', signatures));
+  return withSignature(turn, await signatureOver(topics.toolCalls, shareRecord(turn), 'agent', signatures));
 }
 
 type LoopTopic = Exclude<keyof typeof loopSigners, 'agent.responses'>;
@@ -83,12 +84,13 @@ export async function verifyGrant(
 }
 
 /** How the run goes on, with the executor’s signatures: over that, and over the whole record. */
-export async function signContinuation(result: AgentStepResult, { signatures }: Signing): Promise<AgentStepResult> {
+export async function signContinuation(turnEnd: AgentStepResult, { signatures }: Signing): Promise<AgentStepResult> {
+  const result = shareRecord(turnEnd);
   const [signature, recordSignature] = await Promise.all([
     signatures.sign('executor', continuationClaims(result)),
     signatureOver(topics.steps, result, 'executor', signatures),
   ]);
-  return withSignature({ ...result, signature }, recordSignature);
+  return withSignature(result, recordSignature, { signature });
 }
 
 /** A turn that the filter takes back, with its signature over the whole record beside the grant. */

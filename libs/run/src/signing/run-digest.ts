@@ -1,4 +1,4 @@
-import { CanonicalForm, sha256 } from '@sluice/contracts';
+import { CanonicalForm, madeOfPart, sha256 } from '@sluice/contracts';
 import type { AgentStep, Run } from '@sluice/contracts';
 
 /**
@@ -42,7 +42,19 @@ const histories = new CanonicalForm({
  * member that a later version adds changes no digest where it is not set, so that versions can run side by side.
  */
 export function digestOfRun(request: { readonly history: readonly AgentStep[] }, run: Run): string {
-  return sha256(historyText(request.history) + runs.text('AgentRequest', request) + runs.text('Run', run));
+  const [asked, made] = [madeOfPart(request), madeOfPart(run)];
+  const known = made?.get(digestOfRun) as Kept | undefined;
+  if (known !== undefined && known.request === asked) return known.digest;
+  const digest = sha256(historyText(request.history) + runs.text('AgentRequest', request) + runs.text('Run', run));
+  if (asked !== undefined) made?.set(digestOfRun, { request: asked, digest } satisfies Kept);
+  return digest;
+}
+
+/** With the run of a shared record: several services of a process verify the same one. */
+interface Kept {
+  /** What was made of its request, which stands for the request. */
+  readonly request: ReturnType<typeof madeOfPart>;
+  readonly digest: string;
 }
 
 const historyTexts = new WeakMap<readonly AgentStep[], string>();

@@ -1,5 +1,5 @@
 import type { JsonObject, Signatures, SignerRole, Verifier } from '@sluice/core';
-import { recordContent, recordNames, sha256 } from '@sluice/contracts';
+import { madeOfRecord, recordContent, recordNames, sha256, shareRecord } from '@sluice/contracts';
 import type { OfferedList, RecordOf } from '@sluice/contracts';
 import { lengthened, shortened } from './short-signature.js';
 
@@ -61,10 +61,14 @@ interface Signed {
   readonly list?: OfferedList | null;
 }
 
-/** The record with its writer’s signature over it, which is shortened where no former version reads the record. */
-export function withSignature<Record extends Signed>(record: Record, token: string): Record {
-  const recordSignature = isShort(record) ? shortened(token, besideIn(record)) : token;
-  return { ...record, recordSignature };
+/**
+ * The record with its writer’s signature over it, which is shortened where no former version reads the record; `more`
+ * is the signature beside it. What was made of the record to sign it serves those of this process that verify it.
+ */
+export function withSignature<Record extends Signed>(record: Record, token: string, more?: Partial<Record>): Record {
+  const signed = { ...record, ...more };
+  const recordSignature = isShort(signed) ? shortened(token, besideIn(signed)) : token;
+  return shareRecord({ ...signed, recordSignature }, record);
 }
 
 /** A token that names the key of the signature over the record, if there is one. */
@@ -90,6 +94,15 @@ function besideIn({ grant = null, signature = null }: Signed): string | null {
 
 /** The record’s kind is named, so that no signature over one kind passes for one over another. */
 function claimsOf<T extends SignedTopic>(topic: T, record: RecordOf<T>): JsonObject {
-  const name = recordNames[topic];
-  return { record: name, digest: sha256(recordContent(name, record, signaturesIn[topic])) };
+  return { record: recordNames[topic], digest: digestOf(topic, record) };
+}
+
+/** Of a shared record it is made once: who writes it signs it, and several services of a process verify it. */
+function digestOf<T extends SignedTopic>(topic: T, record: RecordOf<T>): string {
+  const made = madeOfRecord(record);
+  const known = made?.get(topic) as string | undefined;
+  if (known !== undefined) return known;
+  const digest = sha256(recordContent(recordNames[topic], record, signaturesIn[topic]));
+  made?.set(topic, digest);
+  return digest;
 }
