@@ -214,4 +214,27 @@ describe('configurations over HTTP', () => {
     expect(of('setting', 'limits.maxIterations')).toMatchObject([{ after: '7' }]);
     expect((await get('/current/diff?from=current'))[1]).toMatchObject({ changes: [] });
   });
+
+  it('are applied, with the checks of the command, where they change who may use what, and nothing else', async () => {
+    const [, { config_version: before }] = await get('/current');
+    const text = workflowConfiguration({ allowed: 'knowledge-query, complex-analysis' }).concat('limits: { max_iterations: 9 }\n'); // prettier-ignore
+    const stale = await send('configurations', { text, replaces: 'c-stale' });
+    expect(stale).toMatchObject([409, { detail: expect.stringContaining(String(before)) }]);
+    expect(await send('configurations', { text: 'tol: {}' })).toMatchObject([422, { code: 'invalid_configuration' }]);
+    const outside = workflowConfiguration({ limits: 'documents: { folder: /etc }' });
+    expect(await send('configurations', { text: outside })).toMatchObject([409, { detail: expect.stringMatching(/documents.*sluice config apply FILE/) }]); // prettier-ignore
+    const server = workflowConfiguration({ server: '/tmp/other.mjs', allowed: 'knowledge-query' });
+    expect(await send('configurations', { text: server })).toMatchObject([409, { detail: expect.stringContaining('mcpServers') }]); // prettier-ignore
+    expect((await get('/current'))[1]).toMatchObject({ config_version: before });
+
+    const [status, applied] = await send('configurations', { text, replaces: before });
+    expect([status, applied]).toMatchObject([200, { status: 'applied', replaced: before, signed: true }]);
+    const version = applied['config_version'];
+    expect(system.embedded.runtime.configurations.current().configuration.version).toBe(version);
+    expect((await get('/current'))[1]).toMatchObject({ config_version: version, text, source: applied['source'] });
+    expect(await send('configurations', { text })).toMatchObject([200, { status: 'in_force_already' }]);
+    const tools = await fetch(`${gateway.url}/v1/tools?group=*`, { headers: secret() });
+    const offered = ((await tools.json()) as { readonly tools: readonly Json[] }).tools.map(({ key }) => key);
+    expect(offered).toEqual(['knowledge-query']);
+  });
 });

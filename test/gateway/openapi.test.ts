@@ -183,6 +183,8 @@ describe('the gateway’s description of itself', () => {
       ['explain', 200, await send('explain', { group: ['admin'], state: 'anlysis' })],
       ['explain', 422, await send('explain', { text: 'tol: {}' })],
       ['whatIf', 200, await send('what-if', { text: workflowConfiguration({ allowed: 'graph-update' }) })],
+      ['applyConfiguration', 200, await send('configurations', { text: workflowConfiguration({}) })],
+      ['applyConfiguration', 409, await send('configurations', { text: workflowConfiguration({}), replaces: 'c-0' })],
       ['whatIf', 422, await send('what-if', { text: 'tol: {}' })],
       ['decide', 415, await see(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];
@@ -230,7 +232,8 @@ describe('the gateway’s description of itself', () => {
 
   it('allows no request that the gateway refuses as malformed', async () => {
     // The tools of the configuration in force, its strategies and the clock decide these, and the message says so.
-    const byConfiguration = /^(?:tryToolset: (?:tool_choice|strategy|deadline)|(?:explain|whatIf): text) = /;
+    const byConfiguration =
+      /^(?:tryToolset: (?:tool_choice|strategy|deadline)|(?:explain|whatIf|applyConfiguration): text) = /;
     const malformed: string[] = [];
     let sent = 0;
     const requests = methodsOf().map(

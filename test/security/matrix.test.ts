@@ -170,6 +170,10 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         const sent = { method: 'POST', headers: json, body: JSON.stringify(body) };
         return [path, (await fetch(`${gateway.url}/v1/${path}`, sent)).status] as const;
       });
+      const headers = { ...bearer(name), 'content-type': 'application/json' };
+      const unread = { method: 'POST', headers, body: JSON.stringify({ text: 'tol: {}' }) };
+      const { status: applied } = await fetch(`${gateway.url}/v1/configurations`, unread);
+      expect(applied).toBe(expected === 200 ? 422 : 403);
       for (const [path, status] of await Promise.all([...reads, ...asks]))
         expect([path, status]).toEqual([path, expected]);
     });
@@ -279,6 +283,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'explain',
       'what-if',
       'audit/verify',
+      'configurations',
     ];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));

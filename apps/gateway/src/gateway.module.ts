@@ -14,6 +14,7 @@ import { ProofController } from './audit/proof.controller.js';
 import { WholeLog } from './audit/whole-log.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
+import { Applying } from './configurations/apply.js';
 import { Candidates } from './configurations/candidates.js';
 import { ConfigurationsController } from './configurations/configurations.controller.js';
 import { ExplainController } from './configurations/explain.controller.js';
@@ -91,6 +92,7 @@ export class GatewayModule {
         { provide: RunListFollowers, useValue: listFollowers },
         ApprovalDetails,
         Callers,
+        Applying,
         Candidates,
         Decisions,
         Operators,

@@ -390,8 +390,10 @@ export const httpErrors = {
     retryable: false,
   },
   conflict: {
-    meaning: 'The request_id was taken before, or the dead letter cannot be re-driven.',
-    remedy: 'Read that run, or send the request under a new request_id. Of a dead letter the message says why.',
+    meaning:
+      'The request_id was taken before, or the dead letter cannot be re-driven, or the candidate not be applied.',
+    remedy:
+      'Read that run, or send the request under a new request_id. Of a dead letter and a candidate the message says why.',
     retryable: false,
   },
   invalid_configuration: {

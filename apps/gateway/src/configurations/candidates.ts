@@ -8,6 +8,8 @@ import { Versions } from './versions.js';
 
 /** Problems and findings that an answer lists. */
 const mostListed = 200;
+/** Tools that a refusal names. */
+const mostNamed = 20;
 /** Candidates that are compiled at a time: that takes this thread. */
 const mostAtOnce = 4;
 
@@ -66,6 +68,22 @@ export class Candidates {
     const many = problems.length === 1 ? 'one mistake' : `${problems.length} mistakes`;
     const message = `The candidate has ${many}, the first at ${where}: found ${first?.found ?? ''}; write ${first?.write ?? ''}.`;
     throw new Refusal(422, 'invalid_configuration', message, {}, { problems: listed });
+  }
+
+  /** Throws Refusal(422) for tools that only the candidate lacks: its server was not asked. */
+  requireTools({ tools, policy }: Configuration): void {
+    const { configuration } = this.runtime.configurations.current();
+    const isAway = new Set(configuration.tools.flatMap(({ key, unavailable }) => (unavailable === null ? [] : [key])));
+    const allowed = new Set(policy.allowedTools);
+    const away = tools.filter(({ id, unavailable }) => allowed.has(id) && unavailable !== null);
+    const missing = away.filter(({ key }) => !isAway.has(key));
+    if (missing.length === 0) return;
+    const problems = missing.slice(0, mostNamed).map(({ key, unavailable }) => ({
+      ...{ severity: 'error', path: `tool.${key}`, line: null, column: null, found: String(unavailable) },
+      write: 'another tool, or take it out of policy.allowed_tools; `sluice replay --config FILE` asks its server',
+    }));
+    const message = `The candidate allows tools that are not known here, such as ${missing[0]?.key ?? ''}, since no server is asked over HTTP. Take them out of policy.allowed_tools, or use the file with \`sluice replay --config FILE\` and \`sluice config apply FILE\`.`;
+    throw new Refusal(422, 'invalid_configuration', message, {}, { problems });
   }
 
   private async compile(text: string) {

@@ -10,7 +10,7 @@ import {
   groupStateMatrix,
 } from '@sluice/configuration';
 import type { ConfigurationChange } from '@sluice/configuration';
-import type { Configuration } from '@sluice/core';
+import type { Configuration, Principal } from '@sluice/core';
 import { differences } from '@sluice/replay';
 import { inForceOf } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
@@ -18,6 +18,8 @@ import type { Runtime } from '@sluice/host';
 import { describedBody } from '../described-body.js';
 import { cursorFor, parametersOf } from '../lists/list-query.js';
 import { Route } from '../openapi/route.js';
+import { ByPrincipal } from '../rights.js';
+import { Applying } from './apply.js';
 import { Candidates } from './candidates.js';
 import { configurationQuery, differenceParameters, wantsDocument } from './configuration-query.js';
 import { valueWithoutSecrets, withoutSecrets } from './hide.js';
@@ -40,6 +42,7 @@ export class ConfigurationsController {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Versions) private readonly versions: Versions,
     @Inject(Candidates) private readonly candidates: Candidates,
+    @Inject(Applying) private readonly applying: Applying,
   ) {}
 
   @Route('listConfigurations')
@@ -114,6 +117,12 @@ export class ConfigurationsController {
   async check(@Req() request: Request): Promise<object> {
     const { text } = describedBody<{ readonly text: string }>(request, 'Candidate');
     return this.candidates.check(text);
+  }
+
+  @Route('applyConfiguration')
+  apply(@Req() request: Request, @ByPrincipal() operator: Principal): Promise<object> {
+    const body = describedBody<{ readonly text: string; readonly replaces?: string | null }>(request, 'ApplyRequest');
+    return this.applying.apply(body.text, body.replaces ?? null, operator);
   }
 
   /**

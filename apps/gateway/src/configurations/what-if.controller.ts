@@ -23,8 +23,6 @@ const day = 24 * 3_600_000;
 /** How long an answer may take; connections are often cut at a minute, but not while something comes. */
 const longestAnswerMs = 50_000;
 const longestStreamMs = 600_000;
-/** Tools that a refusal names. */
-const mostNamed = 20;
 
 /** The body of `POST /v1/what-if`, by its schema. */
 interface WhatIfBody {
@@ -54,7 +52,7 @@ export class WhatIfController {
     whenGone(response, () => asked.abort());
     try {
       const candidate = await this.candidates.configurationOf(body.text);
-      this.requireTools(candidate);
+      this.candidates.requireTools(candidate);
       const isStream = prefers(request).kind === 'stream';
       const question = this.questionOf(body, candidate, isStream ? longestStreamMs : longestAnswerMs);
       const events = this.whatIfs.events(question, asked.signal);
@@ -96,22 +94,6 @@ export class WhatIfController {
       since: timeIn('since', since, now) ?? now - day,
       until: timeIn('until', until, now) ?? now,
     };
-  }
-
-  /** Throws Refusal(422) for tools that only the candidate lacks: each of their calls would seem refused by it. */
-  private requireTools({ tools, policy }: Configuration): void {
-    const { configuration } = this.runtime.configurations.current();
-    const isAway = new Set(configuration.tools.flatMap(({ key, unavailable }) => (unavailable === null ? [] : [key])));
-    const allowed = new Set(policy.allowedTools);
-    const away = tools.filter(({ id, unavailable }) => allowed.has(id) && unavailable !== null);
-    const missing = away.filter(({ key }) => !isAway.has(key));
-    if (missing.length === 0) return;
-    const problems = missing.slice(0, mostNamed).map(({ key, unavailable }) => ({
-      ...{ severity: 'error', path: `tool.${key}`, line: null, column: null, found: String(unavailable) },
-      write: 'another tool, or take it out of policy.allowed_tools; `sluice replay --config FILE` asks its server',
-    }));
-    const message = `What the candidate would change cannot be said, since it allows tools that are not known here, such as ${missing[0]?.key ?? ''}. Take them out of policy.allowed_tools, or use \`sluice replay --config FILE\`.`;
-    throw new Refusal(422, 'invalid_configuration', message, {}, { problems });
   }
 }
 

@@ -827,6 +827,14 @@ function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       findings: list(ref('ConfigurationFinding'), 'What is legal and worth knowing.'),
       ...left,
     }),
+    AppliedCandidate: object('What became of a candidate that was to be in force.', {
+      config_version: text('Its version, which is in force.'),
+      replaced: text('The version that was in force before.'),
+      status: { enum: ['applied', 'in_force_already'] },
+      source: text('The file in the data folder that its text is kept in.'),
+      signed: isSo('Whether the record is signed.'),
+      note: textOrNull('What is to be known of it; null for nothing.'),
+    }),
     CandidateProblem: object('A mistake in a candidate.', {
       severity: { const: 'error' },
       path: text('Where in the file, as `tool.graph-update.group`; empty for the file as a whole.'),

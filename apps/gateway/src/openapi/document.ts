@@ -13,7 +13,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   401: 'The credential is missing or does not hold. Nothing was published.',
   403: 'The caller may not ask for this. Nothing was published.',
   404: 'There is no such thing for this caller.',
-  409: 'The request_id was taken before in the tenant, or the dead letter cannot be re-driven.',
+  409: 'The request_id was taken before in the tenant, the dead letter cannot be re-driven, or the candidate cannot be applied.',
   413: 'The body, or the record that it becomes, is too large. Nothing was published.',
   415: 'The body does not say that it is JSON in UTF-8.',
   422: 'The candidate has mistakes; `problems` says where and what to write.',

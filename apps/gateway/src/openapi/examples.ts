@@ -791,3 +791,13 @@ export const attestExample: Example = {
     },
   },
 };
+
+export const applyConfigurationExample: Example = {
+  body: { text, replaces: 'c-11aa22bb33cc44dd' },
+  answers: {
+    200: {
+      ...{ config_version: version, replaced: 'c-11aa22bb33cc44dd', status: 'applied' },
+      ...{ source: `data/configurations/${version}.yaml`, signed: true, note: null },
+    },
+  },
+};

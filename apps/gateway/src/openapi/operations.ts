@@ -755,6 +755,23 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'applyConfiguration',
+      client: 'configurations.apply',
+      who: 'operator',
+      method: 'post',
+      path: '/v1/configurations',
+      tag: 'Configurations',
+    },
+    summary: 'Put a candidate in force',
+    description:
+      'On the embedded log, and only what says who may use what and when; all else is for `sluice config apply`. A conflict says why it is not applied. For operators.',
+    body: 'ApplyRequest',
+    answers: json('AppliedCandidate', 'It is in force.'),
+    example: examples.applyConfigurationExample,
+    refusals: [400, 401, 403, 409, 413, 415, 422, 500, 503],
+  },
+  {
+    ...{
       id: 'explain',
       client: 'configurations.explain',
       isRepeatable: true,

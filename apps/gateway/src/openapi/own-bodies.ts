@@ -40,6 +40,11 @@ function body(description: string, properties: Readonly<Record<string, JsonSchem
 /** Bodies that become no record; handlers hold them to these schemas. */
 export const ownBodies = {
   Candidate: body('A candidate for a configuration.', { text }, ['text']),
+  ApplyRequest: body(
+    'A candidate that is to be in force.',
+    { text, replaces: textOrNull('The version that must be in force now; null for any.') },
+    ['text'],
+  ),
   ExplainRequest: body('A caller and its request, as far as they are known. What is left out is unknown, or none.', {
     text: candidate,
     group: names('The groups that are asked for; null for the default.'),

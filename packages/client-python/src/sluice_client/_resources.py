@@ -195,6 +195,10 @@ class Configurations:
 
         return AsyncPages(read)
 
+    async def apply(self, request: models.ApplyRequest) -> models.AppliedCandidate:
+        """On the embedded log, and only what says who may use what and when; all else is for `sluice config apply`. A conflict says why it is not applied. For operators."""
+        return await self._transport.run(Call("/v1/configurations", model(models.AppliedCandidate), method="POST", body=body_of(request), repeatable=False))
+
     async def get(self, config_version: str, **query: Unpack[models.ReadConfigurationQuery]) -> models.ConfigurationView:
         """Its groups, states, tools and agents, and each rule in words. For operators."""
         return await self._transport.run(Call(f"/v1/configurations/{quote(config_version, safe='')}", model(models.ConfigurationView), query={**query}))

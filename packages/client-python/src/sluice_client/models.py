@@ -152,6 +152,13 @@ class Candidate(Body):
     text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
 
 
+class ApplyRequest(Body):
+    """A candidate that is to be in force."""
+
+    text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
+    replaces: str | None = Field(default=None, description="The version that must be in force now; null for any.")
+
+
 class ExplainRequest(Body):
     """A caller and its request, as far as they are known. What is left out is unknown, or none."""
 
@@ -1139,6 +1146,17 @@ class CheckedCandidate(Answer):
     problems: list[CandidateProblem] = Field(description="Its mistakes.")
     findings: list[ConfigurationFinding] = Field(description="What is legal and worth knowing.")
     left_out: int = Field(description="What was left out to keep the answer small.")
+
+
+class AppliedCandidate(Answer):
+    """What became of a candidate that was to be in force."""
+
+    config_version: str = Field(description="Its version, which is in force.")
+    replaced: str = Field(description="The version that was in force before.")
+    status: Literal["applied", "in_force_already"] | str = Field(description="")
+    source: str = Field(description="The file in the data folder that its text is kept in.")
+    signed: bool = Field(description="Whether the record is signed.")
+    note: str | None = Field(description="What is to be known of it; null for nothing.")
 
 
 class CandidateProblem(Answer):

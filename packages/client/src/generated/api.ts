@@ -206,6 +206,14 @@ export interface Candidate {
   readonly text: string;
 }
 
+/** A candidate that is to be in force. */
+export interface ApplyRequest {
+  /** The text of a configuration file, as YAML or JSON (docs/configuration.md). */
+  readonly text: string;
+  /** The version that must be in force now; null for any. */
+  readonly replaces?: string | null;
+}
+
 /** A caller and its request, as far as they are known. What is left out is unknown, or none. */
 export interface ExplainRequest {
   /** The text of a candidate, as YAML or JSON; without it the configuration in force decides. */
@@ -1634,6 +1642,21 @@ export interface CheckedCandidate {
   readonly findings: readonly ConfigurationFinding[];
   /** What was left out to keep the answer small. */
   readonly left_out: number;
+}
+
+/** What became of a candidate that was to be in force. */
+export interface AppliedCandidate {
+  /** Its version, which is in force. */
+  readonly config_version: string;
+  /** The version that was in force before. */
+  readonly replaced: string;
+  readonly status: "applied" | "in_force_already";
+  /** The file in the data folder that its text is kept in. */
+  readonly source: string;
+  /** Whether the record is signed. */
+  readonly signed: boolean;
+  /** What is to be known of it; null for nothing. */
+  readonly note: string | null;
 }
 
 /** A mistake in a candidate. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -188,6 +188,11 @@ export class Configurations {
       const { configurations: items, next_cursor: next } = await this.transport.json<ConfigurationList>({ path: '/v1/configurations', query: { ...query, cursor }, isRepeatable: true, ...options });
       return { items, next };
     });
+  }
+
+  /** On the embedded log, and only what says who may use what and when; all else is for `sluice config apply`. A conflict says why it is not applied. For operators. */
+  apply(body: ApplyRequest, options: CallOptions = {}): Promise<AppliedCandidate> {
+    return this.transport.json<AppliedCandidate>({ method: 'POST', path: '/v1/configurations', body, isRepeatable: false, ...options });
   }
 
   /** Its groups, states, tools and agents, and each rule in words. For operators. */
