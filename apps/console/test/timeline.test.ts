@@ -47,7 +47,10 @@ interface Times {
 }
 
 const rows = (timeline: RunTimeline, view = everything, { times, decidedAt }: Times = {}): readonly Row[] =>
-  rowsOf({ timeline, times: times ?? new Map(), decidedAt: decidedAt ?? new Map(), endedAt: null }, view).rows;
+  rowsOf(
+    { timeline, times: times ?? new Map(), keys: new Map(), decidedAt: decidedAt ?? new Map(), endedAt: null },
+    view,
+  ).rows;
 
 const kinds = (found: readonly Row[]): readonly string[] =>
   found.map((row) => `${'>'.repeat(row.depth)}${row.kind === 'call' ? `call ${row.call.id} ${row.status}` : row.kind}`);

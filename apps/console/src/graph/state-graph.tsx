@@ -28,6 +28,8 @@ interface Props {
   /** Whether a way is drawn as one that was taken. */
   readonly isTaken?: (from: string, to: string) => boolean;
   readonly label: string;
+  /** It stands in a column beside something else, so it goes down. */
+  readonly isNarrow?: boolean;
 }
 
 /** More states than this are a list and no graph. */
@@ -37,8 +39,8 @@ type StateNode = Node<{ readonly state: GraphState; readonly mark: StateMark | n
 type WayEdge = Edge<{ readonly way: RoutedTransition; readonly isTaken: boolean }, 'way'>;
 
 /** The states and which tools lead from one to the other. It is a picture: what it says stands in a table beside it. */
-export function StateGraph({ states, markOf, isTaken = () => false, label }: Props) {
-  const direction = window.matchMedia('(max-width: 720px)').matches ? 'down' : 'right';
+export function StateGraph({ states, markOf, isTaken = () => false, label, isNarrow = false }: Props) {
+  const direction = isNarrow || window.matchMedia('(max-width: 720px)').matches ? 'down' : 'right';
   const placed = useMemo(() => layoutStates(states, direction), [states, direction]);
   const nodes = placed.states.map(({ state, x, y, width, height }): StateNode => ({
     ...{ id: state.name, type: 'state', position: { x, y }, width, height },
@@ -54,7 +56,7 @@ export function StateGraph({ states, markOf, isTaken = () => false, label }: Pro
     };
   });
   return (
-    <div className={css['graph']} role="img" aria-label={label} style={{ height: heightFor(placed) }}>
+    <div className={css['graph']} role="img" aria-label={label} style={{ height: heightFor(placed, isNarrow) }}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -95,8 +97,9 @@ function ShowAll({ layout }: { readonly layout: StateLayout }) {
 }
 
 /** As high as the graph is when it is as wide as its place, about. */
-function heightFor({ width, height }: Pick<StateLayout, 'width' | 'height'>): number {
-  const scale = Math.min(1, (window.innerWidth < 860 ? window.innerWidth - 60 : 1_000) / Math.max(1, width));
+function heightFor({ width, height }: Pick<StateLayout, 'width' | 'height'>, isNarrow: boolean): number {
+  const room = isNarrow ? 300 : window.innerWidth < 860 ? window.innerWidth - 60 : 1_000;
+  const scale = Math.min(1, room / Math.max(1, width));
   return Math.min(520, Math.max(220, height * scale + 60));
 }
 

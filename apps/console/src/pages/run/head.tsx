@@ -50,7 +50,7 @@ export function Head({ run, listed, timeline }: Props) {
                   '…'
                 ) : (
                   <>
-                    <Moment at={listed.started_at} isExact /> · took{' '}
+                    <Moment at={listed.started_at} isExact /> · {isEnded ? 'took' : 'running for'}{' '}
                     <Elapsed from={listed.started_at} to={isEnded ? (endedAt ?? listed.started_at) : null} />
                   </>
                 ),
@@ -68,13 +68,12 @@ export function Head({ run, listed, timeline }: Props) {
                   : `${short(tokens.input)} read, ${short(tokens.output)} written${tokens.cached > 0 ? `, ${short(tokens.cached)} of those read from a cache` : ''}`,
             },
             ...(listed?.usd == null ? [] : [{ name: 'Cost', value: money(listed.usd * 1e6) }]),
-            ...(listed?.model == null ? [] : [{ name: 'Model', value: listed.model }]),
-            ...strategyFacts(timeline),
+            ...(listed?.model == null ? [] : [{ name: 'Model', value: `${listed.model}${strategyOf(timeline)}` }]),
             ...(listed?.parent == null ? [] : [{ name: 'Called by', value: <ParentLink id={listed.parent} /> }]),
           ]}
         />
       </Card>
-      <Card title={isEnded && run.error !== null ? 'Error' : 'Answer'}>
+      <Card title={!isEnded ? 'So far' : run.error === null ? 'Answer' : 'Error'}>
         <Result run={run} timeline={timeline} />
       </Card>
     </Columns>
@@ -102,10 +101,24 @@ function ParentLink({ id }: { readonly id: string }) {
 }
 
 /** Which strategy the run works by, where that decided something. */
-function strategyFacts(timeline: RunTimeline) {
+function strategyOf(timeline: RunTimeline): string {
   for (const { decision } of timeline.iterations.values())
-    if (decision !== null) return [{ name: 'Strategy', value: String(decision['strategy'] ?? '') }];
-  return [];
+    if (decision !== null) return `, by the strategy ${String(decision['strategy'] ?? '')}`;
+  return '';
+}
+
+/** The calls that wait for a person. */
+function Waits({ timeline }: Pick<Props, 'timeline'>) {
+  const open = [...timeline.approvals.values()].filter(({ approval_id: id }) => !timeline.outcomes.has(id));
+  return open.map(({ approval_id: approvalId, tool, requested_at: at }) => (
+    <Note key={approvalId} tone="warn">
+      A call of {tool} waits for an{' '}
+      <Link to="/approvals/$approvalId" params={{ approvalId }}>
+        approval
+      </Link>{' '}
+      since <Moment at={at} />.
+    </Note>
+  ));
 }
 
 function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
@@ -119,6 +132,7 @@ function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
             The model cannot be had since <Moment at={run.waiting.since} />: {run.waiting.reason}. It is asked again.
           </Note>
         )}
+        <Waits timeline={timeline} />
         {soFar === '' ? <p>The run goes on.</p> : <Prose text={soFar} label="What the model says" />}
       </>
     );

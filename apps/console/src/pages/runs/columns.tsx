@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ListedRun } from '@sluice/client';
 import { count, money, short } from '../../ui/format.js';
 import type { Column } from '../../ui/table.js';
+import { Tag } from '../../ui/tag.js';
 import { Elapsed, Moment } from '../../ui/time.js';
 import { Outcome } from './outcome.js';
 import css from './runs.module.css';
@@ -83,9 +84,12 @@ function Question({ run, isReadable, tenant }: QuestionProps) {
   // The run is found by these before the index has it.
   const search = { session, since: sinceOf(run.href) ?? startedAt, tenant };
   return (
-    <Link to="/runs/$requestId" params={{ requestId }} search={search} title={text}>
-      {run.question ?? requestId}
-    </Link>
+    <>
+      {run.parent !== null && <Tag>agent</Tag>}{' '}
+      <Link to="/runs/$requestId" params={{ requestId }} search={search} title={text}>
+        {run.question ?? requestId}
+      </Link>
+    </>
   );
 }
 

@@ -9,11 +9,12 @@ import { Loading, RequestProblem } from '../../../ui/states.js';
 import { Tag } from '../../../ui/tag.js';
 import { Term } from '../../../ui/term.js';
 import type { CallTimes, RunTimeline } from '../timeline/model.js';
+import type { StateMark } from '../../../graph/state-graph.js';
 import css from './states.module.css';
-import { graphOf, wayOf } from './way.js';
+import { wayOf, withMoves } from './way.js';
 import type { Way } from './way.js';
 
-const StateGraph = lazy(() => import('./state-graph.js'));
+const StateGraph = lazy(async () => ({ default: (await import('../../../graph/state-graph.js')).StateGraph }));
 
 interface Props {
   readonly timeline: RunTimeline;
@@ -28,7 +29,8 @@ interface Props {
 export function StatesCard({ timeline, revision, verdicts, times, isSmall = false }: Props) {
   const states = useQuery({ queryKey: ['states'], queryFn: ({ signal }) => sluice.states.list({ signal }) });
   const way = useMemo(() => wayOf(timeline, verdicts), [timeline, revision, verdicts]);
-  const graph = useMemo(() => (states.data === undefined ? null : graphOf(states.data, way)), [states.data, way]);
+  const graph = useMemo(() => (states.data === undefined ? null : withMoves(states.data, way)), [states.data, way]);
+  const taken = useMemo(() => new Set(way.moves.map(({ from, to }) => JSON.stringify([from, to]))), [way]);
   if (states.error !== null && states.data === undefined) return <RequestProblem error={states.error} />;
   return (
     <Card title={<Term name="state">States</Term>}>
@@ -36,14 +38,23 @@ export function StatesCard({ timeline, revision, verdicts, times, isSmall = fals
         <Loading label="Reading the states" />
       ) : (
         <Suspense fallback={<Loading label="Drawing" />}>
-          <div className={isSmall ? css['small'] : ''}>
-            <StateGraph graph={graph} way={way} isUpright={isSmall} />
-          </div>
+          <StateGraph
+            states={graph}
+            markOf={(name) => markOf(name, way, timeline.end !== null)}
+            isTaken={(from, to) => taken.has(JSON.stringify([from, to]))}
+            isNarrow={isSmall}
+            label="The states, with the way that the run took; the list below says it in words"
+          />
         </Suspense>
       )}
       <WayList way={way} times={times} />
     </Card>
   );
+}
+
+function markOf(name: string, { visited, last }: Way, isEnded: boolean): StateMark | null {
+  if (name === last) return { tone: 'accent', note: isEnded ? 'ended here' : 'is here' };
+  return visited.has(name) ? { tone: 'accent', note: 'was here' } : null;
 }
 
 const mostMoves = 100;

@@ -1,4 +1,5 @@
 import type { IterationVerdicts, StateList } from '@sluice/client';
+import type { GraphState } from '../../../graph/layout.js';
 import type { RunTimeline } from '../timeline/model.js';
 import { inOrder } from '../timeline/plan.js';
 
@@ -38,40 +39,20 @@ export function wayOf(timeline: RunTimeline, verdicts: readonly IterationVerdict
   return { visited, moves, last };
 }
 
-interface GraphEdge {
-  readonly from: string;
-  readonly to: string;
-  /** The tools that lead from one to the other. */
-  readonly tools: readonly string[];
-  /** How often the run went this way. */
-  readonly taken: number;
-}
-
-export interface StateGraphData {
-  readonly states: readonly string[];
-  readonly edges: readonly GraphEdge[];
-}
-
-/** The states and where tools lead, with the way that the run took, also where today’s configuration has it no more. */
-export function graphOf({ states }: StateList, { visited, moves }: Way): StateGraphData {
-  const names = new Set([...states.map(({ name }) => name).filter((name) => name !== '*'), ...visited]);
-  const edges = new Map<string, { from: string; to: string; tools: Set<string>; taken: number }>();
-  const edge = (from: string, to: string) => {
-    const key = JSON.stringify([from, to]);
-    const found = edges.get(key) ?? { from, to, tools: new Set<string>(), taken: 0 };
-    edges.set(key, found);
-    names.add(to);
-    return found;
+/** The states and where tools lead, with the moves of the run, also where today’s configuration has them no more. */
+export function withMoves({ states }: StateList, { visited, moves }: Way): readonly GraphState[] {
+  const found = new Map<string, { name: string; tools: readonly string[]; transitions: Record<string, string> }>();
+  for (const { name, tools, transitions } of states)
+    if (name !== '*') found.set(name, { name, tools, transitions: { ...transitions } });
+  const stateOf = (name: string) => {
+    const state = found.get(name) ?? { name, tools: [], transitions: {} };
+    found.set(name, state);
+    return state;
   };
-  for (const { name, transitions } of states)
-    for (const [tool, to] of Object.entries(transitions)) {
-      if (name === '*' || to === name) continue;
-      edge(name, to).tools.add(tool);
-    }
+  for (const name of [...visited, ...states.flatMap(({ transitions }) => Object.values(transitions))]) stateOf(name);
   for (const { from, to, tool } of moves) {
-    const found = edge(from, to);
-    found.taken++;
-    if (found.tools.size === 0) found.tools.add(tool);
+    const { transitions } = stateOf(from);
+    if (!Object.values(transitions).includes(to)) transitions[tool] = to;
   }
-  return { states: [...names], edges: [...edges.values()].map((each) => ({ ...each, tools: [...each.tools] })) };
+  return [...found.values()];
 }

@@ -45,7 +45,7 @@ export function CallLine({ row, scale, timeline, question, times, isOpen, onTogg
     <>
       <div className={css['line']}>
         <button type="button" className={css['fold']} aria-expanded={isOpen} onClick={onToggle}>
-          <span className={`${css['mark']} ${css[status]}`} aria-hidden="true">
+          <span className={`${css['mark']} ${css[`${status}Mark`]}`} aria-hidden="true">
             {marks[status]}
           </span>
           <span className="visually-hidden">{words[status]}:</span>

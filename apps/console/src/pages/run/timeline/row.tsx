@@ -38,10 +38,10 @@ function Content({ row, scale, timeline, question, times, openCall, onOpenCall, 
     case 'iteration':
       return <IterationLine row={row} scale={scale} onToggle={onToggle} />;
     case 'decision': {
-      const { action, reason, step } = row.iteration.decision ?? {};
+      const { action, reason } = row.iteration.decision ?? {};
       return (
         <span className={css['quiet']}>
-          <Tag tone="note">{String(action ?? 'decision')}</Tag> {Number(step) > 0 && `Step ${String(step)}. `}
+          <Tag tone="note">{String(action ?? 'decision')}</Tag>
           {String(reason ?? '')}
         </span>
       );
@@ -97,7 +97,7 @@ interface IterationProps {
 }
 
 function IterationLine({ row, scale, onToggle }: IterationProps) {
-  const { iteration, calls, failed, span, isOpen, depth } = row;
+  const { iteration, agent, calls, failed, span, isOpen } = row;
   const { number, state, tools, usage } = iteration;
   const tokens = usage === null ? 0 : usage.input_tokens + usage.output_tokens;
   return (
@@ -107,7 +107,7 @@ function IterationLine({ row, scale, onToggle }: IterationProps) {
           {isOpen ? '▾' : '▸'}
         </span>
         <strong>
-          {depth === 0 ? 'Iteration' : 'Agent’s iteration'} {count(number)}
+          {agent === null ? 'Iteration' : `${agent}, iteration`} {count(number)}
         </strong>
         {state !== null && (
           <span className={css['fixed']}>

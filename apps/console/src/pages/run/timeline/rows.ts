@@ -19,6 +19,8 @@ export type Row = Placed &
     | {
         readonly kind: 'iteration';
         readonly iteration: IterationItem;
+        /** The tool that the run is a call of, where it is an agent’s. */
+        readonly agent: string | null;
         readonly span: OpenSpan | null;
         readonly calls: number;
         readonly failed: number;
@@ -60,10 +62,13 @@ export interface TimelineView {
 interface TimelineInput {
   readonly timeline: RunTimeline;
   readonly times: CallTimes;
+  /** The keys of tools by their ids, of those that are known. */
+  readonly keys: ReadonlyMap<string, string>;
   /** When the filter decided for an iteration, of those that are known. */
   readonly decidedAt: ReadonlyMap<number, number>;
   /** When the run ended; null while it goes on. */
   readonly endedAt: number | null;
+  readonly now: number;
 }
 
 interface TimelineRows {
@@ -76,7 +81,9 @@ interface TimelineRows {
 export function rowsOf(input: TimelineInput, view: TimelineView): TimelineRows {
   const rows: Row[] = [];
   const spans: Span[] = [];
-  const failed = addRun(input.timeline, { depth: 0, input, view, rows, spans });
+  const failed = addRun(input.timeline, { depth: 0, agent: null, input, view, rows, spans });
+  // A run that goes on lasts until now, also where it waits.
+  if (input.timeline.end === null && input.endedAt === null) spans.push({ from: input.now, to: input.now });
   const scale = timeScale(spans);
   const asked = [...input.timeline.approvals.values()].map(({ requested_at: at }) => at);
   return { rows: view.onlyFailed || scale === null ? rows : withIdle(rows, scale, asked), scale, failed };
@@ -84,6 +91,7 @@ export function rowsOf(input: TimelineInput, view: TimelineView): TimelineRows {
 
 interface Making {
   readonly depth: number;
+  readonly agent: string | null;
   readonly input: TimelineInput;
   readonly view: TimelineView;
   readonly rows: Row[];
@@ -91,7 +99,7 @@ interface Making {
 }
 
 function addRun(timeline: RunTimeline, making: Making): number {
-  const { depth, input, view, rows } = making;
+  const { depth, agent, input, view, rows } = making;
   const plans = plansOf(timeline);
   const ordered = inOrder(timeline);
   const latest = ordered.at(-1)?.number;
@@ -106,7 +114,7 @@ function addRun(timeline: RunTimeline, making: Making): number {
     if (!view.onlyFailed) {
       if (iteration.decision !== null) inner.push({ kind: 'decision', key: `${key}/decision`, depth, iteration });
       addTexts(iteration, { key, depth, isEnd: isLast && timeline.end?.answer != null, rows: inner });
-      if (plan !== undefined) inner.push({ kind: 'plan', key: `${key}/plan`, depth, plan });
+      if (plan !== undefined) inner.push({ kind: 'plan', key: `${key}/plan`, depth, plan: withKeys(plan, input.keys) });
     }
     for (const retry of iteration.retries)
       inner.push({ kind: 'retry', key: `${key}/retry/${retry.attempt}`, depth, retry });
@@ -117,7 +125,8 @@ function addRun(timeline: RunTimeline, making: Making): number {
     total += failed;
     if (view.onlyFailed && failed === 0) continue;
     const isOpen = !view.folded.has(key);
-    rows.push({ kind: 'iteration', key, depth, iteration, span, calls: iteration.calls.length, failed, isOpen });
+    const calls = iteration.calls.length;
+    rows.push({ kind: 'iteration', key, depth, iteration, agent, span, calls, failed, isOpen });
     if (isOpen) rows.push(...inner);
   }
   const { end } = timeline;
@@ -128,6 +137,11 @@ function addRun(timeline: RunTimeline, making: Making): number {
   }
   return total;
 }
+
+const withKeys = ({ number, steps }: Plan, keys: TimelineInput['keys']): Plan => ({
+  number,
+  steps: steps.map((step) => ({ ...step, tool: keys.get(step.tool) ?? step.tool })),
+});
 
 interface Texts {
   readonly key: string;
@@ -149,13 +163,13 @@ function addCall(timeline: RunTimeline, adding: Making & { readonly call: CallIt
   const status = statusOf(call, approvals);
   const times = depth === 0 ? input.times.get(call.id) : undefined;
   const span = callSpan(call, times);
-  if (span !== null && depth === 0) spans.push({ from: span.from, to: span.to ?? Math.max(span.from, Date.now()) });
+  if (span !== null && depth === 0) spans.push({ from: span.from, to: span.to ?? Math.max(span.from, input.now) });
   const agent = input.timeline.agentOfCall(timeline.runId, call.id) ?? timeline.agentOfCall(timeline.runId, call.id);
   const inner: Row[] = [];
-  const below = agent === null ? 0 : addRun(agent.timeline, { ...adding, depth: depth + 1, rows: inner });
+  const tool = times?.tool ?? input.keys.get(call.tool) ?? (call.tool === '' ? 'a tool' : call.tool);
+  const below = agent === null ? 0 : addRun(agent.timeline, { ...adding, depth: depth + 1, agent: tool, rows: inner });
   const isFailed = status === 'failed';
   if (!view.onlyFailed || isFailed || below > 0) {
-    const tool = times?.tool ?? (call.tool === '' ? 'a tool' : call.tool);
     const place = `${key}/call/${call.id}`;
     const name = depth === 0 ? call.id : `${timeline.runId}/${call.id}`;
     const agentRun = agent?.agent.run_id ?? null;
@@ -202,7 +216,7 @@ function spanOf({ number, calls }: IterationItem, { timeline, input, depth }: Sp
   if (from === null) return null;
   const isOver = timeline.iterations.has(number + 1) || timeline.end !== null;
   const next = timeline.iterations.has(number + 1) ? input.decidedAt.get(number + 1) : input.endedAt;
-  const ends = spans.map(({ to }) => to ?? Date.now());
+  const ends = spans.map(({ to }) => to ?? input.now);
   if (!isOver) return { from, to: null };
   return { from, to: next ?? (ends.length === 0 ? from : Math.max(from, ...ends)) };
 }
@@ -213,7 +227,7 @@ function modelSpan(iteration: IterationItem, { from, to }: OpenSpan, { input }: 
     ...(input.times.get(id)?.started_at == null ? [] : [input.times.get(id)?.started_at as number]),
     ...input.timeline.approvalsOf(id).map(({ approval }) => approval.requested_at),
   ]);
-  const until = moments.length > 0 ? Math.min(...moments) : (to ?? Date.now());
+  const until = moments.length > 0 ? Math.min(...moments) : (to ?? input.now);
   return [{ from, to: Math.max(from, until) }];
 }
 

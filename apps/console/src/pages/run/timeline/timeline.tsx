@@ -5,6 +5,7 @@ import { Button, ToggleButton } from '../../../ui/button.js';
 import { count, duration } from '../../../ui/format.js';
 import { Row as Line } from '../../../ui/page.js';
 import { Empty, Loading, RequestProblem } from '../../../ui/states.js';
+import { useNow } from '../../../ui/time.js';
 import type { RunSearch } from '../search.js';
 import type { Followed } from '../use-run.js';
 import type { CallTimes } from './model.js';
@@ -29,14 +30,19 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
   const { timeline, revision, error } = followed;
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const onlyFailed = search.failed === true;
+  const now = useNow(timeline.end === null && endedAt === null ? 3_000 : null);
+  const keys = useMemo(
+    () => new Map((verdicts ?? []).flatMap(({ tools }) => (tools ?? []).map(({ id, key }) => [id, key] as const))),
+    [verdicts],
+  );
   const decidedAt = useMemo(
     () => new Map((verdicts ?? []).map(({ iteration, decided_at: at }) => [iteration, at])),
     [verdicts],
   );
   // The timeline is one object that grows, so its revision says when rows are made again.
   const { rows, scale, failed } = useMemo(
-    () => rowsOf({ timeline, times, decidedAt, endedAt }, { onlyFailed, folded }),
-    [timeline, revision, times, decidedAt, endedAt, onlyFailed, folded],
+    () => rowsOf({ timeline, times, keys, decidedAt, endedAt, now }, { onlyFailed, folded }),
+    [timeline, revision, times, keys, decidedAt, endedAt, now, onlyFailed, folded],
   );
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
