@@ -130,7 +130,7 @@ describe('A run', () => {
         return Response.json(running, { status: 202 });
       },
     });
-    expect(await screen.findByRole('button', { X })).toBeTruthy();
+    expect(await screen.findByRole('button', { name: /not begun:\s*search/ })).toBeTruthy();
     fireEvent.click(await screen.findByRole('button', { name: 'Cancel the run' }));
     fireEvent.change(await screen.findByLabelText('Reason'), { target: { value: 'No longer needed.' } });
     const buttons = screen.getAllByRole('button', { name: 'Cancel the run' });

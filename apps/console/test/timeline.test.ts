@@ -48,7 +48,7 @@ interface Times {
 
 const rows = (timeline: RunTimeline, view = everything, { times, decidedAt }: Times = {}): readonly Row[] =>
   rowsOf(
-    { timeline, times: times ?? new Map(), keys: new Map(), decidedAt: decidedAt ?? new Map(), endedAt: null },
+    { timeline, times: times ?? new Map(), keys: new Map(), decidedAt: decidedAt ?? new Map(), endedAt: 1, now: 0 },
     view,
   ).rows;
 

@@ -12,7 +12,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
   {
     id: 'question',
     name: 'Question',
-    width: 'minmax(200px, 4fr)',
+    width: 'minmax(200px, 6fr)',
     cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} tenant={tenant} />,
   },
   { id: 'outcome', name: 'Status', width: 'minmax(84px, 140px)', cell: (run) => <Outcome run={run} /> },
