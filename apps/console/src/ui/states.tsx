@@ -23,7 +23,7 @@ interface EmptyProps {
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div className={css['empty']}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children}
     </div>
   );

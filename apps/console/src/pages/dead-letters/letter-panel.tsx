@@ -66,7 +66,7 @@ export function LetterPanel({ id, onClose }: { readonly id: string; readonly onC
 }
 
 function factsOf(letter: DeadLetter) {
-  const run = letter.record?.['request_id'];
+  const run = runOf(letter.record);
   const some = [
     { name: 'Dead-lettered', value: <Moment at={letter.failed_at} isExact /> },
     { name: 'On the log since', value: <Moment at={letter.appended_at} isExact /> },
@@ -85,4 +85,11 @@ function factsOf(letter: DeadLetter) {
     { name: 'Dead letter', value: <code>{letter.id}</code> },
   ];
   return some.filter((fact) => fact !== false);
+}
+
+/** A request names its run itself, the records after it within `run`. */
+function runOf(record: DeadLetter['record']): unknown {
+  const within = record?.['run'];
+  if (typeof within === 'object' && within !== null && 'request_id' in within) return within.request_id;
+  return record?.['request_id'];
 }
