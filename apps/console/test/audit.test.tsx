@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from '@sluice/client';
 import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import { problem, show } from './page.js';
+import { ann, events, operator, problem, show } from './page.js';
 
 const entry = (n: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
   ...{ at: Date.now() - n * 1_000, kind: 'tool_call', user: 'user:ann', on_behalf_of: null, request_id: `run-${n}` },
@@ -48,5 +48,52 @@ describe('The audit', () => {
       'GET /v1/audit': () => ({ entries: [entry(1, { details: null })], next_cursor: null }),
     });
     expect(await screen.findByText('Details of other callers’ entries are for operators.')).toBeTruthy();
+  });
+
+  it('is verified with one button: how far it is, what was found in words, and what that means', async () => {
+    const user = userEvent.setup();
+    const chain = { chain: 'agent.steps/0', entries: 40, sequence: 40, head: 'h', sealed: 38, checkpoints: 2 };
+    const end = {
+      ...{ type: 'end', ok: false, found: 1, sources: { compared: 39, gone: 0, waiting: 0, not_compared: null } },
+      chains: [{ ...chain, beyond_last_checkpoint: 2, waiting: 0, waiting_since: null }],
+    };
+    const finding = {
+      ...{
+        type: 'finding',
+        kind: 'changed',
+        message: 'An entry has other content than its hash says. <b>x</b>',
+        what: '',
+      },
+      ...{ chain: 'agent.steps/0', entries: { first: 7, last: 7 }, place: { partition: 0, offset: 9 } },
+      ...{ source_offset: 3, runs: [{ request_id: 'run-7', session_id: 's', tenant: 'acme' }], differences: [] },
+    };
+    const answers = {
+      'GET /v1/audit': () => ({ entries: [entry(1)], next_cursor: null }),
+      'STREAM /v1/audit/verify': () =>
+        events({ type: 'data', path: [], data: [finding] }, { type: 'data', path: [], data: [end] }),
+    };
+    show('/audit', answers, operator);
+    await user.click(await screen.findByRole('button', { name: 'Verify' }));
+    expect(await screen.findByText('One thing is not as the audit wrote it.')).toBeTruthy();
+    expect(screen.getByText(/An entry has other content than its hash says. <b>x<\/b>/)).toBeTruthy();
+    expect(screen.getByText('agent.steps/0 · entry 7 · record at offset 3 · agent.audit 0/9')).toBeTruthy();
+    expect(screen.getByText('run-7').getAttribute('href')).toBe('/runs/run-7');
+    expect(screen.getByText(/2 entries lie beyond the last checkpoint/)).toBeTruthy();
+  });
+
+  it('says that a verification that was cut proves nothing, and leaves the button out for others', async () => {
+    const user = userEvent.setup();
+    const answers = {
+      'GET /v1/audit': () => ({ entries: [entry(1)], next_cursor: null }),
+      'STREAM /v1/audit/verify': () =>
+        events({ type: 'data', path: [], data: [{ type: 'failed', message: 'The log could not be read.' }] }),
+    };
+    show('/audit', answers, operator);
+    await user.click(await screen.findByRole('button', { name: 'Verify' }));
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toBe('The audit was not verified to its end. The log could not be read.');
+    show('/audit', answers, ann);
+    await screen.findByText('tool-1');
+    expect(screen.queryByRole('button', { name: 'Verify' })).toBeNull();
   });
 });

@@ -3,6 +3,7 @@ export type { CallOptions, ClientOptions } from './transport.js';
 export type { CreateOptions, FinishedRun, Run, RunRef, WaitOptions } from './runs.js';
 export type { AgentCall, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
 export type { WhatIfEvent } from './resources.js';
+export type { VerificationEvent } from './resources.js';
 export { Pages } from './pages.js';
 export type { Page } from './pages.js';
 export {

@@ -1,6 +1,9 @@
 import type {
   ApprovalDecision,
   AskedApproval,
+  AuditFinding,
+  AuditVerification,
+  ExportLogQuery,
   Group,
   DifferingDecision,
   ListAuditQuery,
@@ -16,7 +19,7 @@ import {
   GroupsCalls,
   StatesCalls,
 } from './generated/calls.js';
-import { ConnectionError, ProblemError } from './errors.js';
+import { ConnectionError, ProblemError, SluiceError } from './errors.js';
 import { dataOf } from './sse.js';
 import { messageOf } from './transport.js';
 import type { CallOptions } from './transport.js';
@@ -34,6 +37,24 @@ export type WhatIfEvent =
 interface DataChunk<Event> {
   readonly type: string;
   readonly data: readonly Event[];
+}
+
+/** What a verification of the audit reports: how far it is, what it finds, and at last whether all is sound. */
+export type VerificationEvent =
+  | {
+      readonly type: 'progress';
+      /** Records of all topics that were read, and entries of the audit among them. */
+      readonly records: number;
+      readonly entries: number;
+      /** When the log took the latest of them, milliseconds since the epoch; null before the first. */
+      readonly at: number | null;
+    }
+  | ({ readonly type: 'finding' } & AuditFinding)
+  | ({ readonly type: 'end' } & Omit<AuditVerification, 'findings'>);
+
+interface VerificationChunk {
+  readonly type: string;
+  readonly data: readonly (VerificationEvent | { readonly type: 'failed'; readonly message: string })[];
 }
 
 export class Approvals extends ApprovalsCalls {
@@ -143,5 +164,40 @@ export class Audit extends AuditCalls {
       ...{ path: '/v1/audit', query: { ...query, format: 'csv' }, headers: { accept: 'text/csv' } },
       ...{ isRepeatable: true, ...options },
     });
+  }
+
+  /**
+   * Verifies the audit and reports how far that is, until its `end`. It takes as long as the log is, so a connection
+   * that is cut is an error: what was read by then proves nothing.
+   */
+  async *verification(options: CallOptions = {}): AsyncGenerator<VerificationEvent, void, undefined> {
+    const leaving = new AbortController();
+    const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);
+    const headers = { accept: 'text/event-stream' };
+    try {
+      const sent = { method: 'POST', path: '/v1/audit/verify', headers, isRepeatable: true, signal } as const;
+      const { body } = await this.transport.open(sent);
+      if (body === null) throw new ConnectionError('The answer has no body.', null);
+      for await (const { type, data } of dataOf<VerificationChunk>(body, this.transport.idleMs)) {
+        if (type !== 'data') continue;
+        for (const event of data) {
+          if (event.type === 'failed') throw new SluiceError(event.message);
+          yield event;
+          if (event.type === 'end') return;
+        }
+      }
+      throw new ConnectionError('The verification was cut before its end.', null);
+    } finally {
+      leaving.abort();
+    }
+  }
+
+  /** The records of a span as a file for `sluice replay` and `sluice audit verify --export`, to be read as it comes. */
+  async export(query: ExportLogQuery = {}, options: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const headers = { accept: 'application/zstd' };
+    const sent = { path: '/v1/audit/export', query, headers, isRepeatable: true, ...options };
+    const { body } = await this.transport.open(sent);
+    if (body === null) throw new ConnectionError('The answer has no body.', null);
+    return body;
   }
 }
