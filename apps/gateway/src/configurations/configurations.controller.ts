@@ -69,7 +69,7 @@ export class ConfigurationsController {
     const withDocument = wantsDocument(query);
     const version = await this.versions.named(name);
     const { applied, configuration, isInForce } = version;
-    const document = withDocument ? withoutSecrets(JSON.stringify(configuration, null, 2)) : null;
+    const document = withDocument ? JSON.stringify(valueWithoutSecrets(configuration), null, 2) : null;
     return {
       config_version: applied.version,
       source: withoutSecrets(applied.source),

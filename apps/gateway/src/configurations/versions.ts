@@ -23,7 +23,7 @@ export interface Version {
 export class Versions {
   private readonly verifier: Verifier;
   private readonly tools = new Map<string, number | null>();
-  private shared: { readonly at: number; readonly found: Promise<readonly JudgedConfiguration[]> } | null = null;
+  private shared: Promise<readonly JudgedConfiguration[]> | null = null;
 
   constructor(@Inject(RUNTIME) private readonly runtime: Runtime) {
     this.verifier = openVerifier(runtime.environment, runtime.signatures);
@@ -31,14 +31,16 @@ export class Versions {
 
   /** All of them, the oldest first. */
   all(): Promise<readonly JudgedConfiguration[]> {
-    const now = performance.now();
-    if (this.shared === null || now - this.shared.at > sharedMs) {
-      const found = judgedConfigurations(this.runtime.bus, this.verifier);
-      this.shared = { at: now, found };
-      // What could not be read is read again.
-      found.catch(() => (this.shared = null));
-    }
-    return this.shared.found;
+    if (this.shared !== null) return this.shared;
+    const found = judgedConfigurations(this.runtime.bus, this.verifier);
+    this.shared = found;
+    const forget = (): void => {
+      if (this.shared === found) this.shared = null;
+    };
+    // What could not be read is read again; and no content of old versions is held for longer.
+    found.catch(forget);
+    setTimeout(forget, sharedMs).unref();
+    return found;
   }
 
   /** What was read before may lack what was just applied. */
