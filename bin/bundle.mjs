@@ -3,30 +3,14 @@
  * third to a half of the processor time (docs/benchmarks.md). The console’s pages go to dist/console. `npm run lint`
  * checks the types.
  */
-import { readdirSync, rmSync, statSync } from 'node:fs';
-import { builtinModules } from 'node:module';
-import { dirname, join } from 'node:path';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
+import { isExternal } from './externals.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-
-/** Packages that stay as they are: native ones, and large ones that few processes need. */
-const packages = [
-  ...['@cedar-policy/cedar-wasm', 'gpt-tokenizer', 'lz4-napi', 'mammoth', 'oxigraph', 'snappy', 'unpdf'],
-  ...['world-countries', 'zod'],
-  // Node warns of their url.parse wherever it stands outside of node_modules.
-  ...['mappersmith', 'parseurl'],
-  // Optional parts of packages, which are not installed.
-  ...['@fastify/static', '@fastify/view', '@grpc/grpc-js', '@grpc/proto-loader', '@nats-io/transport-node'],
-  ...['@nestjs/websockets', 'amqp-connection-manager', 'amqplib', 'class-transformer', 'class-validator', 'ioredis'],
-  ...['kerberos', 'mqtt', 'nats', 'pg-native'],
-];
-const isExternal = (id) =>
-  id.startsWith('node:') ||
-  builtinModules.includes(id) ||
-  packages.some((one) => id === one || id.startsWith(`${one}/`));
 
 /** Programs that share their code, by the name of their file in dist/. */
 const services = {
@@ -34,7 +18,7 @@ const services = {
   generate: 'apps/sluice/src/generate.ts',
   worker: 'apps/sluice/src/replay/worker.ts',
 };
-/** Programs that are a file each: processes and threads that a service starts. */
+/** Programs of their own: processes and threads that a service starts. The files of each begin with its name. */
 const processes = {
   child: 'libs/isolation/src/child.ts',
   guard: 'libs/isolation/src/guard.ts',
@@ -50,8 +34,8 @@ const bench = {
 
 const folder = join(root, 'dist');
 
-/** Resolves with the names of the files that were written. */
-async function bundle(programs) {
+/** Resolves with the files that were written. */
+async function bundle(programs, chunks = '[name]') {
   const build = await rolldown({
     cwd: root,
     input: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(root, file)])),
@@ -69,7 +53,7 @@ async function bundle(programs) {
     // NestJS and errors go by the names of classes.
     keepNames: true,
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    chunkFileNames: `${chunks}-[hash].js`,
     // An error that comes from the bus is known by its file.
     codeSplitting: {
       includeDependenciesRecursively: false,
@@ -77,23 +61,58 @@ async function bundle(programs) {
     },
   });
   await build.close();
-  return output.map(({ fileName }) => fileName);
+  return output;
 }
 
-const written = new Set(await bundle(process.argv.includes('bench') ? { ...services, ...bench } : services));
-for (const [name, file] of Object.entries(processes))
-  for (const one of await bundle({ [name]: file })) written.add(one);
+/** The files that a program loads, and those that these load. */
+function loadedBy(programs, output) {
+  const byName = new Map(output.map((one) => [one.fileName, one]));
+  const found = new Set();
+  const follow = (name) => {
+    const file = byName.get(name);
+    if (file === undefined || found.has(file)) return;
+    found.add(file);
+    for (const next of [...file.imports, ...file.dynamicImports]) follow(next);
+  };
+  for (const name of programs) follow(`${name}.js`);
+  return [...found];
+}
 
-await buildPages({ configFile: join(root, 'apps/console/vite.config.ts'), logLevel: 'warn' });
-written.add('console');
+/** The packages whose code is in these files, as folders under the project. */
+function packagesIn(files) {
+  const folders = files
+    .flatMap(({ moduleIds = [] }) => moduleIds)
+    .map((id) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replaceAll('\0', ''))?.[0]);
+  return [...new Set(folders.filter((folder) => folder?.startsWith(root)))]
+    .map((folder) => relative(root, folder).replaceAll('\\', '/'))
+    .sort();
+}
+
+const output = await bundle(process.argv.includes('bench') ? { ...services, ...bench } : services);
+const written = new Set(output.map(({ fileName }) => fileName));
+const packed = loadedBy(['main', 'worker'], output);
+for (const [name, file] of Object.entries(processes))
+  for (const one of await bundle({ [name]: file }, `${name}-[name]`)) {
+    written.add(one.fileName);
+    packed.push(one);
+  }
+
+const pages = await buildPages({ configFile: join(root, 'apps/console/vite.config.ts'), logLevel: 'warn' });
+
+// For the package: its files, and whose code is in them.
+const contents = {
+  files: packed.map(({ fileName }) => fileName).sort(),
+  packages: packagesIn([...packed, ...pages.output]),
+};
+writeFileSync(join(folder, '.contents.json'), `${JSON.stringify(contents, null, 2)}\n`);
 
 // A program that runs may still load what a build of today wrote.
 const yesterday = Date.now() - 24 * 3_600_000;
 for (const name of readdirSync(folder))
   if (
     !written.has(name) &&
-    name !== 'console' &&
-    !name.startsWith('.built') &&
+    !['console', 'packages'].includes(name) &&
+    !name.startsWith('.') &&
     statSync(join(folder, name)).mtimeMs < yesterday
   )
     rmSync(join(folder, name), { recursive: true });

@@ -8,7 +8,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { flagsFor, nodeVariables, quiet } from './flags.mjs';
 import { stack } from './stack.mjs';
+
+export { nodeVariables, serviceFlags } from './flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
@@ -38,7 +41,7 @@ function install() {
 /** With the programs of bench/, where they are wanted. */
 function build(withBench = false) {
   const stamp = inRoot('dist', withBench ? '.built-with-bench' : '.built');
-  const sources = ['apps', 'libs', 'bench', 'bin/bundle.mjs', 'package.json', 'tsconfig.json'];
+  const sources = ['apps', 'libs', 'bench', 'bin/bundle.mjs', 'bin/externals.mjs', 'package.json', 'tsconfig.json'];
   if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source)))))
     return;
   console.error('sluice: building …');
@@ -66,35 +69,11 @@ function stop(sentence) {
   process.exit(1);
 }
 
-/** kafkajs sets timers in the past, each of which would be a line. */
-const quiet = '--disable-warning=TimeoutNegativeWarning';
-
-/**
- * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old
- * one more room the more there is to do. What that costs and saves is in docs/benchmarks.md; in a container the heap
- * is bounded besides (ops/image/sluice.sh).
- */
-export const serviceFlags = [quiet, '--max-semi-space-size=4', '--memory-balancer', '--memory-balancer-c-value=2e-11'];
-
-/** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */
-export const nodeVariables = { MALLOC_ARENA_MAX: '1' };
-
 /**
  * What V8 has compiled once is kept: a command starts in three quarters of the time. Where the folder cannot be
  * written, Node does without.
  */
 const kept = { NODE_COMPILE_CACHE: inRoot('node_modules', '.cache', 'compiled') };
-
-/**
- * One service of several is kept small. Whatever runs alone may take the room that Node gives it, and is much faster
- * for it.
- */
-const flagsFor = ([name, ...args]) => (name === 'serve' && !servesAll(args) ? serviceFlags : [quiet]);
-
-function servesAll(args) {
-  const role = args.findLast((arg, n) => arg.startsWith('--role=') || args[n - 1] === '--role');
-  return role === undefined || /^(--role=)?all$/.test(role);
-}
 
 /** Runs a program on Node 24 and ends as it ends. */
 const run = (args, options, flags) => void runs(args, options, flags).then((code) => process.exit(code));
@@ -103,7 +82,7 @@ const run = (args, options, flags) => void runs(args, options, flags).then((code
  * Runs a program on Node 24; resolves with its exit code. It hears of our death through the channel, so that nothing
  * is left running.
  */
-function runs(args, options = {}, flags = [quiet]) {
+function runs(args, options = {}, flags = quiet) {
   const child = spawn(nodeOf(root), [...flags, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...nodeVariables, ...kept, ...process.env },
@@ -245,6 +224,7 @@ const commands = {
   },
   bench: (args) => run([inRoot('dist/bench.js'), ...args], { cwd: root }),
   build: () => undefined,
+  pack: () => run([inRoot('bin/pack.mjs')], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog, readEnvironment } from '@sluice/host';
 import { run as start } from '../apps/sluice/src/commands/start.js';
 import { commands } from '../apps/sluice/src/commands/all.js';
-import { withCommands } from '../apps/sluice/src/show/hints.js';
+import { commandNames, withCommands } from '../apps/sluice/src/show/hints.js';
 import { wrap } from '../apps/sluice/src/show/wrap.js';
 import { unknownCommand } from '../apps/sluice/src/which-command.js';
 import { command } from './harness/command.js';
@@ -50,10 +50,23 @@ describe('an option that cannot be read', () => {
 });
 
 it('hints name commands as they are typed there', () => {
-  const hint = 'Then: npx sluice check a.yaml, or SLUICE_CONFIG=a.yaml npx sluice ask.';
-  expect(withCommands(hint, true)).toBe(hint);
-  expect(withCommands(hint, false)).toBe('Then: sluice check a.yaml, or SLUICE_CONFIG=a.yaml sluice ask.');
+  const hint = 'Then: npx sluice check a.yaml, or SLUICE_CONFIG=a.yaml npx sluice ask, or npm start.';
+  const there = (root: string, folder: string): string => withCommands(hint, commandNames(root, folder));
+  expect(there(projectRoot, '/anywhere')).toBe(hint);
+  expect(there('/app', '/app')).toBe('Then: sluice check a.yaml, or SLUICE_CONFIG=a.yaml sluice ask, or sluice start.');
   expect(readFileSync(join(projectRoot, 'ops/Dockerfile'), 'utf8')).not.toMatch(/COPY --from=build \/app\/bin/);
+
+  const installed = mkdtempSync(join(tmpdir(), 'sluice-named-'));
+  const inPackages = (project: string): string => join(project, 'node_modules/sluice');
+  expect(there(inPackages(installed), join(installed, 'tools'))).toContain('SLUICE_CONFIG=a.yaml npx sluice ask');
+  expect(there(inPackages(installed), tmpdir())).toContain('SLUICE_CONFIG=a.yaml sluice ask, or sluice start');
+  const ofNpx = join(installed, '_npx/1234');
+  mkdirSync(ofNpx, { recursive: true });
+  writeFileSync(join(ofNpx, 'package.json'), '{"_npx":{"packages":["./sluice-0.1.0.tgz"]}}');
+  expect(there(inPackages(ofNpx), installed)).toBe(
+    'Then: npx ./sluice-0.1.0.tgz check a.yaml, or SLUICE_CONFIG=a.yaml npx ./sluice-0.1.0.tgz ask, or npx ./sluice-0.1.0.tgz start.',
+  );
+  rmSync(installed, { recursive: true });
 });
 
 it('`sluice --version` says the version of the package', async () => {

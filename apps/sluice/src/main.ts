@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commands } from './commands/all.js';
 import { help } from './help.js';
 import { Output } from './show/output.js';
-import { withCommands } from './show/hints.js';
+import { commandNames, withCommands } from './show/hints.js';
 import { wrap } from './show/wrap.js';
 
 /** dist → the project. */
@@ -51,18 +51,18 @@ async function named(name: string): Promise<(typeof commands)[string]> {
   throw new Error(unknownCommand(name, Object.keys(commands)));
 }
 
-/** What npx runs; the image has no such file. */
-const hasNpx = existsSync(join(root, 'bin/sluice.mjs'));
+/** How it is called from the folder in which it was started. */
+const calledAs = commandNames(root, process.cwd());
 
 /** For people: as wide as the terminal, if there is one. */
 function write(given: string): void {
-  const text = withCommands(given, hasNpx);
+  const text = withCommands(given, calledAs);
   output.write(process.stdout.isTTY ? wrap(text, process.stdout.columns) : text);
 }
 
 /** The same on standard error. */
 function note(given: string, written?: () => void): void {
-  const text = withCommands(given, hasNpx);
+  const text = withCommands(given, calledAs);
   const { isTTY, columns } = process.stderr;
   process.stderr.write(isTTY ? wrap(text, columns) : text, written);
 }

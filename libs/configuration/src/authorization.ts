@@ -141,7 +141,7 @@ function readCedar(section: Section, files: AuthorizationFiles): { policies: str
         problem.in === 'policies'
           ? 'Cedar policies that fit the schema'
           : 'a Cedar schema with what docs/configuration.md lists';
-      section.problem(section.at(problem.in), problem.found, write);
+      section.problem(section.at(problem.in), problem.found, problem.write ?? write);
     }
   }
   return { policies: policies ?? '', schema: schema ?? '' };

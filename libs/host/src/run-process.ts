@@ -17,6 +17,10 @@ export function stopSignal(): Promise<string> {
     }
     // The channel of the parent process: when it closes, the parent is gone and cannot stop this process any more.
     process.once('disconnect', () => resolve('disconnect'));
+    // A signal to npm does not reach what it runs: when the parent is gone, this process stops too.
+    if (process.env['npm_lifecycle_event'] === undefined) return;
+    const parent = process.ppid;
+    setInterval(() => process.ppid === parent || resolve('disconnect'), 500).unref();
   });
 }
 

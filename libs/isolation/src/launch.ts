@@ -35,6 +35,8 @@ export function launch(file: string, network: 'closed' | 'open', { command }: Na
     // It opens files without asking the permission model.
     '--no-experimental-sqlite',
     '--disable-warning=ExperimentalWarning',
+    // Node 22 needs it before 22.18.
+    '--experimental-strip-types',
     `--max-old-space-size=${String(heapMegabytes)}`,
     ...(fromSource ? ['--experimental-transform-types', `--import=${sourceHooks}`] : []),
     entry,

@@ -87,7 +87,9 @@ function typeOf({ contract, file, networkUses, closedUses }: LoadedTool, known: 
 
 /** The line of a file's first mistake of syntax, as Node names it without running the file; null where it has none. */
 async function syntaxLine(file: string): Promise<string | null> {
-  const said = await promisify(execFile)(process.execPath, ['--check', file], { timeout: checkMs }).then(
+  const said = await promisify(execFile)(process.execPath, ['--experimental-strip-types', '--check', file], {
+    timeout: checkMs,
+  }).then(
     () => '',
     (error: { readonly stderr?: string }) => error.stderr ?? '',
   );

@@ -14,6 +14,7 @@ import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
 import { aboutLink, signInLink } from '../console-link.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
+import { isClone } from '../show/hints.js';
 import { Story } from '../show/story.js';
 import type { CommandContext } from './command-context.js';
 
@@ -171,7 +172,7 @@ function consoleLink(
 }
 
 function whatNext(
-  { paint, environment }: CommandContext,
+  { paint, environment, root }: CommandContext,
   { url, own, configFile, configuration, link }: Shown,
 ): string {
   const group = configuration.tools.flatMap(({ groups }) => groups).find((one) => /^[\w-]+$/.test(one));
@@ -187,7 +188,7 @@ function whatNext(
     `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
     ...aboutSecret(url, secretFile(configuration, environment)),
     '  npx sluice tail                              every record as it happens',
-    ...(file === null ? [] : [`  npx sluice check ${file}`]),
+    ...(file === null || (!own && !isClone(root)) ? [] : [`  npx sluice check ${file}`]),
     ...(own ? [] : ['  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how']),
     paint.dim('Ctrl-C stops it.'),
     '',

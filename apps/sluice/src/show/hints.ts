@@ -1,6 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+
 /**
- * A text for people, its commands as they are typed here: in the image there is no npx, and `sluice` is on the path.
+ * A text for people, its commands as they are typed here: `npx sluice` in a clone and where the package is installed,
+ * `sluice` in the image.
  */
-export function withCommands(text: string, hasNpx: boolean): string {
-  return hasNpx ? text : text.replaceAll('npx sluice', 'sluice');
+export function withCommands(text: string, { command, start }: CommandNames): string {
+  return text.replaceAll(byNpx, command).replaceAll(byNpm, start);
+}
+
+interface CommandNames {
+  readonly command: string;
+  /** What starts the services. */
+  readonly start: string;
+}
+
+const byNpx = 'npx sluice';
+const byNpm = 'npm start';
+
+/** Whether the project itself is there: a clone, not a package or an image. */
+export const isClone = (root: string): boolean => existsSync(join(root, 'bin/setup.mjs'));
+
+/**
+ * How the command line is called from this folder. `npx sluice` runs the package of that name in the
+ * registry, which is another one, unless it is called in a clone or where this package is installed.
+ */
+export function commandNames(root: string, folder: string): CommandNames {
+  if (isClone(root)) return { command: byNpx, start: byNpm };
+  const command = commandOutsideAClone(root, folder);
+  return { command, start: `${command} start` };
+}
+
+function commandOutsideAClone(root: string, folder: string): string {
+  const packages = dirname(root);
+  if (basename(packages) !== 'node_modules') return 'sluice';
+  const project = dirname(packages);
+  const spec = packageOfNpx(project);
+  if (spec !== null) return `npx ${spec}`;
+  return relative(project, folder).split(sep)[0] === '..' ? 'sluice' : byNpx;
+}
+
+/** What npx was given to run, where npm installed Sluice for that alone: `./sluice-0.1.0.tgz`. */
+function packageOfNpx(project: string): string | null {
+  if (basename(dirname(project)) !== '_npx') return null;
+  try {
+    const { _npx: npx } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+      readonly _npx?: { readonly packages?: readonly string[] };
+    };
+    const given = npx?.packages ?? [];
+    const [only] = given;
+    if (only === undefined) return null;
+    return given.length === 1 ? only : `${given.map((one) => `--package ${one}`).join(' ')} sluice`;
+  } catch {
+    return null;
+  }
 }

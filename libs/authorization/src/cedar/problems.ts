@@ -1,7 +1,7 @@
 import { authorizationActions } from '@sluice/core';
 import type { AuthorizationContext, CedarProblem } from '@sluice/core';
 import type { DetailedError, EntityJson } from '@cedar-policy/cedar-wasm/nodejs';
-import { engine } from './engine.js';
+import { cedarPackage, engine, isInstalled } from './engine.js';
 import { delegationQuestion, permissionQuestion, principalTypes } from './question.js';
 import type { Question } from './question.js';
 
@@ -9,6 +9,7 @@ import type { Question } from './question.js';
  * What is wrong with the texts: syntax, policies against the schema, and the schema against what Cedar will be asked.
  */
 export function cedarProblems(policies: string, schema: string): readonly CedarProblem[] {
+  if (!isInstalled()) return [notInstalled];
   const { checkParseSchema, checkParsePolicySet, validate, isAuthorized } = engine();
   const parsedSchema = checkParseSchema(schema);
   const parsedPolicies = checkParsePolicySet({ staticPolicies: policies });
@@ -26,6 +27,12 @@ export function cedarProblems(policies: string, schema: string): readonly CedarP
   });
   return [...sentences('policies', policies, unfit), ...unique(sentences('schema', '', refused))];
 }
+
+const notInstalled: CedarProblem = {
+  in: 'policies',
+  found: 'Cedar policies, and Cedar is not installed',
+  write: `them once it is installed beside Sluice: \`npm i ${cedarPackage}\``,
+};
 
 /** One of each form that is ever asked. */
 function questions(): readonly Question[] {

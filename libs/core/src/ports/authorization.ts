@@ -40,4 +40,6 @@ export interface AuthorizationPort {
 export interface CedarProblem {
   readonly in: 'policies' | 'schema';
   readonly found: string;
+  /** What to do, where it is not the text that has to change. */
+  readonly write?: string;
 }

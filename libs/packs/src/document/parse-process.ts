@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -23,9 +23,16 @@ const fromSource = import.meta.url.endsWith('.ts');
 const libraries = join(import.meta.dirname, '../../..');
 const entry = join(import.meta.dirname, fromSource ? 'parse-child.ts' : 'parse-child.js');
 const sourceHooks = join(libraries, '../test/process/typescript.mjs');
-/** What a parser reads of Sluice itself: one file, once built. */
-const ownCode = fromSource ? [libraries, sourceHooks] : [entry];
-const packages = dirname(dirname(realpathSync(createRequire(import.meta.url).resolve('zod/package.json'))));
+/** What a parser reads: its files, which hold the packages it uses. Where the sources are run, these and the packages. */
+const ownCode = fromSource
+  ? [libraries, sourceHooks, ...withoutLinks(packageFolder())]
+  : readdirSync(import.meta.dirname).flatMap((name) =>
+      name.startsWith('parse-child') ? [join(import.meta.dirname, name)] : [],
+    );
+
+function packageFolder(): string {
+  return dirname(dirname(realpathSync(createRequire(import.meta.url).resolve('zod/package.json'))));
+}
 
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -129,10 +136,9 @@ function documentOf(said: string, format: DocumentFormat): ParsedDocument {
 }
 
 function launch(format: DocumentFormat, charset: string | null): ChildProcess {
-  const readable = [...ownCode, ...withoutLinks(packages)];
   const args = [
     '--permission',
-    ...readable.map((each) => `--allow-fs-read=${each}`),
+    ...ownCode.map((each) => `--allow-fs-read=${each}`),
     '--no-experimental-sqlite',
     '--disable-warning=ExperimentalWarning',
     `--max-old-space-size=${String(parserMemory.heap)}`,

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { cedarPackage } from '../../libs/authorization/src/cedar/engine.js';
+
+const root = join(import.meta.dirname, '../..');
+const json = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'));
+interface Dependencies {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+}
+const { dependenciesOf, importedBy } = (await import(join(root, 'bin/pack.mjs'))) as {
+  importedBy(folder: string, files: readonly string[]): readonly string[];
+  dependenciesOf(imported: readonly string[]): Dependencies;
+};
+
+describe('the package `sluice`', () => {
+  it('depends on all that its files import, in the versions that are tested', () => {
+    const { files } = json('dist/.contents.json') as { readonly files: readonly string[] };
+    expect(files).toEqual(expect.arrayContaining(['main.js', 'worker.js', 'child.js', 'guard.js', 'query-worker.js', 'parse-child.js'])); // prettier-ignore
+    const { dependencies, peerDependencies, peerDependenciesMeta } = dependenciesOf(
+      importedBy(join(root, 'dist'), files),
+    );
+    expect(Object.keys(dependencies).sort()).toEqual(['lz4-napi', 'mappersmith', 'oxigraph', 'parseurl', 'snappy', 'zod']); // prettier-ignore
+    const { dependencies: pinned } = json('package.json') as Dependencies;
+    for (const [name, version] of Object.entries({ ...dependencies, ...peerDependencies }))
+      expect([name, version]).toEqual([name, pinned[name] ?? version]);
+    expect(Object.keys(peerDependenciesMeta)).toEqual(Object.keys(peerDependencies));
+    expect(Object.entries(peerDependencies).map(([name, version]) => `${name}@${version}`)).toEqual([cedarPackage]);
+  });
+
+  it('has no file that imports a package of which nothing is said', () => {
+    expect(() => dependenciesOf(['zod', 'leftpad'])).toThrow('import leftpad. Name them in bin/externals.mjs');
+  });
+
+  it('asks for a Node by a sentence, which an older one can read', () => {
+    const text = readFileSync(join(root, 'packages/sluice/sluice.mjs'), 'utf8');
+    const old = text.replaceAll('process.versions.node', "'22.14.0'");
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', old], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^sluice: Sluice needs Node 22\.15 or later, and/)]);
+  });
+});
