@@ -30,18 +30,19 @@ export function WhatIf() {
   const view = useQuery(configurationQuery());
   if (view.isPending) return <Loading label="Loading the configuration" />;
   if (view.isError) return <RequestProblem error={view.error} again={() => void view.refetch()} />;
-  const { text, text_is_whole: isWhole, source } = view.data;
+  const { text, text_is_whole: isWhole, source, config_version: version } = view.data;
   if (text === null) return <Without source={source} />;
-  return <Editing inForce={text} isWhole={isWhole} source={source} />;
+  return <Editing inForce={text} isWhole={isWhole} source={source} version={version} />;
 }
 
 interface EditingProps {
   readonly inForce: string;
   readonly isWhole: boolean;
   readonly source: string;
+  readonly version: string;
 }
 
-function Editing({ inForce, isWhole, source }: EditingProps) {
+function Editing({ inForce, isWhole, source, version }: EditingProps) {
   const { since = '24h', run } = useSearch({ from: '/policy' });
   const navigate = useNavigate({ from: '/policy' });
   const { base, text } = useCandidate(inForce);
@@ -119,7 +120,7 @@ function Editing({ inForce, isWhole, source }: EditingProps) {
         )}
       </Card>
       <Outcome state={state} onCancel={cancel} />
-      <TakeCandidate source={source} text={text} isOk={!hasMistakes && isWhole} />
+      <TakeCandidate source={source} version={version} inForce={inForce} text={text} isOk={!hasMistakes && isWhole} />
     </>
   );
 }
