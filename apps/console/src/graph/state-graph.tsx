@@ -74,7 +74,7 @@ export function StateGraph({ states, markOf, isTaken = () => false, label, isNar
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
       >
-        <Controls showInteractive={false} showFitView={false} position="top-right" orientation="horizontal">
+        <Controls showInteractive={false} showFitView={false} position="bottom-right" orientation="horizontal">
           <ShowAll layout={placed} />
         </Controls>
       </ReactFlow>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { GroupTool } from '@sluice/client';
+import { useSignedIn } from '../../session/session-provider.js';
 import { Json } from '../../ui/json.js';
 import { Loading, Note, RequestProblem } from '../../ui/states.js';
 import type { Call } from './use-call.js';
@@ -7,10 +8,13 @@ import type { Call } from './use-call.js';
 interface Props {
   readonly call: Call;
   readonly tool: GroupTool;
+  /** The state that the run starts in. */
+  readonly state: string;
 }
 
 /** What a dry run or a call came to, in words, with the run’s page. */
-export function CallOutcome({ call, tool }: Props) {
+export function CallOutcome({ call, tool, state }: Props) {
+  const { me } = useSignedIn();
   switch (call.kind) {
     case 'idle':
       return <p>A dry run decides whether the call would be offered, and runs nothing.</p>;
@@ -27,7 +31,12 @@ export function CallOutcome({ call, tool }: Props) {
       ) : (
         <Note tone="warn">
           The tool is not offered in the state {call.toolset.state} with the groups {call.toolset.group.join(', ')}, so
-          a call of it would be refused. <Link to="/policy">The policy page</Link> says which rule hides it.
+          a call of it would be refused.{' '}
+          {me.is_operator && (
+            <Link to="/policy" search={{ tab: 'caller', state, group: call.toolset.group.join(',') }}>
+              See which rule hides it
+            </Link>
+          )}
         </Note>
       );
     case 'calling':

@@ -9,6 +9,7 @@ import { argumentsOf, draftOfFields } from './form/draft.js';
 import type { Draft, FieldProblem } from './form/draft.js';
 import { fieldsOf } from './form/fields.js';
 import { FormFields } from './form/form.js';
+import css from './tools.module.css';
 import { useCall } from './use-call.js';
 
 interface Props {
@@ -84,12 +85,14 @@ export function CallTool({ tool, schema, groups }: Props) {
       }
     >
       {states.length > 1 && (
-        <Select
-          label="State that the run starts in"
-          value={state}
-          onChange={changed(setState)}
-          options={states.map((name) => ({ value: name, label: name }))}
-        />
+        <div className={css['state']}>
+          <Select
+            label="State that the run starts in"
+            value={state}
+            onChange={changed(setState)}
+            options={states.map((name) => ({ value: name, label: name }))}
+          />
+        </div>
       )}
       {json === null && fields !== null ? (
         fields.length === 0 ? (
@@ -126,7 +129,7 @@ export function CallTool({ tool, schema, groups }: Props) {
             {problems.length === 1 ? 'One field has' : `${problems.length} fields have`} to be mended first.
           </Note>
         )}
-        <CallOutcome call={call} tool={tool} />
+        <CallOutcome call={call} tool={tool} state={state} />
       </Stack>
     </Card>
   );

@@ -27,6 +27,11 @@ const columns: readonly Column<Field>[] = [
   { id: 'description', name: 'What it is', cell: ({ description }) => description ?? '–' },
 ];
 
+const plurals = {
+  ...{ text: 'texts', number: 'numbers', boolean: 'yes or no', choice: 'choices', list: 'lists', object: 'objects' },
+  json: 'JSON',
+} as const;
+
 function kindOf(field: Field): string {
   switch (field.kind) {
     case 'number':
@@ -36,7 +41,7 @@ function kindOf(field: Field): string {
     case 'choice':
       return `one of ${field.options.length}`;
     case 'list':
-      return `list of ${kindOf(field.item)}`;
+      return `list of ${plurals[field.item.kind]}`;
     case 'json':
       return 'JSON';
     default:
