@@ -19,6 +19,7 @@ const schema = {
     stops: { type: 'array', items: { $ref: '#/$defs/place' } },
     end: { $ref: '#/$defs/place' },
     filter: { oneOf: [{ type: 'string' }, { type: 'object' }] },
+    end2: { type: ['object', 'array'] },
     self: { $ref: '#/properties/self' },
   },
   required: ['name'],
@@ -30,7 +31,7 @@ describe('The form of a tool', () => {
   it('has a field of its kind for each argument, and JSON for the rest', () => {
     expect(Object.fromEntries(fields.map(({ name, kind }) => [name, kind]))).toEqual({
       ...{ name: 'text', days: 'number', by: 'choice', class: 'choice', isReturn: 'boolean', stops: 'list' },
-      ...{ end: 'object', filter: 'json', self: 'json' },
+      ...{ end: 'object', filter: 'json', end2: 'json', self: 'json' },
     });
     expect(fields[0]).toMatchObject({ label: 'Name', description: 'Of the trip.', isRequired: true });
     expect(fieldsOf(true)).toBeNull();
@@ -47,19 +48,34 @@ describe('The form of a tool', () => {
   });
 
   it('says at its field what is to be mended', () => {
-    const draft = filled({ name: '', days: '1.5', stops: [{ latitude: '91' }], end: { note: 'x' }, filter: '{' });
+    const draft = filled({
+      name: '',
+      days: '1.5',
+      stops: [{ latitude: '91' }],
+      end: { note: 'x' },
+      filter: 'plain {',
+      end2: '{',
+    });
     expect(argumentsOf(fields, draft).problems).toEqual([
       { path: 'name', message: 'It is required.' },
       { path: 'days', message: 'Write a whole number.' },
       { path: 'stops.0.latitude', message: 'It is 90 at most.' },
       { path: 'end.latitude', message: 'It is required.' },
-      { path: 'filter', message: expect.stringContaining('This is no JSON') },
+      { path: 'end2', message: expect.stringContaining('This is no JSON') },
     ]);
   });
 
   it('is filled by arguments and gives the same again', () => {
     const value = { name: 'North', by: 'train', stops: [{ latitude: 2, note: 'a' }], filter: { a: [1] } };
     expect(argumentsOf(fields, draftOfFields(fields, value)).value).toEqual(value);
+  });
+
+  it('takes a text as it is where a value may be one', () => {
+    const read = (filter: unknown) => argumentsOf(fields, draftOfFields(fields, { name: 'N', filter })).value;
+    expect(argumentsOf(fields, filled({ filter: 'plain {' })).value).toMatchObject({ filter: 'plain {' });
+    expect(['plain', '5', 5, { a: 1 }].map(read)).toMatchObject(
+      ['plain', '5', 5, { a: 1 }].map((filter) => ({ filter })),
+    );
   });
 
   it('keeps names that objects have by nature apart', () => {

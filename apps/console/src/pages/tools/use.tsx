@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { toolUseQuery } from '../../data/tools.js';
 import { count, duration } from '../../ui/format.js';
-import { Card, Columns, Figure } from '../../ui/page.js';
+import { Card, Figure } from '../../ui/page.js';
 import { Loading, RequestProblem } from '../../ui/states.js';
+import css from './tools.module.css';
 
 /** How often runs of the last 30 days called a tool, how often that failed, and how long it took. */
 export function ToolUse({ tool }: { readonly tool: string }) {
@@ -22,7 +23,7 @@ export function ToolUse({ tool }: { readonly tool: string }) {
       {use.isError && <RequestProblem error={use.error} again={() => void use.refetch()} />}
       {use.isSuccess && row === undefined && <p>No run that has ended called it.</p>}
       {row !== undefined && (
-        <Columns>
+        <div className={css['figures']}>
           <Figure name="Calls" value={count(row.calls ?? 0)} />
           <Figure
             name="Failed"
@@ -34,7 +35,7 @@ export function ToolUse({ tool }: { readonly tool: string }) {
             value={row.p50_ms === null ? '–' : duration(row.p50_ms)}
             note={row.p95_ms === null ? undefined : `half of them; 95 of 100 took at most ${duration(row.p95_ms)}`}
           />
-        </Columns>
+        </div>
       )}
     </Card>
   );

@@ -30,7 +30,8 @@ export function draftOf(field: Field, value: unknown): Draft {
       return place < 0 ? '' : String(place);
     }
     case 'json':
-      return given === undefined ? '' : JSON.stringify(given, null, 2);
+      if (given === undefined) return '';
+      return field.takesText && typeof given === 'string' && !isJson(given) ? given : JSON.stringify(given, null, 2);
     default:
       return given === undefined || given === null ? '' : String(given as string | number | boolean);
   }
@@ -104,6 +105,7 @@ function readText(field: Field, text: string): { readonly value: unknown } | { r
       try {
         return { value: JSON.parse(text) as unknown };
       } catch (error) {
+        if (field.takesText) return { value: text };
         return { message: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
       }
     default:
@@ -115,6 +117,15 @@ function readText(field: Field, text: string): { readonly value: unknown } | { r
 export function partOf(draft: Draft, name: string): Draft {
   if (typeof draft !== 'object' || Array.isArray(draft) || !Object.hasOwn(draft, name)) return '';
   return (draft as Readonly<Record<string, Draft>>)[name] ?? '';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isEmpty(draft: Draft): boolean {

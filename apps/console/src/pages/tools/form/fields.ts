@@ -14,7 +14,8 @@ export type Field = Named &
     | { readonly kind: 'choice'; readonly options: readonly Option[] }
     | { readonly kind: 'list'; readonly item: Field; readonly most: number }
     | { readonly kind: 'object'; readonly fields: readonly Field[] }
-    | { readonly kind: 'json' }
+    /** `takesText`: what is no JSON is a text. */
+    | { readonly kind: 'json'; readonly takesText: boolean }
   ) & { readonly start: unknown };
 
 interface Option {
@@ -58,7 +59,8 @@ function fieldOf(name: string, given: unknown, isRequired: boolean, root: Schema
     ...{ name, label: text('title') ?? name, description: text('description'), isRequired },
     start: outer['default'] ?? schema['default'],
   };
-  if (found === null) return { ...named, kind: 'json' };
+  const json = { ...named, kind: 'json' as const, takesText: takesText(given) };
+  if (found === null) return json;
   const options = optionsOf(schema);
   if (options !== null) return { ...named, kind: 'choice', options };
   switch (schema['type']) {
@@ -73,16 +75,16 @@ function fieldOf(name: string, given: unknown, isRequired: boolean, root: Schema
     case 'boolean':
       return { ...named, kind: 'boolean' };
     case 'array': {
-      if (!isSchema(schema['items'])) return { ...named, kind: 'json' };
+      if (!isSchema(schema['items'])) return json;
       const item = fieldOf('', schema['items'], true, root, depth + 1);
       return { ...named, kind: 'list', item, most: Math.min(numberOf(schema['maxItems']) ?? mostItems, mostItems) };
     }
     case 'object': {
       const fields = isSchema(schema['properties']) ? propertiesOf(schema, root, depth) : null;
-      return fields === null || fields.length === 0 ? { ...named, kind: 'json' } : { ...named, kind: 'object', fields };
+      return fields === null || fields.length === 0 ? json : { ...named, kind: 'object', fields };
     }
     default:
-      return { ...named, kind: 'json' };
+      return json;
   }
 }
 
@@ -127,6 +129,13 @@ function optionsOf(schema: Schema): readonly Option[] | null {
   return values
     .filter((value) => value !== null)
     .map((value: unknown) => ({ label: typeof value === 'string' ? value : JSON.stringify(value), value }));
+}
+
+function takesText(schema: unknown): boolean {
+  if (!isSchema(schema)) return false;
+  const { type } = schema;
+  const parts = ['anyOf', 'oneOf'].flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []));
+  return type === 'string' || (Array.isArray(type) && type.includes('string')) || parts.some(takesText);
 }
 
 function isLong({ maxLength, format, contentMediaType }: Schema): boolean {

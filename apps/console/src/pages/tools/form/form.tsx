@@ -99,7 +99,8 @@ function FormField({ field, draft, onChange, problems, path }: Common & { readon
           value={text}
           onChange={onChange}
           errorMessage={problem}
-          placeholder="JSON"
+          placeholder={field.takesText ? 'A text, or JSON' : 'JSON'}
+
           rows={4}
         />
       );
