@@ -145,6 +145,8 @@ describe('the gateway’s description of itself', () => {
       ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=model`)],
       ['readUsage', 200, await see(`${gateway.url}/v1/usage?by=tool`)],
       ['readStatus', 200, await see(`${gateway.url}/v1/status`)],
+      ['listServers', 200, await see(`${gateway.url}/v1/servers`)],
+      ['listConnections', 200, await see(`${gateway.url}/v1/connections`)],
       ['readUsage', 400, await see(`${gateway.url}/v1/usage?by=moon`)],
       ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],
       ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],

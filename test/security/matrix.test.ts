@@ -181,6 +181,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     it('sees how the installation stands, and records, as an operator alone', async () => {
       for (const [path, status] of [
         ['status', 200],
+        ['servers', 200],
+        ['connections', 200],
         ['runs/none/records', 404],
       ] as const) {
         const answer = await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) });
@@ -254,6 +256,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'runs/x/verdicts',
       'usage',
       'status',
+      'servers',
+      'connections',
       'runs/x/records',
       'audit',
       'dead-letters',

@@ -14,6 +14,7 @@ import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
+import { ServerReporter } from './server-reporter.js';
 import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
 import { forgetWorkspaces } from './workspaces.js';
@@ -64,9 +65,11 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   });
   sayWhoDecides(runtime);
   const sweep = new ExpirySweep(runtime);
+  const reporter = new ServerReporter(runtime, servers);
   const stopForgetting = forgetWorkspaces(runtime);
   return {
     close: async () => {
+      await reporter.close();
       await sweep.close();
       await stopForgetting();
       await service.close();

@@ -56,6 +56,12 @@ export class McpServers implements McpHub {
     return this.ask(this.asked);
   }
 
+  /** What one of those in force offers now; null where there is none of this name. */
+  async offerOf(id: string): Promise<McpOffer | null> {
+    const [offer] = await this.ask(this.current().filter(({ server }) => server.id === id));
+    return offer ?? null;
+  }
+
   discover(): Promise<readonly McpOffer[]> {
     return this.ask(this.current());
   }

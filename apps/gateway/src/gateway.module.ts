@@ -40,6 +40,7 @@ import { Rights } from './rights.js';
 import { RefusalFilter } from './refusal-filter.js';
 import { RunReaders } from './run-readers.js';
 import { RecordsController } from './run-views/records.controller.js';
+import { ServersController } from './servers/servers.controller.js';
 import { StatusController } from './status/status.controller.js';
 import { VerdictsController } from './run-views/verdicts.controller.js';
 import { RunsController } from './runs.controller.js';
@@ -66,6 +67,7 @@ export class GatewayModule {
         RunsController,
         RecordsController,
         StatusController,
+        ServersController,
         VerdictsController,
         UsageController,
         ListsController,

@@ -60,6 +60,8 @@ export { hasRoom, noRoomForResult, notMade, refusedCall } from './room.js';
 export type { NotMade } from './room.js';
 export { mostNamed, RunTools } from './run-tools.js';
 export { senderName } from './sender.js';
+export { readServerReports, reportServers } from './server-reports.js';
+export type { ChangedTool, ServerReport } from './server-reports.js';
 export { afterStep, stepOf, stepResult, turnAfter } from './steps.js';
 export type { TurnSoFar } from './steps.js';
 export { firstKeys, namingTools, offeredIds, withTools } from './tool-list.js';

@@ -243,6 +243,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ...verdictSchemas(),
     ...usageSchemas(),
     ...statusSchemas(),
+    ...serverSchemas(),
     Waiting: object('That the run’s model could not be had and is asked again; absent where it is not so.', {
       iteration: whole('The turn, from 1.'),
       since: time('When it was first so.'),
@@ -532,6 +533,59 @@ function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
       code: { enum: hiddenReasons, description: 'For programs.' },
       text: text('The reason in words.'),
       opens: text('What has to be so that it holds no longer.'),
+    }),
+  };
+}
+
+function serverSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    ServerList: object('The MCP servers of the configuration in force.', {
+      ...version,
+      servers: list(ref('ListedServer'), 'The servers.'),
+    }),
+    ListedServer: object('An MCP server.', {
+      name: text('As the configuration names it.'),
+      transport: { enum: ['stdio', 'http'], description: 'How it is reached.' },
+      at: text('Its program without arguments, or its address without a query.'),
+      state: text(
+        '`ready`, `connecting`, `waiting` (away, tried again), `idle` (not asked yet), `closed`, or `unknown`.',
+      ),
+      executors: list(ref('ServerReport'), 'How it stands with each executor that reports.'),
+      tools: list(ref('ServerTool'), 'Its tools in the configuration, 1,000 at most.'),
+      held_back: list(ref('HeldBackTool'), 'Tools that it offers otherwise than they were allowed.'),
+    }),
+    ServerReport: object('How a server stands with an executor.', {
+      instance: text('Names the executor.'),
+      state: text('As above.'),
+      error: textOrNull('Why it is away.'),
+      since: time('Since when that is so.'),
+    }),
+    ServerTool: object('A tool of a server.', {
+      key: text('As the configuration names it.'),
+      name: text('As its server names it.'),
+      offered: { type: 'boolean', description: 'Whether runs can be offered it.' },
+      unavailable: textOrNull('Why not.'),
+    }),
+    HeldBackTool: object('A tool that changed since it was allowed.', {
+      tool: text('As its server names it.'),
+      key: textOrNull('As the configuration names it; null where it is not known how it was allowed.'),
+      description: text('The description as its server has it now.'),
+      changes: list(ref('ToolChange'), 'What differs, 50 changes at most.'),
+    }),
+    ToolChange: object('A difference; null where there was, or is, nothing.', {
+      path: text('Where.'),
+      was: textOrNull('As it was allowed.'),
+      is: textOrNull('As it is now.'),
+    }),
+    ConnectionList: object('The connections of the configuration in force.', {
+      ...version,
+      connections: list(ref('ListedConnection'), 'The connections.'),
+    }),
+    ListedConnection: object('A connection, without its credential.', {
+      name: text('As requests name it.'),
+      tenants: list(text('A tenant; `*` is every one.'), 'Who may use it.'),
+      servers: list(text('A server.'), 'MCP servers that are reached by it.'),
+      tools: list(text('The key of a tool.'), 'Tools that need it.'),
     }),
   };
 }

@@ -254,6 +254,38 @@ export const readStatusExample: Example = {
   },
 };
 
+export const listServersExample: Example = {
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      servers: [
+        {
+          ...{ name: 'analysis', transport: 'http', at: 'https://analysis.example.com/mcp', state: 'ready' },
+          executors: [{ instance: 'executor-0', state: 'ready', error: null, since: at }],
+          tools: [
+            { key: 'complex-analysis', name: 'complex-analysis', offered: false, unavailable: 'It has changed.' },
+          ],
+          held_back: [
+            {
+              ...{ tool: 'complex-analysis', key: 'complex-analysis', description: 'Analyses anything.' },
+              changes: [{ path: 'description', was: '"Analyses rows."', is: '"Analyses anything."' }],
+            },
+          ],
+        },
+      ],
+    },
+  },
+};
+
+export const listConnectionsExample: Example = {
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      connections: [{ name: 'crm', tenants: ['acme'], servers: ['crm'], tools: ['crm-search'] }],
+    },
+  },
+};
+
 export const listSessionsExample: Example = {
   query: { limit: 20 },
   answers: {

@@ -243,6 +243,37 @@ export const operations: readonly Operation[] = [
     refusals: [401, 403, 500, 503],
   },
   {
+    ...{
+      id: 'listServers',
+      client: 'servers.list',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/servers',
+      tag: 'Operations',
+    },
+    summary: 'List the MCP servers',
+    description:
+      'Those of the configuration in force, as the executors report them: whether each is there, its tools, and how tools that are held back differ from what was allowed. For operators.',
+    answers: json('ServerList', 'The servers.'),
+    example: examples.listServersExample,
+    refusals: [401, 403, 500, 503],
+  },
+  {
+    ...{
+      id: 'listConnections',
+      client: 'connections.list',
+      who: 'operator',
+      method: 'get',
+      path: '/v1/connections',
+      tag: 'Operations',
+    },
+    summary: 'List the connections',
+    description: 'Those of the configuration in force, and what uses them; never a credential. For operators.',
+    answers: json('ConnectionList', 'The connections.'),
+    example: examples.listConnectionsExample,
+    refusals: [401, 403, 500, 503],
+  },
+  {
     ...{ id: 'readUsage', client: 'usage.get', who: 'caller', method: 'get', path: '/v1/usage', tag: 'Runs' },
     summary: 'See what was used',
     description:

@@ -28,6 +28,24 @@ class Status:
         return await self._transport.run(Call("/v1/status", model(models.SystemStatus)))
 
 
+class Servers:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self) -> models.ServerList:
+        """Those of the configuration in force, as the executors report them: whether each is there, its tools, and how tools that are held back differ from what was allowed. For operators."""
+        return await self._transport.run(Call("/v1/servers", model(models.ServerList)))
+
+
+class Connections:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def list(self) -> models.ConnectionList:
+        """Those of the configuration in force, and what uses them; never a credential. For operators."""
+        return await self._transport.run(Call("/v1/connections", model(models.ConnectionList)))
+
+
 class Usage:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -233,6 +251,8 @@ class Resources:
 
     def __init__(self, transport: Transport) -> None:
         self.status = Status(transport)
+        self.servers = Servers(transport)
+        self.connections = Connections(transport)
         self.usage = Usage(transport)
         self.sessions = Sessions(transport)
         self.tools = Tools(transport)

@@ -619,6 +619,76 @@ class DeadLetterStatus(Answer):
     latest_at: int | None = Field(description="When the latest of these was written. Milliseconds since the epoch.")
 
 
+class ServerList(Answer):
+    """The MCP servers of the configuration in force."""
+
+    config_version: str = Field(description="The version of the configuration that decided.")
+    servers: list[ListedServer] = Field(description="The servers.")
+
+
+class ListedServer(Answer):
+    """An MCP server."""
+
+    name: str = Field(description="As the configuration names it.")
+    transport: Literal["stdio", "http"] | str = Field(description="How it is reached.")
+    at: str = Field(description="Its program without arguments, or its address without a query.")
+    state: str = Field(description="`ready`, `connecting`, `waiting` (away, tried again), `idle` (not asked yet), `closed`, or `unknown`.")
+    executors: list[ServerReport] = Field(description="How it stands with each executor that reports.")
+    tools: list[ServerTool] = Field(description="Its tools in the configuration, 1,000 at most.")
+    held_back: list[HeldBackTool] = Field(description="Tools that it offers otherwise than they were allowed.")
+
+
+class ServerReport(Answer):
+    """How a server stands with an executor."""
+
+    instance: str = Field(description="Names the executor.")
+    state: str = Field(description="As above.")
+    error: str | None = Field(description="Why it is away.")
+    since: int = Field(description="Since when that is so. Milliseconds since the epoch.")
+
+
+class ServerTool(Answer):
+    """A tool of a server."""
+
+    key: str = Field(description="As the configuration names it.")
+    name: str = Field(description="As its server names it.")
+    offered: bool = Field(description="Whether runs can be offered it.")
+    unavailable: str | None = Field(description="Why not.")
+
+
+class HeldBackTool(Answer):
+    """A tool that changed since it was allowed."""
+
+    tool: str = Field(description="As its server names it.")
+    key: str | None = Field(description="As the configuration names it; null where it is not known how it was allowed.")
+    description: str = Field(description="The description as its server has it now.")
+    changes: list[ToolChange] = Field(description="What differs, 50 changes at most.")
+
+
+class ToolChange(Answer):
+    """A difference; null where there was, or is, nothing."""
+
+    path: str = Field(description="Where.")
+    was: str | None = Field(description="As it was allowed.")
+    is: str | None = Field(description="As it is now.")
+
+
+class ConnectionList(Answer):
+    """The connections of the configuration in force."""
+
+    config_version: str = Field(description="The version of the configuration that decided.")
+    connections: list[ListedConnection] = Field(description="The connections.")
+
+
+class ListedConnection(Answer):
+    """A connection, without its credential."""
+
+    name: str = Field(description="As requests name it.")
+    tenants: list[str] = Field(description="Who may use it.")
+    servers: list[str] = Field(description="MCP servers that are reached by it.")
+    tools: list[str] = Field(description="Tools that need it.")
+
+
 class Waiting(Answer):
     """That the run’s model could not be had and is asked again; absent where it is not so."""
 

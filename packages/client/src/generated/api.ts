@@ -889,6 +889,98 @@ export interface DeadLetterStatus {
   readonly latest_at: number | null;
 }
 
+/** The MCP servers of the configuration in force. */
+export interface ServerList {
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** The servers. */
+  readonly servers: readonly ListedServer[];
+}
+
+/** An MCP server. */
+export interface ListedServer {
+  /** As the configuration names it. */
+  readonly name: string;
+  /** How it is reached. */
+  readonly transport: "stdio" | "http";
+  /** Its program without arguments, or its address without a query. */
+  readonly at: string;
+  /** `ready`, `connecting`, `waiting` (away, tried again), `idle` (not asked yet), `closed`, or `unknown`. */
+  readonly state: string;
+  /** How it stands with each executor that reports. */
+  readonly executors: readonly ServerReport[];
+  /** Its tools in the configuration, 1,000 at most. */
+  readonly tools: readonly ServerTool[];
+  /** Tools that it offers otherwise than they were allowed. */
+  readonly held_back: readonly HeldBackTool[];
+}
+
+/** How a server stands with an executor. */
+export interface ServerReport {
+  /** Names the executor. */
+  readonly instance: string;
+  /** As above. */
+  readonly state: string;
+  /** Why it is away. */
+  readonly error: string | null;
+  /** Since when that is so. Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/** A tool of a server. */
+export interface ServerTool {
+  /** As the configuration names it. */
+  readonly key: string;
+  /** As its server names it. */
+  readonly name: string;
+  /** Whether runs can be offered it. */
+  readonly offered: boolean;
+  /** Why not. */
+  readonly unavailable: string | null;
+}
+
+/** A tool that changed since it was allowed. */
+export interface HeldBackTool {
+  /** As its server names it. */
+  readonly tool: string;
+  /** As the configuration names it; null where it is not known how it was allowed. */
+  readonly key: string | null;
+  /** The description as its server has it now. */
+  readonly description: string;
+  /** What differs, 50 changes at most. */
+  readonly changes: readonly ToolChange[];
+}
+
+/** A difference; null where there was, or is, nothing. */
+export interface ToolChange {
+  /** Where. */
+  readonly path: string;
+  /** As it was allowed. */
+  readonly was: string | null;
+  /** As it is now. */
+  readonly is: string | null;
+}
+
+/** The connections of the configuration in force. */
+export interface ConnectionList {
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** The connections. */
+  readonly connections: readonly ListedConnection[];
+}
+
+/** A connection, without its credential. */
+export interface ListedConnection {
+  /** As requests name it. */
+  readonly name: string;
+  /** Who may use it. */
+  readonly tenants: readonly string[];
+  /** MCP servers that are reached by it. */
+  readonly servers: readonly string[];
+  /** Tools that need it. */
+  readonly tools: readonly string[];
+}
+
 /** That the run’s model could not be had and is asked again; absent where it is not so. */
 export interface Waiting {
   /** The turn, from 1. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -19,6 +19,24 @@ export class Status {
   /** The lag of each role, what waits and what is overdue in all tenants, dead letters of a day, and the configuration in force. For operators. */
   get(options: CallOptions = {}): Promise<SystemStatus> {
     return this.transport.json<SystemStatus>({ path: '/v1/status', isRepeatable: true, ...options });
+  }
+}
+
+export class Servers {
+  constructor(protected readonly transport: Transport) {}
+
+  /** Those of the configuration in force, as the executors report them: whether each is there, its tools, and how tools that are held back differ from what was allowed. For operators. */
+  list(options: CallOptions = {}): Promise<ServerList> {
+    return this.transport.json<ServerList>({ path: '/v1/servers', isRepeatable: true, ...options });
+  }
+}
+
+export class Connections {
+  constructor(protected readonly transport: Transport) {}
+
+  /** Those of the configuration in force, and what uses them; never a credential. For operators. */
+  list(options: CallOptions = {}): Promise<ConnectionList> {
+    return this.transport.json<ConnectionList>({ path: '/v1/connections', isRepeatable: true, ...options });
   }
 }
 
@@ -234,6 +252,8 @@ export class Configurations {
 /** The resources that nothing is written for by hand. */
 export class Resources {
   readonly status: Status;
+  readonly servers: Servers;
+  readonly connections: Connections;
   readonly usage: Usage;
   readonly sessions: Sessions;
   readonly tools: Tools;
@@ -244,6 +264,8 @@ export class Resources {
 
   constructor(transport: Transport) {
     this.status = new Status(transport);
+    this.servers = new Servers(transport);
+    this.connections = new Connections(transport);
     this.usage = new Usage(transport);
     this.sessions = new Sessions(transport);
     this.tools = new Tools(transport);
