@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import css from './table.module.css';
 
@@ -65,11 +65,15 @@ const rowHeight = 41;
 /** A table of any length, of which only the rows in view are drawn. It scrolls by itself and fills its place. */
 export function LongTable<Item>({ label, columns, items, keyOf, onEnd, end }: LongTableProps<Item>) {
   const scroller = useRef<HTMLDivElement>(null);
+  const keys = useRef(keyOf);
+  keys.current = keyOf;
+  // Another function would have the places of all rows counted again.
+  const getItemKey = useCallback((n: number) => keys.current(items[n] as Item), [items]);
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    getItemKey: (n) => keyOf(items[n] as Item),
+    getItemKey,
     overscan: 12,
   });
   const shown = rows.getVirtualItems();

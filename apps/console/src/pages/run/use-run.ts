@@ -87,6 +87,7 @@ export interface Followed {
 /** What comes within so many milliseconds is drawn at once; of a long run, what comes in more. */
 const drawMs = 120;
 const retryMs = 2_000;
+const eventsAtOnce = 500;
 
 /** The run’s events, from its beginning to its end, in one object that grows. */
 export function useFollowed(place: RunAddress): Followed {
@@ -114,7 +115,9 @@ async function follow(place: RunAddress, signal: AbortSignal, show: (followed: F
     try {
       for await (const event of sluice.runs.follow(pathOf(place), { signal })) {
         timeline.apply(event, Date.now());
-        timer ??= setTimeout(draw, Math.max(drawMs, timeline.calls.size / 10));
+        // A long run comes in one piece; the page draws and listens meanwhile.
+        if (timeline.revision % eventsAtOnce === 0) await new Promise((resolve) => setTimeout(resolve));
+        timer ??= setTimeout(draw, Math.max(drawMs, timeline.calls.size / 4));
       }
       if (timer !== null) clearTimeout(timer);
       draw();

@@ -132,11 +132,13 @@ export class RunTimeline {
 
   /** The run of an agent that a call of this or another run is. */
   agentOfCall(runId: string, callId: string): AgentItem | null {
+    if (this.agents.size === 0) return null;
     return this.agents.get(this.agentsByCall.get(`${runId} ${callId}`) ?? '') ?? null;
   }
 
   /** The approvals that a call was asked about, in the order in which they came. */
   approvalsOf(callId: string): readonly ApprovalItem[] {
+    if (this.approvals.size === 0) return [];
     return (this.approvalsByCall.get(callId) ?? []).flatMap((id) => {
       const approval = this.approvals.get(id);
       return approval === undefined ? [] : [{ approval, outcome: this.outcomes.get(id) ?? null }];

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { IterationVerdicts } from '@sluice/client';
 import { Button, ToggleButton } from '../../../ui/button.js';
 import { count, duration } from '../../../ui/format.js';
@@ -23,7 +23,7 @@ interface Props {
   readonly onSearch: (search: Partial<RunSearch>) => void;
 }
 
-const lineHeight = 34;
+const lineHeight = 35;
 
 /** What happened, row by row. Only rows in view are drawn, so a run of 20,000 calls scrolls as one of ten does. */
 export function Timeline({ followed, times, verdicts, endedAt, question, search, onSearch }: Props) {
@@ -45,15 +45,20 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
     [timeline, revision, times, keys, decidedAt, endedAt, now, onlyFailed, folded],
   );
   const scroller = useRef<HTMLDivElement>(null);
+  // Another function would have the places of all rows counted again.
+  const getItemKey = useCallback((n: number) => rows[n]?.key ?? n, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => lineHeight,
-    getItemKey: (n) => rows[n]?.key ?? n,
+    getItemKey,
     overscan: 14,
   });
   const openCall = search.call;
-  const openAt = openCall === undefined ? -1 : rows.findIndex((row) => row.kind === 'call' && row.name === openCall);
+  const openAt = useMemo(
+    () => (openCall === undefined ? -1 : rows.findIndex((row) => row.kind === 'call' && row.name === openCall)),
+    [rows, openCall],
+  );
   // A call that is opened from elsewhere comes into view; one that is opened where it stands stays there.
   const inPlace = useRef<string | null>(null);
   useEffect(() => {
@@ -64,8 +69,9 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
   if (timeline.iterations.size === 0 && timeline.end === null)
     return endedAt === null ? <Loading label="Waiting for the first iteration" /> : <Loading label="Reading the run" />;
 
-  const iterationKeys = [...timeline.iterations.keys()].map((number) => `${timeline.runId}/${number}`);
-  const isAllFolded = folded.size > 0 && iterationKeys.every((key) => folded.has(key));
+  const isAllFolded = folded.size > 0 && folded.size >= timeline.iterations.size;
+  const foldAll = (): void =>
+    setFolded(new Set([...timeline.iterations.keys()].map((number) => `${timeline.runId}/${number}`)));
   const toggle = (key: string): void => {
     const next = new Set(folded);
     if (!next.delete(key)) next.add(key);
@@ -82,7 +88,7 @@ export function Timeline({ followed, times, verdicts, endedAt, question, search,
           >
             Only what failed ({count(failed)})
           </ToggleButton>
-          <Button isSmall onPress={() => setFolded(isAllFolded ? new Set() : new Set(iterationKeys))}>
+          <Button isSmall onPress={() => (isAllFolded ? setFolded(new Set()) : foldAll())}>
             {isAllFolded ? 'Unfold all' : 'Fold all'}
           </Button>
         </Line>
