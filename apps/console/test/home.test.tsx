@@ -82,4 +82,23 @@ describe('The first page', () => {
     show('/', answers(run), operator);
     expect(await screen.findByText('Waiting approvals')).toBeTruthy();
   });
+
+  it('shows operators which role is behind and what is overdue, and others nothing of it', async () => {
+    const role = { role: 'executor', lag: 1_200, topics: [{ topic: 'agent.tool-calls', lag: 1_200 }], problem: null };
+    const status = {
+      ...{ at: Date.now(), version: '1.0.0', instance: 'i-1', bus: 'kafka', config_version: 'c-1', roles: [role] },
+      checks: [{ name: 'ledger', ok: false, said: 'PostgreSQL does not answer.' }],
+      runs: { running: 3, oldest_at: null, overdue: 2, overdue_more: false, overdue_runs: [] },
+      ...{ approvals: { waiting: 0, oldest_at: null }, dead_letters: { last_day: 1, latest_at: Date.now() } },
+    };
+    const both = { ...answers(run), 'GET /v1/status': () => status };
+    show('/', both, operator);
+    expect(await screen.findByText('PostgreSQL does not answer.')).toBeTruthy();
+    expect(screen.getByText('1,200 records')).toBeTruthy();
+    expect(screen.getByText('2 runs have not ended in time.')).toBeTruthy();
+    expect(screen.getByText('1 record was dead-lettered')).toBeTruthy();
+    const { asked } = show('/', both, ann);
+    await screen.findByText('$1.50');
+    expect(asked.filter((each) => each.includes('status'))).toEqual([]);
+  });
 });

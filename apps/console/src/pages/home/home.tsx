@@ -8,6 +8,7 @@ import { AskCard } from './ask-card.js';
 import { Failures } from './failures.js';
 import { Figures } from './figures.js';
 import css from './home.module.css';
+import { Installation } from './installation.js';
 import { useRunsNow, useToday } from './use-home.js';
 import { WaitingCard } from './waiting-card.js';
 
@@ -44,7 +45,10 @@ export function Home() {
           )}
         </section>
       )}
-      <Columns>{today !== undefined && !isFirst && <Failures today={today} />}</Columns>
+      <Columns>
+        {today !== undefined && !isFirst && <Failures today={today} />}
+        {me.is_operator && <Installation />}
+      </Columns>
     </Page>
   );
 }
