@@ -20,6 +20,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 1_000,
     reportCompressedSize: false,
     // Packages mark what is for browsers; here everything is.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    rolldownOptions: { checks: { moduleLevelDirective: false, bundlerTimings: false } },
   },
 });

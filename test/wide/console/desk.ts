@@ -64,7 +64,7 @@ policy:
   allowed_tools: ['*']
   approval: { approvers: ['*'] }
 model: { provider: openai-compatible, name: echo, base_url: "${model.url}" }
-limits: { result_bytes: 262144 }
+limits: { result_bytes: 262144, history_bytes: 350000 }
 ${more}`,
   );
   return { configFile, variables: { SLUICE_CONFIG: configFile }, close: model.close };
