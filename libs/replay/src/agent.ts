@@ -99,7 +99,8 @@ export function deriveDeadEnd(
     .map((letter) => ({ ...letter, message: null }));
   return [...own, ...undecoded].flatMap((one) => {
     const end = endOfDead(one as Parameters<typeof endOfDead>[0], record.tenantId, record.endedAt);
-    return end === null ? [] : [end.response];
+    // Other requests of the session may have ended so as well.
+    return end === null || end.response.requestId !== record.requestId ? [] : [end.response];
   });
 }
 
