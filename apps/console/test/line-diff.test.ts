@@ -15,7 +15,7 @@ describe('What differs between two texts', () => {
       ...['… 1', ' 2 b', ' 3 c', ' 4 d', '-5 e', '+5 E', '+6 E2', ' 7 f', ' 8 g', ' 9 h', '… 1'],
     ]);
     expect(shown('same', 'same')).toEqual(['… 1']);
-    expect(shown('', 'a')).toEqual(['-1 ', '+1 a']);
+    expect(shown('', 'a')).toEqual(['+1 a']);
   });
 
   it('keeps lines that both have between changes', () => {

@@ -5,41 +5,49 @@ import '../src/pages/servers/servers.js';
 import { ann, operator, problem, show } from './page.js';
 
 const hostile = '<script>alert(1)</script>';
-const tool = {
-  ...{ key: 'forecast', id: 'mcp__weather__forecast', title: 'Forecast', description: hostile, type: 'mcp-tool' },
-  ...{
-    source: 'mcp',
-    source_name: 'weather',
-    effect: 'read_only',
-    groups: [],
-    available_in_states: ['*'],
-    state: null,
-  },
-  ...{ connection: 'mail', allowed: true, needs_approval: false, unavailable: `The server said ${hostile}`, rules: [] },
+const server = {
+  ...{ name: 'weather', transport: 'stdio', at: 'weather-server', state: 'waiting' },
+  executors: [{ instance: 'executor-1', state: 'waiting', error: `It said ${hostile}`, since: 1 }],
+  tools: [{ key: 'forecast', name: 'forecast', offered: false, unavailable: 'It changed.' }],
+  held_back: [
+    {
+      ...{ tool: 'forecast', key: 'forecast', description: hostile },
+      changes: [{ path: 'description', was: 'Tells the weather', is: `Tells ${hostile}` }],
+    },
+  ],
 };
-const view = {
-  ...{ config_version: 'c-1', source: 'sluice.yaml', applied_at: 1, compiled_at: 1, in_force: true },
-  ...{ text: null, text_is_whole: false, document: null },
-  ...{ groups: [], states: [], tools: [tool], agents: [], rules: [], policy: [] },
+const version = { config_version: 'c-1' };
+const mail = { name: 'mail', tenants: ['*'], servers: ['weather'], tools: ['forecast'] };
+const answers = {
+  'GET /v1/servers': () => ({ ...version, servers: [server] }),
+  'GET /v1/connections': () => ({ ...version, connections: [mail] }),
 };
-const path = 'GET /v1/configurations/current';
 
 describe('The servers', () => {
-  it('are shown with their tools, what is wrong with them, and connections', async () => {
-    show('/servers', { [path]: () => view }, operator);
+  it('are shown with how they stand, their tools, and connections', async () => {
+    show('/servers', answers, operator);
     expect(await screen.findByRole('heading', { name: 'weather' })).toBeTruthy();
-    expect(screen.getByText(`The server said ${hostile}`)).toBeTruthy();
-    expect(screen.getByText('1 of 1 tools cannot be offered')).toBeTruthy();
-    const connections = screen.getByRole('table', { name: 'Connections' });
+    expect(screen.getByText(`It said ${hostile}`)).toBeTruthy();
+    expect(screen.getByText('one tool held back')).toBeTruthy();
+    const connections = await screen.findByRole('table', { name: 'Connections' });
     expect(within(connections).getByRole('link', { name: 'forecast' }).getAttribute('href')).toBe('/tools/forecast');
   });
 
+  it('show held-back changes before and after, as text, and how to allow them', async () => {
+    show('/servers', answers, operator);
+    const change = await screen.findByRole('region', { name: 'What changed in description of forecast' });
+    expect(within(change).getByText('Tells the weather')).toBeTruthy();
+    expect(within(change).getByText(`Tells ${hostile}`)).toBeTruthy();
+    expect(screen.getByText('npx sluice mcp approve weather')).toBeTruthy();
+  });
+
   it('say how to name one where there is none, and are for operators', async () => {
-    show('/servers', { [path]: () => ({ ...view, tools: [] }) }, operator);
-    expect(await screen.findByText('No tool comes from an MCP server.')).toBeTruthy();
+    show('/servers', { ...answers, 'GET /v1/servers': () => ({ ...version, servers: [] }) }, operator);
+    expect(await screen.findByText('The configuration names no MCP server.')).toBeTruthy();
     show('/servers', {}, ann);
     expect(await screen.findByText('Servers are for operators.')).toBeTruthy();
-    show('/servers', { [path]: () => problem(503, 'busy', 'The log cannot be read now.') }, operator);
-    expect(await screen.findByText('The log cannot be read now.')).toBeTruthy();
+    const refused = () => problem(503, 'busy', 'The ledger cannot be read now.');
+    show('/servers', { ...answers, 'GET /v1/servers': refused }, operator);
+    expect(await screen.findByText('The ledger cannot be read now.')).toBeTruthy();
   });
 });

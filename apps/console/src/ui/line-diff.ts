@@ -10,7 +10,7 @@ const mostComparisons = 4_000_000;
 
 /** What differs between two texts, line by line; `line` counts in the text that has it. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
-  const [was, is] = [before.split('\n'), after.split('\n')];
+  const [was, is] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < was.length && start < is.length && was[start] === is[start]) start++;
   let end = 0;
@@ -23,6 +23,10 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
       .map((text, place): Kept => ({ kind: 'same', text, line: is.length - end + place + 1 })),
   ];
   return shortened(lines);
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split('\n');
 }
 
 type Kept = Exclude<DiffLine, { readonly kind: 'skipped' }>;
