@@ -154,6 +154,8 @@ describe('the gateway under requests from its own description', () => {
       'renewSignIn',
       'attest',
       'readRun',
+      'readVerdicts',
+      'readRecords',
       'cancelRun',
       'readGroup',
       'readApproval',
