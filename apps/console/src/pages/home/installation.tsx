@@ -11,6 +11,7 @@ import { Tag } from '../../ui/tag.js';
 import { Term } from '../../ui/term.js';
 import { Moment } from '../../ui/time.js';
 import css from './home.module.css';
+import { ServerTroubles } from './server-troubles.js';
 
 /** Records that a role may have ahead of it while it keeps up. */
 const muchLag = 1_000;
@@ -27,6 +28,7 @@ export function Installation() {
       {data !== undefined ? (
         <>
           <Troubles status={data} />
+          <ServerTroubles />
           <Table label="Roles and their lag" columns={columns} items={data.roles} keyOf={({ role }) => role} />
           <p className={css['muted']}>
             {data.config_version === null ? 'No configuration is in force' : <code>{data.config_version}</code>} · seen{' '}
