@@ -3,23 +3,26 @@ import { count, duration, money } from '../../ui/format.js';
 import { Card, Columns, Stack } from '../../ui/page.js';
 import { Empty } from '../../ui/states.js';
 import { useNow } from '../../ui/time.js';
+import type { RunTimeline } from './timeline/model.js';
 import css from './run.module.css';
 
 interface Props {
   readonly verdicts: readonly IterationVerdicts[] | null;
   readonly listed: ListedRun | null;
   readonly run: Run;
+  readonly timeline: RunTimeline;
 }
 
 /** What the run used of what it may use. */
-export function Budgets({ verdicts, listed, run }: Props) {
+export function Budgets({ verdicts, listed, run, timeline }: Props) {
   const now = useNow(run.status === 'running' ? 1_000 : null);
   const last = verdicts?.at(-1);
   if (last === undefined || listed === null)
     return <Empty title="Nothing is known yet.">Budgets are known from the first iteration on.</Empty>;
   const { budgets } = last;
   const from = listed.started_at;
-  const to = listed.ended_at ?? now;
+  const waitsSince = run.status === 'running' ? timeline.waitsSince() : null;
+  const to = listed.ended_at ?? waitsSince ?? now;
   const limited = [budgets?.calls, budgets?.tokens, budgets?.micro_usd].some((use) => use != null);
   return (
     <Columns>
@@ -27,6 +30,7 @@ export function Budgets({ verdicts, listed, run }: Props) {
         <Stack>
           <Use name="Iterations" use={{ used: last.iteration, limit: last.max_iterations }} as={count} />
           <Use name="Time" use={{ used: to - from, limit: last.deadline - from }} as={duration} />
+          {waitsSince !== null && <p>The time stands still while the run waits for an approval.</p>}
         </Stack>
       </Card>
       <Card title={`Budgets of policy, before iteration ${last.iteration}`}>

@@ -34,7 +34,7 @@ export function Head({ run, listed, timeline }: Props) {
         <Facts
           facts={[
             { name: 'Status', value: <Tag tone={outcome.tone}>{outcome.text}</Tag> },
-            { name: 'Asked by', value: listed === null ? '…' : <Asker listed={listed} /> },
+            { name: 'Asked by', value: listed === null ? 'not known yet' : <Asker listed={listed} /> },
             {
               name: <Term name="session" />,
               value: (
@@ -47,7 +47,7 @@ export function Head({ run, listed, timeline }: Props) {
               name: 'Started',
               value:
                 listed === null ? (
-                  '…'
+                  'not known yet'
                 ) : (
                   <>
                     <Moment at={listed.started_at} isExact /> · {isEnded ? 'took' : 'running for'}{' '}
@@ -55,7 +55,7 @@ export function Head({ run, listed, timeline }: Props) {
                   </>
                 ),
             },
-            { name: <Term name="state" />, value: (isEnded ? run.state : listed?.state) ?? '…' },
+            { name: <Term name="state" />, value: (isEnded ? run.state : listed?.state) ?? 'not known yet' },
             {
               name: <Term name="iteration">Iterations</Term>,
               value: `${count(iterations)} with ${count(run.tool_calls?.length ?? 0)} calls`,
@@ -64,7 +64,7 @@ export function Head({ run, listed, timeline }: Props) {
               name: 'Tokens',
               value:
                 tokens === undefined
-                  ? '…'
+                  ? 'not known yet'
                   : `${short(tokens.input)} read, ${short(tokens.output)} written${tokens.cached > 0 ? `, ${short(tokens.cached)} of those read from a cache` : ''}`,
             },
             ...(listed?.usd == null ? [] : [{ name: 'Cost', value: money(listed.usd * 1e6) }]),

@@ -113,7 +113,7 @@ function ReadRun({ run, search }: Props) {
           {
             id: 'budgets',
             name: 'Budgets',
-            content: () => <Budgets verdicts={iterations} listed={listed} run={run} />,
+            content: () => <Budgets verdicts={iterations} listed={listed} run={run} timeline={timeline} />,
           },
         ]}
       />

@@ -145,6 +145,12 @@ export class RunTimeline {
     });
   }
 
+  /** When the first of the calls that wait now was put before approvers; null where none waits. */
+  waitsSince(): number | null {
+    const open = [...this.approvals.values()].filter(({ approval_id: id }) => !this.outcomes.has(id));
+    return open.length === 0 ? null : Math.min(...open.map(({ requested_at: at }) => at));
+  }
+
   private agentOf(agent: AgentCall): AgentItem {
     const found = this.agents.get(agent.run_id) ?? { agent, timeline: new RunTimeline(agent.run_id) };
     this.agents.set(agent.run_id, found);
