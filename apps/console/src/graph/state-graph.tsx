@@ -56,7 +56,7 @@ export function StateGraph({ states, markOf, isTaken = () => false, label, isNar
     };
   });
   return (
-    <div className={css['graph']} role="img" aria-label={label} style={{ height: heightFor(placed, isNarrow) }}>
+    <div className={css['graph']} role="group" aria-label={label} style={{ height: heightFor(placed, isNarrow) }}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
