@@ -1,66 +1,80 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isClone, packageGivenToNpx } from '../show/hints.js';
+import { starterConfiguration, starterFolder, starterPackage } from '../starter-files.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice init [FILE]
-  Writes a configuration to start from, sluice.yaml unless named: one tool that needs no key, and the rest as comments to fill in. Editors
-  check it by the schema that its first line names. Never replaces a file.`;
+  Writes a configuration to start from: one tool that needs no key, and the rest as comments to fill in. Editors check it by the schema
+  that its first line names. Without FILE, where Sluice comes from its npm package, it makes this folder one that runs: sluice.yaml, a tool
+  of your own in TypeScript with a test, package.json with the scripts start and test, .env.example and compose.yml. In a clone it
+  writes sluice.yaml alone. Never replaces a file.`;
 
 /** Where the schema of the configuration stands in the project. */
 export const schemaFile = 'schemas/configuration.schema.json';
 
-export function run(args: readonly string[], { write, paint, root }: CommandContext): Promise<number> {
+export function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
-  const [file = 'sluice.yaml', ...more] = positionals;
+  const [file, ...more] = positionals;
   if (more.length > 0) throw new Error(`Name one file.\n${usage}`);
+  if (file === undefined && !isClone(surroundings.root)) writeFolder(surroundings);
+  else writeConfiguration(file ?? 'sluice.yaml', surroundings);
+  return Promise.resolve(0);
+}
+
+function writeConfiguration(file: string, { write, paint, root }: CommandContext): void {
   if (existsSync(file)) throw new Error(`${file} is there already, and stays as it is. Name another file.`);
-  const folder = dirname(resolve(file));
-  const schema = relative(folder, join(root, schemaFile)).replaceAll('\\', '/');
-  try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, beginning(schema), { flag: 'wx' });
-  } catch (error) {
-    throw new Error(`${file} cannot be written: ${(error as Error).message}.`, { cause: error });
-  }
+  const schema = relative(dirname(resolve(file)), join(root, schemaFile)).replaceAll('\\', '/');
+  writeNew(file, starterConfiguration({ schema, hasTool: false }));
   write(`${paint.good('✓')} ${file} is written. Then:\n`);
   write(`  npx sluice check ${file}\n`);
   write(`  SLUICE_CONFIG=${file} npx sluice ask "What time is it?" --group basic\n`);
   write(`  SLUICE_CONFIG=${file} npm start                 serves it, and reads it again whenever you save it\n`);
-  return Promise.resolve(0);
 }
 
-function beginning(schema: string): string {
-  return `# yaml-language-server: $schema=${schema}
-# What your agents may use, and when. docs/configuration.md explains every key.
+function writeFolder({ write, print, paint, root }: CommandContext): void {
+  const files = starterFolder(`./node_modules/sluice/${schemaFile}`);
+  const present = Object.keys(files).filter((file) => existsSync(file));
+  if (present.length > 0)
+    throw new Error(
+      `${present.join(', ')}: there already, and nothing is replaced. Go to an empty folder, or name a file for the configuration alone: npx sluice init my.yaml`,
+    );
+  const ofPackage = packageText(packageGivenToNpx(dirname(dirname(root))));
+  for (const [file, text] of Object.entries(files)) writeNew(file, text);
+  writeFileSync('package.json', ofPackage);
+  write(`${paint.good('✓')} This folder runs: ${Object.keys(files).join(', ')} and package.json are written. Then:\n`);
+  // As it is: npm is what runs the scripts of this folder.
+  print(
+    [
+      ...(existsSync('node_modules/sluice') ? [] : ['npm install']),
+      'npm test                                 calls the tool, and checks what it gives',
+      'cp .env.example .env                     for the key of a model, and other variables',
+      'npm start                                serves it, and reads it again whenever you save it',
+      'SLUICE_CONFIG=sluice.yaml npx sluice ask "Compute the price with tax for 250." --group basic',
+    ]
+      .map((line) => `  ${line}\n`)
+      .join(''),
+  );
+}
 
-tool:
-  get_current_time:
-    type: get_current_time
-    # A request names the groups whose tools it may use; without \`group\` a tool is in the group default.
-    group: [basic]
-    # The states in which it is offered; * is every state. A request begins in its own state, else in \`undefined\`.
-    available_in_states: ['*']
-    # The state after a successful call; without \`state\` it stays.
-    # state: analysis
+function packageText(given: string | null): string {
+  const text = existsSync('package.json') ? readFileSync('package.json', 'utf8') : '{}';
+  let written: unknown;
+  try {
+    written = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`package.json is no JSON: ${(error as Error).message}. Correct it first.`, { cause: error });
+  }
+  const sluice = given === null ? null : given.endsWith('.tgz') ? `file:${given}` : given;
+  return `${JSON.stringify(starterPackage(written as object, sluice), null, 2)}\n`;
+}
 
-# Tools of your own: one file each in these folders (docs/writing-a-tool.md).
-# tool_folders: [./tools]
-
-# Tools of an MCP server: \`npx sluice mcp list -- COMMAND …\` shows what it offers, with a block to paste here.
-# mcp:
-#   servers:
-#     files: { command: npx, args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }
-
-# Nothing runs that is not named here.
-policy:
-  allowed_tools: [get_current_time]
-  # Calls that change something wait for an approval (docs/approvals.md).
-  # approval: { approvers: ['user:ann'] }
-  # Or say why no approval is needed: approval: { none: they change nothing but a test system }
-
-# The built-in rules need no key and understand little. For a real model, with its key in the environment:
-# model: { provider: anthropic, name: claude-sonnet-4-5 }
-model: { provider: rules }
-`;
+function writeNew(file: string, text: string): void {
+  try {
+    mkdirSync(dirname(resolve(file)), { recursive: true });
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    throw new Error(`${file} cannot be written: ${(error as Error).message}.`, { cause: error });
+  }
 }

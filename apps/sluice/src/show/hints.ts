@@ -35,23 +35,25 @@ function commandOutsideAClone(root: string, folder: string): string {
   const packages = dirname(root);
   if (basename(packages) !== 'node_modules') return 'sluice';
   const project = dirname(packages);
-  const spec = packageOfNpx(project);
-  if (spec !== null) return `npx ${spec}`;
+  const given = packagesGivenToNpx(project);
+  if (given.length > 0)
+    return given.length === 1 ? `npx ${given.join()}` : `npx ${given.map((one) => `--package ${one} `).join('')}sluice`;
   return relative(project, folder).split(sep)[0] === '..' ? 'sluice' : byNpx;
 }
 
-/** What npx was given to run, where npm installed Sluice for that alone: `./sluice-0.1.0.tgz`. */
-function packageOfNpx(project: string): string | null {
-  if (basename(dirname(project)) !== '_npx') return null;
+/** What npx was given to run, where npm installed Sluice for that alone, such as `./sluice-0.1.0.tgz`; else null. */
+export function packageGivenToNpx(project: string): string | null {
+  return packagesGivenToNpx(project).find((one) => /(?:^|[/\\@])sluice\b/.test(one)) ?? null;
+}
+
+function packagesGivenToNpx(project: string): readonly string[] {
+  if (basename(dirname(project)) !== '_npx') return [];
   try {
     const { _npx: npx } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
       readonly _npx?: { readonly packages?: readonly string[] };
     };
-    const given = npx?.packages ?? [];
-    const [only] = given;
-    if (only === undefined) return null;
-    return given.length === 1 ? only : `${given.map((one) => `--package ${one}`).join(' ')} sluice`;
+    return npx?.packages ?? [];
   } catch {
-    return null;
+    return [];
   }
 }

@@ -23,7 +23,7 @@ const fromSource = import.meta.url.endsWith('.ts');
 const libraries = join(import.meta.dirname, '../../..');
 const entry = join(import.meta.dirname, fromSource ? 'parse-child.ts' : 'parse-child.js');
 const sourceHooks = join(libraries, '../test/process/typescript.mjs');
-/** What a parser reads: its files, which hold the packages it uses. Where the sources are run, these and the packages. */
+/** What a parser reads: its files, which hold the packages it uses; the sources and the packages, where these run. */
 const ownCode = fromSource
   ? [libraries, sourceHooks, ...withoutLinks(packageFolder())]
   : readdirSync(import.meta.dirname).flatMap((name) =>
