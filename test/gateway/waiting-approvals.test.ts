@@ -237,7 +237,8 @@ describe('the list of calls that wait for an approval', () => {
     const id = listedOne?.['approval_id'] as string;
     const before = {
       ...{ approval: listedOne, decisions: ['approve', 'refuse'], question: 'Look and reset', arguments: {} },
-      tool: { key: 'reset-workflow', description: 'Reset to initial state' },
+      tool: { key: 'reset-workflow', description: 'Reset to initial state', input_schema: expect.any(Object) },
+      holds: 'once',
       asked_because: { rule: 'effect', message: expect.stringContaining('state_change') },
       ...{ approvers: ['user:ann', 'user:boss'], requester_may_not_approve: true },
       ...{ decision: null, decided_at: null, call: null, run_ended: null },
@@ -319,6 +320,44 @@ describe('the list of calls that wait for an approval', () => {
     expect(runs(await listed(boss, 2))).toEqual(['r1', 'r2']);
     expect((await outcomes(system))[decided]).toMatchObject({ notTaken: null, decidedBy: 'user:boss' });
     expect(await system.responseOf('r0')).toMatchObject({ answer: 'Done.' });
+  });
+
+  it('leaves a history of who decided what, for approvers of the tenant', async () => {
+    const boss = await as('boss');
+    interface History {
+      readonly decisions: readonly Readonly<Record<string, unknown>>[];
+      readonly next_cursor: string | null;
+    }
+    const history = async (who: Headers, query = ''): Promise<History> => {
+      const response = await fetch(`${gateway.url}/v1/approvals/decided${query}`, { headers: who });
+      expect(response.status).toBe(200);
+      return (await response.json()) as History;
+    };
+    const { decisions } = await eventually(
+      () => history(boss),
+      (found) => found.decisions.some((one) => one['request_id'] === 'r0' && one['tool'] !== null),
+    );
+    expect(decisions[0]).toMatchObject({
+      ...{
+        request_id: 'r0',
+        session_id: 's0',
+        tool: expect.stringContaining('reset-workflow'),
+        effect: 'state_change',
+      },
+      ...{ requested_by: 'user:ann', on_behalf_of: null, decision: 'approve', decided_by: 'user:boss', reason: '' },
+      ...{ arguments: '{}', arguments_hash: expect.any(String), config_version: expect.stringMatching(/^c-/) },
+      verified: true,
+      ...{ requested_at: expect.any(Number), decided_at: expect.any(Number) },
+    });
+    const times = decisions.map((one) => Number(one['decided_at']));
+    expect(times).toEqual([...times].sort((one, other) => other - one));
+    // Decisions that did not count are none, nor is one that another client wrote.
+    expect(new Set(decisions.map((one) => one['approval_id'])).size).toBe(decisions.length);
+    const first = await history(boss, '?limit=1');
+    const next = await history(boss, `?limit=1&cursor=${first.next_cursor ?? ''}`);
+    expect([...first.decisions, ...next.decisions]).toEqual(decisions.slice(0, 2));
+    for (const who of [await as('amy'), await as('boss', 'other')])
+      expect(await history(who)).toEqual({ decisions: [], next_cursor: null });
   });
 });
 

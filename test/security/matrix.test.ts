@@ -191,6 +191,8 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     });
 
     it('reads no approval while policy names it no approver', async () => {
+      const decided = await fetch(`${gateway.url}/v1/approvals/decided`, { headers: bearer(name) });
+      expect([decided.status, await decided.json()]).toEqual([200, { decisions: [], next_cursor: null }]);
       const statuses = ['approvals/a-none', 'approvals/a-3f9c'].map(
         async (path) => (await fetch(`${gateway.url}/v1/${path}`, { headers: bearer(name) })).status,
       );
@@ -268,6 +270,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'states',
       'approvals',
       'approvals/a-none',
+      'approvals/decided',
       'me',
       ...['', '/current', '/current/diff', '/current/matrix', '/current/findings'].map(
         (path) => `configurations${path}`,

@@ -17,8 +17,9 @@ const asked = (n: number): AskedApproval => ({
 const waiting = (n: number): WaitingApproval => ({ approval: asked(n), decisions: ['approve', 'refuse'] });
 const details = (n: number, more: Partial<Approval> = {}): Approval => ({
   ...{ approval: asked(n), decisions: ['approve', 'refuse'], question: `Question ${n} <img src=x onerror=alert(1)>` },
-  ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>' } },
+  ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>', input_schema: null } },
   ...{ arguments: { amount: 12, to: { name: 'Bob' } }, approvers: ['user:ann'], requester_may_not_approve: true },
+  holds: 'once',
   asked_because: { rule: 'effect', message: 'policy.approval asks for an approval of calls that change something.' },
   ...{ steps_before: [], decision: null, decided_at: null, call: null, run_ended: null, ...more },
 });

@@ -21,6 +21,7 @@ import { ExplainController } from './configurations/explain.controller.js';
 import { Versions } from './configurations/versions.js';
 import { WhatIfController } from './configurations/what-if.controller.js';
 import { WhatIfs } from './configurations/what-if.js';
+import { DecidedController } from './decided.controller.js';
 import { Decisions } from './decisions.js';
 import { ConsoleController } from './console/console.controller.js';
 import { builtConsole, ConsoleFiles } from './console/console-files.js';
@@ -71,6 +72,7 @@ export class GatewayModule {
         VerdictsController,
         UsageController,
         ListsController,
+        DecidedController,
         ApprovalsController,
         AuditController,
         ProofController,

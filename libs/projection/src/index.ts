@@ -6,6 +6,7 @@ export type { Costs } from './follow.js';
 export { Projection } from './projection.js';
 export type {
   ApprovalCursor,
+  DecidedApproval,
   AuditCursor,
   AuditFilter,
   LetterCursor,

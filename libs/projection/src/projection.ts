@@ -9,6 +9,7 @@ import {
   waitingApprovals,
 } from './approvals.js';
 import type { Counts } from './approvals.js';
+import { decidedApprovals } from './decisions.js';
 import { auditStatements, forgetAudit, oldAudit } from './audit-entries.js';
 import { changeOf } from './changes.js';
 import type { RunCost } from './changes.js';
@@ -19,6 +20,7 @@ import type { PostgresOptions } from './stores/postgres.js';
 import type { Statement, Store } from './stores/store.js';
 import type {
   ApprovalCursor,
+  DecidedApproval,
   AuditCursor,
   AuditFilter,
   LetterCursor,
@@ -204,6 +206,11 @@ export class Projection {
     limit: number,
   ): Promise<readonly ListedEntry[]> {
     return (await this.store.all(...auditPage(tenantId, filter, after, limit))) as unknown as readonly ListedEntry[];
+  }
+
+  /** A page of the outcomes of approvals of the tenant, the newest first; the ledger says which of them counted. */
+  decidedApprovals(viewer: Viewer, after: AuditCursor | null, limit: number): Promise<readonly DecidedApproval[]> {
+    return decidedApprovals(this.store, viewer, after, limit);
   }
 
   /** A page of the dead letters of all tenants, the newest first. */

@@ -125,6 +125,17 @@ export interface ListedEntry extends AuditCursor {
   readonly details: string;
 }
 
+/** What the audit has as the outcome of an approval. */
+export interface DecidedApproval extends AuditCursor {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly configVersion: string;
+  /** The details of its entry, a JSON object. */
+  readonly outcome: string;
+  /** Those of the entry of the request; null where that is gone. */
+  readonly requested: string | null;
+}
+
 export interface LetterListFilter {
   /** Milliseconds since the epoch: dead-lettered at or after, and before. */
   readonly since?: number;

@@ -377,6 +377,31 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
         'What the caller may decide; who asked for the call may be left with refusing it.',
       ),
     }),
+    DecidedApprovalList: object('A page of decisions, the newest first.', {
+      decisions: list(ref('DecidedApproval'), 'The decisions.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    DecidedApproval: object('A decision that counted, or an approval whose time ran out.', {
+      approval_id: text('Names the approval.'),
+      ...ids,
+      tool: textOrNull('The id of the tool; null, as what follows, where the request is no longer listed.'),
+      effect: textOrNull('What running the tool can change.'),
+      arguments: textOrNull('The arguments as JSON, without what their schema calls secret; cut where they are long.'),
+      arguments_hash: text('SHA-256 over the arguments: what was decided on.'),
+      requested_by: textOrNull('Who asked.'),
+      on_behalf_of: textOrNull('Whom the asker acts for.'),
+      requested_at: timeOrNull('When it was asked.'),
+      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decided_by: text('Who decided; the executor where time ran out.'),
+      reason: text('Why.'),
+      decided_at: time('When it was taken.'),
+      config_version: textOrNull('The configuration by whose policy it counted.'),
+      verified: {
+        type: 'boolean',
+        description:
+          'Whether the ledger has this decision; false for one of more than a week ago, which it has no more.',
+      },
+    }),
     AskedApproval: object(recordSchema('ApprovalRequested').doc ?? '', {
       ...propertiesOf(
         recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps'),
@@ -399,6 +424,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
         anyOf: [ref('ApprovalRule'), { type: 'null' }],
         description: 'What asks for the approval; null where the configuration of then is gone.',
       },
+      holds: { const: 'once', description: 'A decision is for this call and these arguments alone, once.' },
       approvers: list(text('A principal.'), 'Who may decide, as policy.approval says; `*` is everybody.'),
       requester_may_not_approve: { type: 'boolean', description: 'Whether who asked may refuse the call only.' },
       steps_before: list(ref('ApprovedStep'), 'What the run did before, the latest 50 steps.'),
@@ -416,6 +442,10 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ApprovedTool: object('The tool of a call that was asked about.', {
       key: text('As the configuration names it.'),
       description: textOrNull('What it does; null where the configuration of then is gone.'),
+      input_schema: {
+        type: ['object', 'null'],
+        description: 'The JSON Schema of its arguments; null where the configuration of then is gone.',
+      },
     }),
     ApprovalRule: object('What asks for an approval.', {
       rule: { enum: ['effect', 'plan'], description: 'The tool’s effect, or that plans are approved.' },

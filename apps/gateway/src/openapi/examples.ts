@@ -448,6 +448,35 @@ export const listApprovalsExample: Example = {
   },
 };
 
+export const listDecidedApprovalsExample: Example = {
+  query: { limit: 20 },
+  answers: {
+    200: {
+      decisions: [
+        {
+          approval_id: 'a-1',
+          request_id: 'ask-1',
+          session_id: 's-1',
+          tool: 'core__graph-update',
+          effect: 'state_change',
+          arguments: '{"add":[]}',
+          arguments_hash: '5e1f',
+          requested_by: 'user:ann',
+          on_behalf_of: null,
+          requested_at: at,
+          decision: 'approve',
+          decided_by: 'user:bob',
+          reason: 'Checked with the owner',
+          decided_at: at + 60_000,
+          config_version: 'c-4f2a9d1c7b3e8056',
+          verified: true,
+        },
+      ],
+      next_cursor: null,
+    },
+  },
+};
+
 export const readApprovalExample: Example = {
   places: { approval_id: 'a-1' },
   answers: {
@@ -455,9 +484,14 @@ export const readApprovalExample: Example = {
       approval: requestedApproval,
       decisions: ['approve', 'refuse'],
       question: 'Add Japan.',
-      tool: { key: 'graph-update', description: 'Add or modify entities in the knowledge graph' },
+      tool: {
+        key: 'graph-update',
+        description: 'Add or modify entities in the knowledge graph',
+        input_schema: { type: 'object' },
+      },
       arguments: { add: [] },
       asked_because: null,
+      holds: 'once',
       approvers: ['user:bob'],
       requester_may_not_approve: false,
       steps_before: [],

@@ -450,6 +450,23 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'listDecidedApprovals',
+      client: 'approvals.decided',
+      who: 'caller',
+      method: 'get',
+      path: '/v1/approvals/decided',
+      tag: 'Approvals',
+    },
+    summary: 'List what was decided',
+    description:
+      'Decisions that counted and approvals whose time ran out, of the caller’s tenant, the newest first; none for a caller that is neither an approver nor an operator.',
+    query: approvalParameters,
+    answers: json('DecidedApprovalList', 'A page of decisions.'),
+    example: examples.listDecidedApprovalsExample,
+    refusals: [400, 401, 403, 500, 503],
+  },
+  {
+    ...{
       id: 'readApproval',
       client: 'approvals.get',
       who: 'caller',

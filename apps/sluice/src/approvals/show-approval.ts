@@ -81,7 +81,8 @@ function approvalJson(
   const { steps: _, ...approval } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   const decision = outcome && { decision: outcome.decision, decided_by: outcome.decidedBy, reason: outcome.reason };
   return {
-    ...{ approval, question: view.question, tool: view.tool, arguments: view.arguments },
+    ...{ approval, question: view.question, arguments: view.arguments },
+    tool: { key: view.tool.key, description: view.tool.description, input_schema: view.tool.inputSchema },
     ...{ asked_because: view.rule, steps_before: view.stepsBefore },
     ...{ decision, decided_at: outcome?.at ?? null, call: call ?? null, run_ended: runEnded },
   };

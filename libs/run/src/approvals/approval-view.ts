@@ -1,5 +1,5 @@
 import { approvalRule, cut, isJsonText, parseExactJson, shownArguments } from '@sluice/core';
-import type { ApprovalRule, Configuration, ConfiguredTool, JsonValue } from '@sluice/core';
+import type { ApprovalRule, Configuration, ConfiguredTool, JsonObject, JsonValue } from '@sluice/core';
 import type { AgentStep, ApprovalRequested, ToolCall } from '@sluice/contracts';
 
 /** How much of a result is shown, in UTF-16 units. */
@@ -29,7 +29,12 @@ export type MayRead = (tool: ConfiguredTool | undefined) => Promise<boolean>;
 interface ApprovalView {
   /** The run’s question; null where the parked turn is no longer on the log. */
   readonly question: string | null;
-  readonly tool: { readonly key: string; readonly description: string | null };
+  readonly tool: {
+    readonly key: string;
+    readonly description: string | null;
+    /** The JSON Schema of the arguments. */
+    readonly inputSchema: JsonObject | null;
+  };
   /** What the call is given, laid out. */
   readonly arguments: JsonValue;
   /** What asks for the approval; null where that is not known any more. */
@@ -51,7 +56,11 @@ export async function approvalView(
   const tool = found[0]?.tool;
   return {
     question: turn?.request.question ?? null,
-    tool: { key: tool?.key ?? requested.tool, description: tool?.description ?? null },
+    tool: {
+      key: tool?.key ?? requested.tool,
+      description: tool?.description ?? null,
+      inputSchema: tool?.spec?.inputSchema ?? null,
+    },
     arguments: argumentsOf(requested),
     rule: found.find(({ rule }) => rule !== null)?.rule ?? null,
     stepsBefore: await shownSteps(before, judges, mayRead),

@@ -25,7 +25,7 @@ describe('what who decides sees of a call', () => {
     const view = await approvalView(requested, turn, [judge(['state_change'])], all);
     expect(view).toMatchObject({
       question: 'Log in',
-      tool: { key: 'login', description: 'Logs in.' },
+      tool: { key: 'login', description: 'Logs in.', inputSchema: expect.any(Object) },
       rule: { rule: 'effect', message: expect.stringContaining('state_change') },
     });
     expect(JSON.stringify(view.arguments)).toBe('{"token":"[redacted]","n":12345678901234567890}');

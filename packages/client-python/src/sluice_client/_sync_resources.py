@@ -125,6 +125,15 @@ class ApprovalsCalls:
 
         return Pages(read)
 
+    def decided(self, **query: Unpack[models.ListDecidedApprovalsQuery]) -> Pages[models.DecidedApproval]:
+        """Decisions that counted and approvals whose time ran out, of the caller’s tenant, the newest first; none for a caller that is neither an approver nor an operator."""
+
+        def read(cursor: Any) -> tuple[list[models.DecidedApproval], Cursor]:
+            page = self._transport.run(Call("/v1/approvals/decided", model(models.DecidedApprovalList), query={**query, "cursor": cursor}))
+            return page.decisions, page.next_cursor
+
+        return Pages(read)
+
     def get(self, approval_id: str) -> models.Approval:
         """What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call."""
         return self._transport.run(Call(f"/v1/approvals/{quote(approval_id, safe='')}", model(models.Approval)))

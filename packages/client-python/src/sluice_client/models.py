@@ -872,6 +872,34 @@ class WaitingApproval(Answer):
     decisions: list[Literal["approve", "refuse"] | str] = Field(description="What the caller may decide; who asked for the call may be left with refusing it.")
 
 
+class DecidedApprovalList(Answer):
+    """A page of decisions, the newest first."""
+
+    decisions: list[DecidedApproval] = Field(description="The decisions.")
+    next_cursor: str | None = Field(description="The parameter `cursor` of the next page; null on the last one.")
+
+
+class DecidedApproval(Answer):
+    """A decision that counted, or an approval whose time ran out."""
+
+    approval_id: str = Field(description="Names the approval.")
+    request_id: str = Field(description="Names the run.")
+    session_id: str = Field(description="The session of the run.")
+    tool: str | None = Field(description="The id of the tool; null, as what follows, where the request is no longer listed.")
+    effect: str | None = Field(description="What running the tool can change.")
+    arguments: str | None = Field(description="The arguments as JSON, without what their schema calls secret; cut where they are long.")
+    arguments_hash: str = Field(description="SHA-256 over the arguments: what was decided on.")
+    requested_by: str | None = Field(description="Who asked.")
+    on_behalf_of: str | None = Field(description="Whom the asker acts for.")
+    requested_at: int | None = Field(description="When it was asked. Milliseconds since the epoch.")
+    decision: str = Field(description="`approve`, `refuse`, or `expire` where time ran out.")
+    decided_by: str = Field(description="Who decided; the executor where time ran out.")
+    reason: str = Field(description="Why.")
+    decided_at: int = Field(description="When it was taken. Milliseconds since the epoch.")
+    config_version: str | None = Field(description="The configuration by whose policy it counted.")
+    verified: bool = Field(description="Whether the ledger has this decision; false for one of more than a week ago, which it has no more.")
+
+
 class AskedApproval(Answer):
     """A call that waits for an approval: what is requested, who requested it, and the position of its turn."""
 
@@ -910,6 +938,7 @@ class Approval(Answer):
     tool: ApprovedTool = Field(description="What is to be called.")
     arguments: Any = Field(description="The arguments as JSON, without what their schema calls secret.")
     asked_because: ApprovalRule | None = Field(description="What asks for the approval; null where the configuration of then is gone.")
+    holds: Literal["once"] = Field(description="A decision is for this call and these arguments alone, once.")
     approvers: list[str] = Field(description="Who may decide, as policy.approval says; `*` is everybody.")
     requester_may_not_approve: bool = Field(description="Whether who asked may refuse the call only.")
     steps_before: list[ApprovedStep] = Field(description="What the run did before, the latest 50 steps.")
@@ -924,6 +953,7 @@ class ApprovedTool(Answer):
 
     key: str = Field(description="As the configuration names it.")
     description: str | None = Field(description="What it does; null where the configuration of then is gone.")
+    input_schema: dict[str, Any] | None = Field(description="The JSON Schema of its arguments; null where the configuration of then is gone.")
 
 
 class ApprovalRule(Answer):
@@ -1539,6 +1569,16 @@ class RecommendGroupsQuery(TypedDict, total=False):
 
 class ListApprovalsQuery(TypedDict, total=False):
     """The query of: List the calls that wait for the caller’s decision."""
+
+    limit: int
+    """Approvals a page, 1 to 200; 50 unless given."""
+
+    cursor: str
+    """`next_cursor` of the page before."""
+
+
+class ListDecidedApprovalsQuery(TypedDict, total=False):
+    """The query of: List what was decided."""
 
     limit: int
     """Approvals a page, 1 to 200; 50 unless given."""

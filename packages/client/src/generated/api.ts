@@ -1227,6 +1227,50 @@ export interface WaitingApproval {
   readonly decisions: readonly ("approve" | "refuse")[];
 }
 
+/** A page of decisions, the newest first. */
+export interface DecidedApprovalList {
+  /** The decisions. */
+  readonly decisions: readonly DecidedApproval[];
+  /** The parameter `cursor` of the next page; null on the last one. */
+  readonly next_cursor: string | null;
+}
+
+/** A decision that counted, or an approval whose time ran out. */
+export interface DecidedApproval {
+  /** Names the approval. */
+  readonly approval_id: string;
+  /** Names the run. */
+  readonly request_id: string;
+  /** The session of the run. */
+  readonly session_id: string;
+  /** The id of the tool; null, as what follows, where the request is no longer listed. */
+  readonly tool: string | null;
+  /** What running the tool can change. */
+  readonly effect: string | null;
+  /** The arguments as JSON, without what their schema calls secret; cut where they are long. */
+  readonly arguments: string | null;
+  /** SHA-256 over the arguments: what was decided on. */
+  readonly arguments_hash: string;
+  /** Who asked. */
+  readonly requested_by: string | null;
+  /** Whom the asker acts for. */
+  readonly on_behalf_of: string | null;
+  /** When it was asked. Milliseconds since the epoch. */
+  readonly requested_at: number | null;
+  /** `approve`, `refuse`, or `expire` where time ran out. */
+  readonly decision: string;
+  /** Who decided; the executor where time ran out. */
+  readonly decided_by: string;
+  /** Why. */
+  readonly reason: string;
+  /** When it was taken. Milliseconds since the epoch. */
+  readonly decided_at: number;
+  /** The configuration by whose policy it counted. */
+  readonly config_version: string | null;
+  /** Whether the ledger has this decision; false for one of more than a week ago, which it has no more. */
+  readonly verified: boolean;
+}
+
 /** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */
 export interface AskedApproval {
   /** Names the approval; derived from the request, the iteration, the place in the turn, the tool and the arguments. */
@@ -1293,6 +1337,8 @@ export interface Approval {
   readonly arguments: unknown;
   /** What asks for the approval; null where the configuration of then is gone. */
   readonly asked_because: ApprovalRule | null;
+  /** A decision is for this call and these arguments alone, once. */
+  readonly holds: "once";
   /** Who may decide, as policy.approval says; `*` is everybody. */
   readonly approvers: readonly string[];
   /** Whether who asked may refuse the call only. */
@@ -1315,6 +1361,8 @@ export interface ApprovedTool {
   readonly key: string;
   /** What it does; null where the configuration of then is gone. */
   readonly description: string | null;
+  /** The JSON Schema of its arguments; null where the configuration of then is gone. */
+  readonly input_schema: Readonly<Record<string, unknown>> | null;
 }
 
 /** What asks for an approval. */
@@ -2081,6 +2129,14 @@ export interface RecommendGroupsQuery {
 
 /** The query of: List the calls that wait for the caller’s decision. */
 export interface ListApprovalsQuery {
+  /** Approvals a page, 1 to 200; 50 unless given. */
+  readonly limit?: number;
+  /** `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** The query of: List what was decided. */
+export interface ListDecidedApprovalsQuery {
   /** Approvals a page, 1 to 200; 50 unless given. */
   readonly limit?: number;
   /** `next_cursor` of the page before. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, DeadLetter, DeadLetterList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -115,6 +115,14 @@ export class ApprovalsCalls {
   list(query: Omit<ListApprovalsQuery, 'cursor'> = {}, options: CallOptions = {}): Pages<WaitingApproval> {
     return new Pages(async (cursor) => {
       const { approvals: items, next_cursor: next } = await this.transport.json<ApprovalList>({ path: '/v1/approvals', query: { ...query, cursor }, isRepeatable: true, ...options });
+      return { items, next };
+    });
+  }
+
+  /** Decisions that counted and approvals whose time ran out, of the caller’s tenant, the newest first; none for a caller that is neither an approver nor an operator. */
+  decided(query: Omit<ListDecidedApprovalsQuery, 'cursor'> = {}, options: CallOptions = {}): Pages<DecidedApproval> {
+    return new Pages(async (cursor) => {
+      const { decisions: items, next_cursor: next } = await this.transport.json<DecidedApprovalList>({ path: '/v1/approvals/decided', query: { ...query, cursor }, isRepeatable: true, ...options });
       return { items, next };
     });
   }
