@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import '../src/pages/policy/policy.js';
+import { setCandidate } from '../src/pages/policy/what-if/candidate.js';
 import '../src/pages/policy/what-if/what-if.js';
 import { events, operator, problem, show } from './page.js';
 
@@ -51,6 +52,30 @@ describe('The what-if', () => {
     expect(screen.getByRole('button', { name: /basic/ }).getAttribute('aria-pressed')).toBe('false');
     expect(screen.getAllByText(hostile).length).toBeGreaterThan(0);
     expect(bodies[0]).toEqual({ text: 'tool: {}\n', since: '7d', limit: 1_000 });
+  });
+
+  it('puts the candidate in force once its changes were looked at', async () => {
+    setCandidate({ base: 'tool: {}\n', text: 'tool: {}\nrules: []\n' });
+    const bodies: unknown[] = [];
+    show(
+      '/policy?tab=what-if',
+      {
+        ...answers,
+        'POST /v1/configurations': ({ body }) => {
+          bodies.push(body);
+          const applied = { config_version: 'c-2', replaced: 'c-1', status: 'applied', source: 'kept.yaml' };
+          return { ...applied, signed: true, note: null };
+        },
+      },
+      operator,
+    );
+    await userEvent.click(await screen.findByRole('button', { name: 'Apply it now …' }));
+    const changes = await screen.findByRole('region', { name: 'What changes' });
+    expect(changes.textContent).toContain('added: rules: []');
+    expect(bodies).toEqual([]);
+    await userEvent.click(screen.getByRole('button', { name: 'Put it in force' }));
+    expect(await screen.findByText('c-2 is in force. Its text is kept in kept.yaml.')).toBeTruthy();
+    expect(bodies).toEqual([{ text: 'tool: {}\nrules: []\n', replaces: 'c-1' }]);
   });
 
   it('is about one run where the address names one, and says in the gateway’s words why it was refused', async () => {

@@ -7,6 +7,7 @@ import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
 import { Tag } from '../../ui/tag.js';
+import css from './rules.module.css';
 
 /** What is legal in the configuration in force and worth knowing. */
 export function Findings() {
@@ -23,8 +24,10 @@ export function Findings() {
     );
   const source = view.data?.source ?? 'the configuration';
   return (
-    <Card title={found.length === 1 ? 'One finding' : `${count(found.length)} findings`} actions={<Tag>{source}</Tag>}>
-      <p>They are legal, and each is something that an author will want to know.</p>
+    <Card title={found.length === 1 ? 'One finding' : `${count(found.length)} findings`}>
+      <p className={css['source']}>
+        In <code>{source}</code>. They are legal, and each is something that an author will want to know.
+      </p>
       <Table
         label="Findings"
         columns={columns}

@@ -108,7 +108,7 @@ function columnsFor(compare: (version: string) => void): readonly Column<ListedC
       isMinor: true,
       cell: ({ config_version: name, refused }) =>
         refused === null && (
-          <Button tone="quiet" isSmall aria-label={`What changed with ${name}`} onPress={() => compare(name)}>
+          <Button tone="quiet" isSmall aria-label={`Changes of ${name}`} onPress={() => compare(name)}>
             Changes
           </Button>
         ),

@@ -60,7 +60,7 @@ function Report({ report: { state, error, since } }: { readonly report: ServerRe
     <Row>
       <StateTag state={state} />
       <span>
-        since <Moment at={since} />
+        since <Moment at={since} isExact />
       </span>
       {error !== null && <span>{error}</span>}
     </Row>
