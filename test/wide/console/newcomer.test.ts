@@ -8,6 +8,7 @@ import { endAll, served } from './served.js';
 import type { Served } from './served.js';
 
 const home = mkdtempSync(join(tmpdir(), 'sluice-newcomer-'));
+const sample = /Which countries border Switzerland/;
 let browser: Browser;
 let system: Served;
 
@@ -31,40 +32,58 @@ it('leads a newcomer from the printed link to an approved call and a changed rul
   expect(page.url()).not.toContain('sign-in');
 
   // Asks the sample question, and watches.
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
-  await page.waitForURL('**/runs/*');
-  const asked = page.url();
+  const askSample = async (): Promise<string> => {
+    await menu.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('button', { name: sample }).click();
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.waitForURL('**/runs/*');
+    return page.url();
+  };
+  const first = await askSample();
   await page.getByText('Austria, France, Germany, Italy and Liechtenstein', { exact: false }).first().waitFor();
 
   // Sees why a tool was hidden.
-  const verdicts = page.getByRole('region', { name: /verdict/i });
-  await verdicts.getByText('graph-update').first().waitFor();
-  await verdicts.getByText(/state/).first().waitFor();
+  await page.getByRole('tab', { name: 'Tools at each iteration' }).click();
+  const verdicts = page.getByRole('region', { name: 'Tools at each iteration' });
+  await verdicts
+    .getByRole('row', { name: /graph-update/ })
+    .getByRole('button')
+    .first()
+    .click();
+  await page.getByText('It is available in the state', { exact: false }).first().waitFor();
 
-  // Edits a rule: what changes something asks first. Sees which decisions differ, and puts it in force.
+  // Edits a rule, so that a tool that changes something asks first. Sees which decisions differ; puts it in force.
   await menu.getByRole('link', { name: 'Policy', exact: true }).click();
   await page.getByRole('tab', { name: 'What-if' }).click();
   const editor = page.getByRole('textbox', { name: 'Configuration' });
-  await editor.waitFor();
-  await editor.press('Control+Home');
-  const text = await inForce();
-  await editor.press('Control+a');
-  await page.keyboard.insertText(text.replace(/approval: \{ none: [^}]*\}/, "approval: { approvers: ['*'] }"));
-  await page.getByRole('button', { name: 'Compare' }).click();
-  await page.getByText('reset-workflow').first().waitFor();
-  await page.getByRole('link', { name: new URL(asked).pathname.split('/')[2] ?? '' }).first().waitFor();
-  await page.getByRole('button', { name: 'Put in force' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click();
-  await page.getByText('It is in force.').waitFor();
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(
+    (await inForce()).replace(/approval: \{ none: [^}]*\}/, "approval: { approvers: ['*'] }"),
+  );
+  await page.getByRole('button', { name: 'See what would be otherwise' }).click();
+  const differing = page.getByRole('region', { name: 'Decisions that would be otherwise' });
+  await differing
+    .getByRole('row', { name: /reset-workflow/ })
+    .getByRole('link')
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: /^Apply it now/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Put it in force' }).click();
+  await page.getByText(/is in force\. Its text is kept in/).waitFor();
 
   // Asks again, and approves the call that now waits.
-  await menu.getByRole('link', { name: 'Home', exact: true }).click();
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
-  await page.waitForURL('**/runs/*');
-  const second = page.url();
+  const second = await askSample();
+  expect(second).not.toBe(first);
   await menu.getByRole('link', { name: /^Approvals/ }).click();
-  await page.getByRole('button', { name: /^Approve/ }).first().click();
-  await page.getByRole('dialog').getByRole('button', { name: /^Approve/ }).click();
+  await page
+    .getByRole('button', { name: /^Approve/ })
+    .first()
+    .click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Approve/ })
+    .click();
   await page.goto(second);
   await page.getByText('Done: reset the workflow.', { exact: false }).first().waitFor();
 

@@ -20,6 +20,9 @@ export function useSignedIn(): SignedIn {
   return found;
 }
 
+/** How often what the person may do is read again. */
+const refreshMs = 30_000;
+
 /** Shows the pages to a person who is signed in, and to all others how to sign in. */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const state = useSyncExternalStore(
@@ -27,6 +30,11 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     () => session.state,
   );
   useEffect(() => void session.start(), []);
+  useEffect(() => {
+    // Where the gateway is away, the next time will do.
+    const timer = setInterval(() => void session.refresh().catch(() => undefined), refreshMs);
+    return () => clearInterval(timer);
+  }, []);
   useEffect(() => {
     if (state.kind === 'signed-out') queries.clear();
   }, [state.kind]);

@@ -91,6 +91,14 @@ export class Session {
     await this.enter({ token, expiresAt: null }, null);
   }
 
+  /** Reads again what the person may do: a configuration in force may have changed it. */
+  async refresh(): Promise<void> {
+    if (this.current.kind !== 'signed-in') return;
+    const me = await clientWith(await this.token()).callers.me();
+    if (this.current.kind === 'signed-in' && JSON.stringify(me) !== JSON.stringify(this.current.me))
+      this.set({ ...this.current, me });
+  }
+
   /** Leaves the page for the issuer. */
   async signInAtIssuer(): Promise<void> {
     const oidc = this.information?.oidc;

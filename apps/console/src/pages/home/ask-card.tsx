@@ -15,7 +15,7 @@ import css from './home.module.css';
 
 /** What the tools of the sample can answer (examples/countries). */
 const samples = [
-  'Which countries border Switzerland, and how do they compare?',
+  'Which countries border Switzerland, and how do they compare? Then reset the workflow.',
   'What is the capital of Japan?',
 ] as const;
 const sampleTools = ['knowledge-query', 'complex-analysis'];

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sluice } from '../../../data/client.js';
 import { queries } from '../../../data/queries.js';
+import { session } from '../../../session/session.js';
 import { Button } from '../../../ui/button.js';
 import { Dialog } from '../../../ui/dialog.js';
 import { Diff } from '../../../ui/diff.js';
@@ -23,7 +24,7 @@ export function ApplyCandidate({ inForce, version, text, isDisabled }: Props) {
     mutationFn: () => sluice.configurations.apply({ text, replaces: version }),
     onSuccess: async () => {
       setIsOpen(false);
-      await queries.invalidateQueries();
+      await Promise.all([queries.invalidateQueries(), session.refresh()]);
       setCandidate(null);
     },
   });
