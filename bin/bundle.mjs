@@ -4,11 +4,11 @@
  * checks the types.
  */
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
-import { isExternal } from './externals.mjs';
+import { isExternal, packagesIn } from './externals.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -78,16 +78,6 @@ function loadedBy(programs, output) {
   return [...found];
 }
 
-/** The packages whose code is in these files, as folders under the project. */
-function packagesIn(files) {
-  const folders = files
-    .flatMap(({ moduleIds = [] }) => moduleIds)
-    .map((id) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replaceAll('\0', ''))?.[0]);
-  return [...new Set(folders.filter((folder) => folder?.startsWith(root)))]
-    .map((folder) => relative(root, folder).replaceAll('\\', '/'))
-    .sort();
-}
-
 const output = await bundle(process.argv.includes('bench') ? { ...services, ...bench } : services);
 const written = new Set(output.map(({ fileName }) => fileName));
 const packed = loadedBy(['main', 'worker'], output);
@@ -102,7 +92,7 @@ const pages = await buildPages({ configFile: join(root, 'apps/console/vite.confi
 // For the package: its files, and whose code is in them.
 const contents = {
   files: packed.map(({ fileName }) => fileName).sort(),
-  packages: packagesIn([...packed, ...pages.output]),
+  packages: packagesIn(root, [...packed, ...pages.output]),
 };
 writeFileSync(join(folder, '.contents.json'), `${JSON.stringify(contents, null, 2)}\n`);
 

@@ -1,5 +1,6 @@
 /** What the files of dist/ import and do not hold, for the build (bundle.mjs) and the package (pack.mjs). */
 import { builtinModules } from 'node:module';
+import { relative } from 'node:path';
 
 /** Native packages, and those that other programs import as well: they are installed beside Sluice. */
 export const installed = [
@@ -31,3 +32,13 @@ export const isUnused = (id) => unused.includes(packageOf(id));
 
 export const isExternal = (id) =>
   isBuiltIn(id) || isUnused(id) || installed.includes(packageOf(id)) || optional.includes(packageOf(id));
+
+/** The packages whose code is in these files, as folders under the root. */
+export function packagesIn(root, files) {
+  const folders = files
+    .flatMap(({ moduleIds = [] }) => moduleIds)
+    .map((id) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id.replaceAll('\0', ''))?.[0]);
+  return [...new Set(folders.filter((folder) => folder?.startsWith(root)))]
+    .map((folder) => relative(root, folder).replaceAll('\\', '/'))
+    .sort();
+}

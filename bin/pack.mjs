@@ -9,7 +9,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
-import { installed, isBuiltIn, isUnused, optional, packageOf } from './externals.mjs';
+import { billOfMaterials, describePackages, licenceReport, thirdPartyText } from './licences.mjs';
+import { installed, isBuiltIn, isUnused, optional, packageOf, packagesIn } from './externals.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
@@ -61,9 +62,9 @@ export function dependenciesOf(imported) {
   };
 }
 
-/** Writes the folder of the package `sluice`. */
+/** Writes the folder of the package `sluice`; resolves with the packages that it holds and those that it installs. */
 async function writeSluice(folder) {
-  const { files } = json(inRoot('dist/.contents.json'));
+  const { files, packages: bundled } = json(inRoot('dist/.contents.json'));
   const copy = (from, to = from) => cpSync(inRoot(from), join(folder, to), { recursive: true });
   for (const file of files) copy(`dist/${file}`);
   copy('dist/console');
@@ -76,17 +77,33 @@ async function writeSluice(folder) {
 
   const { buildCountries } = await import(pathToFileURL(inRoot('examples/countries/build.mjs')).href);
   await buildCountries(join(folder, 'examples/countries/countries.nt'));
-  await bundleExample('examples/analysis-server/server.mjs', folder);
+  const ofExample = await bundleExample('examples/analysis-server/server.mjs', folder);
 
-  const all = readdirSync(folder, { recursive: true });
-  writePackage(folder, { ...json(inRoot('packages/sluice/package.json')), ...dependenciesOf(importedBy(folder, all)) });
+  const depends = dependenciesOf(importedBy(folder, readdirSync(folder, { recursive: true })));
+  writePackage(folder, { ...json(inRoot('packages/sluice/package.json')), ...depends });
+  const beside = Object.keys(depends.dependencies).flatMap((name) => withPlatforms(name));
+  const packages = [
+    ...describePackages(root, [...new Set([...bundled, ...ofExample])], true),
+    ...describePackages(root, beside, false),
+  ];
+  writeFileSync(join(folder, 'THIRD-PARTY.txt'), thirdPartyText(packages));
+  return packages;
 }
 
-/** An example with the packages that it imports, as one file. */
+/** The folder of a package, and of what it installs for this platform. */
+function withPlatforms(name) {
+  const { dependencies = {}, optionalDependencies = {} } = json(inRoot('node_modules', name, 'package.json'));
+  return [name, ...Object.keys({ ...dependencies, ...optionalDependencies })]
+    .map((one) => `node_modules/${one}`)
+    .filter((folder) => existsSync(inRoot(folder)));
+}
+
+/** An example with the packages that it imports, as one file; resolves with the folders of these. */
 async function bundleExample(file, folder) {
   const build = await rolldown({ cwd: root, input: inRoot(file), platform: 'node' });
-  await build.write({ file: join(folder, file), format: 'esm', codeSplitting: false });
+  const { output } = await build.write({ file: join(folder, file), format: 'esm', codeSplitting: false });
   await build.close();
+  return packagesIn(root, output);
 }
 
 function writeTool(folder) {
@@ -119,8 +136,13 @@ export async function pack(to) {
   try {
     const [sluice, tool] = ['sluice', 'tool'].map((name) => join(work, name));
     for (const folder of [sluice, tool]) mkdirSync(folder);
-    await writeSluice(sluice);
+    const packages = await writeSluice(sluice);
     writeTool(tool);
+    writeFileSync(
+      join(to, `sluice-${version}.cdx.json`),
+      `${JSON.stringify(billOfMaterials(packages, version), null, 2)}\n`,
+    );
+    writeFileSync(join(to, 'licences.md'), licenceReport(packages, version));
     return [sluice, inRoot('packages/client'), tool].map((folder) => npmPack(folder, to));
   } finally {
     rmSync(work, { recursive: true, force: true });

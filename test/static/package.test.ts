@@ -15,6 +15,10 @@ const { dependenciesOf, importedBy } = (await import(join(root, 'bin/pack.mjs'))
   importedBy(folder: string, files: readonly string[]): readonly string[];
   dependenciesOf(imported: readonly string[]): Dependencies;
 };
+const { billOfMaterials, licenceReport } = (await import(join(root, 'bin/licences.mjs'))) as {
+  licenceReport(packages: readonly object[], version: string): string;
+  billOfMaterials(packages: readonly object[], version: string): { readonly components: readonly object[] };
+};
 
 describe('the package `sluice`', () => {
   it('depends on all that its files import, in the versions that are tested', () => {
@@ -40,5 +44,31 @@ describe('the package `sluice`', () => {
     const old = text.replaceAll('process.versions.node', "'22.14.0'");
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', old], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^sluice: Sluice needs Node 22\.15 or later, and/)]);
+  });
+});
+
+describe('licences', () => {
+  const packages = [
+    { name: '@a/b', version: '1.0.0', licence: null, text: 'MIT License\n\nCopyright', isBundled: true },
+    { name: 'c', version: '2.0.0', licence: '(MIT OR GPL-3.0-or-later)', text: null, isBundled: true },
+    { name: 'd', version: '3.0.0', licence: 'AGPL-3.0', text: 'AGPL', isBundled: false, integrity: 'sha512-AAE=' },
+  ];
+
+  it('are reported: those to be looked at by their names, with the data of the sample', () => {
+    const report = licenceReport(packages, '0.1.0');
+    const [, unclear = '', noText = ''] = report.split('\n## ');
+    expect(unclear).toContain('- @a/b 1.0.0: none named, its text begins “MIT License”\n- d 3.0.0: AGPL-3.0\n');
+    expect(unclear).toContain('- mledoze/countries, data: ODbL-1.0');
+    expect(noText).toContain('- c 2.0.0: (MIT OR GPL-3.0-or-later)');
+  });
+
+  it('stand in the bill of materials, by purl and hash', () => {
+    const { components } = billOfMaterials(packages, '0.1.0');
+    expect(components).toEqual([
+      expect.objectContaining({ group: '@a', name: 'b', purl: 'pkg:npm/%40a/b@1.0.0' }),
+      expect.objectContaining({ name: 'c', licenses: [{ expression: '(MIT OR GPL-3.0-or-later)' }] }),
+      expect.objectContaining({ name: 'd', hashes: [{ alg: 'SHA-512', content: '0001' }] }),
+      expect.objectContaining({ type: 'data', name: 'mledoze/countries' }),
+    ]);
   });
 });
