@@ -2,8 +2,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { ListedRun } from '@sluice/client';
-import { withNewest } from '../src/pages/runs/newest.js';
-import { problem, show } from './page.js';
+import { laterWith, withLater } from '../src/pages/runs/newest.js';
+import { events, problem, show } from './page.js';
 
 const run = (n: number, more: Partial<ListedRun> = {}): ListedRun => ({
   ...{ request_id: `run-${n}`, session_id: `session-${n}`, user: 'user:ann', on_behalf_of: null },
@@ -82,19 +82,45 @@ describe('The list of runs', () => {
 
 describe('New runs', () => {
   const read = { pages: [{ items: [run(2), run(1)], next: 'x' }], pageParams: [null] };
-  const ids = (pages: typeof read | null) => pages?.pages.map(({ items }) => items.map(({ request_id: id }) => id));
+  const later = (...runs: readonly ListedRun[]) => ({ runs, left: new Set<string>() });
+  const ids = (pages: ReturnType<typeof withLater>) =>
+    pages?.pages.map(({ items }) => items.map(({ request_id: id }) => id));
 
   it('come first where they are wanted, and what is known of the others is renewed', () => {
-    const later = run(2, { outcome: 'cancelled' });
-    const next = withNewest(read, [run(3), later, run(1)], true);
-    expect(ids(next as typeof read)).toEqual([['run-3', 'run-2', 'run-1']]);
+    const changed = run(2, { outcome: 'cancelled' });
+    const next = withLater(read, later(run(3), changed, run(1)), true);
+    expect(ids(next)).toEqual([['run-3', 'run-2', 'run-1']]);
     expect(next?.pages[0]?.items[1]?.outcome).toBe('cancelled');
-    expect(ids(withNewest(read, [run(3), later, run(1)], false) as typeof read)).toEqual([['run-2', 'run-1']]);
+    expect(ids(withLater(read, later(run(3), changed, run(1)), false))).toEqual([['run-2', 'run-1']]);
   });
 
-  it('change nothing where nothing is new', () => expect(withNewest(read, [run(2), run(1)], true)).toBe(read));
+  it('change nothing where nothing is new', () => {
+    expect(withLater(read, later(run(2), run(1)), true)).toBe(read);
+    expect(withLater(read, later(), true)).toBe(read);
+  });
 
   it('have the list read anew where some may lie between', () => {
-    expect(withNewest(read, [run(9), run(8)], true)).toBeNull();
+    expect(withLater(read, later(run(9), run(8)), true)).toBeNull();
+  });
+
+  it('leave where the filter no longer has them, and come again where it has', () => {
+    const newer = run(2, { started_at: 2_000_000 });
+    const gone = laterWith(later(newer, run(1)), [{ type: 'left', request_id: 'run-2' }]);
+    expect(ids(withLater(read, gone, true))).toEqual([['run-1']]);
+    expect(laterWith(gone, [{ type: 'run', run: newer }])).toEqual(later(newer, run(1)));
+  });
+
+  it('are shown as they come', async () => {
+    show('/runs', {
+      'GET /v1/runs': () => list([run(1)]),
+      'STREAM /v1/runs': () =>
+        events({
+          type: 'data',
+          path: [],
+          data: [run(1), run(2, { started_at: 2_000_000 })].map((each) => ({ type: 'run', run: each })),
+        }),
+    });
+    expect(await screen.findByRole('link', { name: 'Question 2?' })).toBeTruthy();
+    expect(screen.getAllByRole('link', { name: 'Question 1?' })).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 export { Sluice } from './client.js';
 export type { CallOptions, ClientOptions } from './transport.js';
-export type { CreateOptions, FinishedRun, Run, RunRef, WaitOptions } from './runs.js';
+export type { CreateOptions, FinishedRun, Run, RunChange, RunRef, WaitOptions } from './runs.js';
 export type { AgentCall, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
 export type { WhatIfEvent } from './resources.js';
 export type { VerificationEvent } from './resources.js';

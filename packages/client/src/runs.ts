@@ -1,6 +1,14 @@
 import { ConflictError, ConnectionError, errorOf, ProblemError, WaitTimeoutError } from './errors.js';
 import type { RunEvent } from './events.js';
-import type { AgentRequest, EndedRun, ListedRun, ListRunsQuery, RunList, RunningRun } from './generated/api.js';
+import type {
+  AgentRequest,
+  EndedRun,
+  ListedRun,
+  ListRunsQuery,
+  ReadRecordsQuery,
+  RunList,
+  RunningRun,
+} from './generated/api.js';
 import { RunsCalls } from './generated/calls.js';
 import { Pages } from './pages.js';
 import { RunReader } from './run-reader.js';
@@ -22,6 +30,15 @@ export type RunRef =
   | { readonly location: string }
   | { readonly href: string | null }
   | { readonly request_id: string; readonly session_id?: string; readonly since: number; readonly token?: string };
+
+/** A run of the list as it is now, or one that is no longer in the filter. */
+export type RunChange =
+  { readonly type: 'run'; readonly run: ListedRun } | { readonly type: 'left'; readonly request_id: string };
+
+interface ChangeChunk {
+  readonly type: string;
+  readonly data: readonly RunChange[];
+}
 
 export interface CreateOptions extends CallOptions {
   /**
@@ -87,6 +104,48 @@ export class Runs extends RunsCalls {
       const { runs, next_cursor: next } = await this.transport.json<RunList>(sent);
       return { items: runs, next };
     });
+  }
+
+  /** The records of the run and of its agents’ runs as the log has them, a line of JSON each. For operators. */
+  records(requestId: string, query: ReadRecordsQuery = {}, options: CallOptions = {}): Promise<string> {
+    const path = `/v1/runs/${encodeURIComponent(requestId)}/records`;
+    const headers = { accept: 'application/x-ndjson' };
+    return this.transport.text({ path, query: { ...query }, headers, isRepeatable: true, ...options });
+  }
+
+  /**
+   * The list as it changes: first the newest `limit` runs, the oldest of them first, then each run that begins, goes on
+   * or ends, until the signal. A connection that is cut is opened again, and begins with the newest runs again.
+   */
+  async *changes(
+    query: Omit<ListRunsQuery, 'cursor'> = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<RunChange, void, undefined> {
+    const leaving = new AbortController();
+    const signal = options.signal === undefined ? leaving.signal : AbortSignal.any([options.signal, leaving.signal]);
+    const sent = { path: '/v1/runs', query: { ...query }, headers: events, isRepeatable: true, signal };
+    try {
+      for (let attempt = 1; ; attempt++) {
+        let problem: unknown = new Error('The stream ended.');
+        try {
+          const { body } = await this.transport.open(sent);
+          if (body === null) throw new Error('The answer has no body.');
+          for await (const { type, data } of dataOf<ChangeChunk>(body, this.transport.idleMs)) {
+            if (type !== 'data') continue;
+            // A cut is tried again so often until something comes.
+            attempt = 0;
+            yield* data;
+          }
+        } catch (error) {
+          problem = error;
+        }
+        const cut =
+          problem instanceof ProblemError ? problem : new ConnectionError(messageOf(problem), null, { cause: problem });
+        await this.transport.pause(Math.max(1, attempt), cut, sent);
+      }
+    } finally {
+      leaving.abort();
+    }
   }
 
   /**

@@ -28,7 +28,7 @@ export function Actions({ run, listed, first, place }: Props) {
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<'cancel' | 'again' | null>(null);
   const [said, setSaid] = useState<string | null>(null);
-  const download = useMutation({ mutationFn: () => downloadRecords(run, place) });
+  const download = useMutation({ mutationFn: () => downloadRecords(run, place, me.is_operator) });
   const { request_id: requestId } = run;
   const question = listed?.question ?? null;
   const asked: RequestFields | null =

@@ -15,7 +15,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
     width: 'minmax(200px, 6fr)',
     cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} tenant={tenant} />,
   },
-  { id: 'outcome', name: 'Status', width: 'minmax(84px, 140px)', cell: (run) => <Outcome run={run} /> },
+  { id: 'outcome', name: 'Status', width: 'minmax(84px, 112px)', cell: (run) => <Outcome run={run} /> },
   {
     id: 'user',
     name: 'User',

@@ -1,14 +1,14 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { InfiniteData } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import type { ListedRun, ListRunsQuery, Page } from '@sluice/client';
 import { sluice } from '../../data/client.js';
 import { queries } from '../../data/queries.js';
-import { newTo, runsOf, withNewest } from './newest.js';
+import { newTo, runsOf, withLater } from './newest.js';
 import type { RunFilters } from './search.js';
+import { useChanges } from './use-changes.js';
 
 const pageSize = 100;
-const refreshMs = 2_000;
 
 type Cursor = string | number | null;
 
@@ -25,9 +25,9 @@ interface Runs {
 }
 
 /**
- * The runs that match, the newest first, page by page as they are scrolled to. The newest are read again every two
- * seconds: what is known of a run changes in its row, and new runs are shown where `takeNew` says so, so that no row
- * moves under the pointer.
+ * The runs that match, the newest first, page by page as they are scrolled to. What changes is
+ * followed: a run changes in its row, and new runs are shown where `takeNew` says so, so that no row moves under the
+ * pointer.
  */
 export function useRuns(filters: RunFilters, takeNew: boolean): Runs {
   const query = queryOf(filters);
@@ -40,31 +40,25 @@ export function useRuns(filters: RunFilters, takeNew: boolean): Runs {
     },
     initialPageParam: null as Cursor,
     getNextPageParam: ({ next }) => next,
-    // The newest are read below; the pages behind them stay as they were read.
+    // What changes is followed below.
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
-  const newest = useQuery({
-    queryKey: ['runs', 'newest', query],
-    queryFn: ({ signal }) => sluice.runs.list(query, { signal }).first(),
-    refetchInterval: refreshMs,
-    enabled: list.isSuccess,
-  }).data?.items;
+  const later = useChanges(query, list.isSuccess);
 
   const add = (taking: boolean): void => {
-    if (newest === undefined) return;
     const read = queries.getQueryData<InfiniteData<Page<ListedRun>, Cursor>>(key);
     if (read === undefined) return;
-    const next = withNewest(read, newest, taking);
+    const next = withLater(read, later, taking);
     if (next === null) void queries.resetQueries({ queryKey: key });
     else if (next !== read) queries.setQueryData(key, next);
   };
-  useEffect(() => add(takeNew), [newest, takeNew]);
+  useEffect(() => add(takeNew), [later, takeNew]);
 
   const runs = useMemo(() => (list.data === undefined ? [] : runsOf(list.data)), [list.data]);
   return {
     runs,
-    waiting: list.data === undefined || newest === undefined ? 0 : newTo(list.data, newest).length,
+    waiting: list.data === undefined ? 0 : newTo(list.data, later.runs).length,
     showNew: () => add(true),
     more: () => {
       if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
