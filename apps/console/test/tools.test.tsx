@@ -4,7 +4,7 @@ import { screen } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import '../src/pages/tools/tool.js';
 import '../src/pages/tools/tools.js';
-import { events, problem, show } from './page.js';
+import { events, operator, problem, show } from './page.js';
 
 const hostile = '<img src=x onerror=alert(1)>';
 const tool = {
@@ -76,5 +76,29 @@ describe('The page of a tool', () => {
     expect((await screen.findByRole('region', { name: 'Result of add' })).textContent).toContain(hostile);
     expect(bodies[0]).toMatchObject({ group: ['basic'], call: { tool: 'core__add', arguments: '{"a":2}' } });
     expect(asked).toContain('POST /v1/toolsets');
+  });
+
+  it('shows operators also a tool that no run is offered, and why', async () => {
+    const hidden = {
+      ...{ key: 'send', id: 'core__send', title: 'Send', description: 'Sends it', type: 'send', source: 'built_in' },
+      ...{ source_name: null, effect: 'external_side_effect', groups: ['basic'], available_in_states: ['done'] },
+      ...{ state: null, connection: null, allowed: false, needs_approval: true, unavailable: null, rules: [] },
+    };
+    const document = JSON.stringify({ tools: [{ key: 'send', spec: { inputSchema: { properties: { to: {} } } } }] });
+    show(
+      '/tools/send',
+      {
+        ...answers,
+        'GET /v1/configurations/current': ({ url }) => ({
+          ...{ ...version, text: null, tools: [hidden], groups: [], states: [], agents: [], rules: [], policy: [] },
+          document: url.searchParams.get('document') === 'true' ? document : null,
+        }),
+      },
+      operator,
+    );
+    const why = await screen.findByRole('link', { name: 'See what would open it' });
+    expect(why.getAttribute('href')).toBe('/policy?tab=caller&state=done');
+    expect(await screen.findByRole('region', { name: 'Arguments' })).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Call now' })).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { GroupList, GroupTool, OfferedTool } from '@sluice/client';
+import type { DescribedTool, GroupList, GroupTool, OfferedTool } from '@sluice/client';
 import { sluice } from './client.js';
 
 /** The groups that the reader of the page may ask for, with their tools. */
@@ -10,11 +10,32 @@ export const groupsQuery = () =>
     staleTime: 15_000,
   });
 
-/** The tools of these groups, each once, with those of its groups that may be asked for. */
-export function toolsOfGroups({ groups }: GroupList): readonly GroupTool[] {
-  const found = new Map<string, GroupTool>();
-  for (const { tools } of groups) for (const tool of tools) if (!found.has(tool.key)) found.set(tool.key, tool);
+/** The tools of these groups and, for operators, all others that the configuration has; each once. */
+export function toolsOfGroups({ groups }: GroupList, described: readonly DescribedTool[] = []): readonly GroupTool[] {
+  const found = new Map<string, GroupTool>(described.map((tool) => [tool.key, groupTool(tool)]));
+  for (const { tools } of groups) for (const tool of tools) found.set(tool.key, tool);
   return [...found.values()].sort((a, b) => a.key.localeCompare(b.key));
+}
+
+function groupTool({ key, id, description, effect, groups, available_in_states, state }: DescribedTool): GroupTool {
+  return { key, id, description, effect, groups, available_in_states, state };
+}
+
+/** What a tool takes as the configuration in force has it, for operators, also where no run is offered it. */
+export const schemaQuery = (key: string) =>
+  queryOptions({
+    queryKey: ['configurations', 'schema', key],
+    queryFn: async ({ signal }): Promise<unknown> => {
+      const { document } = await sluice.configurations.get('current', { document: 'true' }, { signal });
+      const { tools } = JSON.parse(document ?? '{"tools":[]}') as Configured;
+      return tools.find((tool) => tool.key === key)?.spec?.inputSchema ?? null;
+    },
+    staleTime: 15_000,
+  });
+
+/** The part of a compiled configuration that is read here. */
+interface Configured {
+  readonly tools: readonly { readonly key: string; readonly spec: { readonly inputSchema: unknown } | null }[];
 }
 
 /** Calls of the last 30 days by tool. */

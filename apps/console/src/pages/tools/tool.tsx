@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { GroupTool } from '@sluice/client';
-import { groupsQuery, offeredQuery, toolsOfGroups } from '../../data/tools.js';
+import { configurationQuery } from '../../data/configurations.js';
+import { toolsOfGroups, groupsQuery, offeredQuery, schemaQuery } from '../../data/tools.js';
+import { useSignedIn } from '../../session/session-provider.js';
 import { Json } from '../../ui/json.js';
 import { Card, Columns, Page } from '../../ui/page.js';
 import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
@@ -13,15 +15,17 @@ import { ToolUse } from './use.js';
 /** One tool: what it does and takes, where it is available, and a form to call it. */
 export function ToolPage() {
   const { tool: key } = useParams({ from: '/tools/$tool' });
+  const { me } = useSignedIn();
   const groups = useQuery(groupsQuery());
-  if (groups.isPending) return <Page title={key}><Loading label="Loading the tool" /></Page>; // prettier-ignore
+  const view = useQuery({ ...configurationQuery(), enabled: me.is_operator });
+  if (groups.isPending || view.isLoading) return <Page title={key}><Loading label="Loading the tool" /></Page>; // prettier-ignore
   if (groups.isError)
     return (
       <Page title={key}>
         <RequestProblem error={groups.error} again={() => void groups.refetch()} />
       </Page>
     );
-  const tool = toolsOfGroups(groups.data).find((each) => each.key === key);
+  const tool = toolsOfGroups(groups.data, view.data?.tools ?? []).find((each) => each.key === key);
   if (tool === undefined)
     return (
       <Page title={key}>
@@ -33,6 +37,38 @@ export function ToolPage() {
       </Page>
     );
   return <Found key={key} tool={tool} askable={groups.data.groups.map(({ name }) => name)} />;
+}
+
+function Taken({ tool, schema }: { readonly tool: GroupTool; readonly schema: unknown }) {
+  return (
+    <>
+      <Parameters schema={schema} />
+      <details>
+        <summary>JSON schema</summary>
+        <Json value={schema} label={`JSON schema of ${tool.key}`} />
+      </details>
+    </>
+  );
+}
+
+/** Operators see what it takes, and why no run is offered it. */
+function NotOffered({ tool }: { readonly tool: GroupTool }) {
+  const { me } = useSignedIn();
+  const schema = useQuery({ ...schemaQuery(tool.key), enabled: me.is_operator });
+  const state = tool.available_in_states.find((name) => name !== '*');
+  return (
+    <>
+      <Note tone="warn">
+        No run is offered it now: policy, a rule or a missing connection hides it, so it cannot be called here.{' '}
+        {me.is_operator && (
+          <Link to="/policy" search={{ tab: 'caller', ...(state === undefined ? {} : { state }) }}>
+            See what would open it
+          </Link>
+        )}
+      </Note>
+      {schema.data != null && <Taken tool={tool} schema={schema.data} />}
+    </>
+  );
 }
 
 function Found({ tool, askable }: { readonly tool: GroupTool; readonly askable: readonly string[] }) {
@@ -47,21 +83,8 @@ function Found({ tool, askable }: { readonly tool: GroupTool; readonly askable: 
         <Card title="What it takes">
           {offered.isPending && <Loading />}
           {offered.isError && <RequestProblem error={offered.error} again={() => void offered.refetch()} />}
-          {offered.data === null && (
-            <Note>
-              No run is offered it now: policy, a rule or a missing connection hides it in every state looked at, so its
-              arguments are not shown.
-            </Note>
-          )}
-          {offered.data && (
-            <>
-              <Parameters schema={offered.data.input_schema} />
-              <details>
-                <summary>JSON schema</summary>
-                <Json value={offered.data.input_schema} label={`JSON schema of ${tool.key}`} />
-              </details>
-            </>
-          )}
+          {offered.data === null && <NotOffered tool={tool} />}
+          {offered.data && <Taken tool={tool} schema={offered.data.input_schema} />}
         </Card>
       </Columns>
       <ToolUse tool={tool.key} />

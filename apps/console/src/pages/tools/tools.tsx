@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { GroupTool } from '@sluice/client';
-import { groupsQuery, toolsOfGroups } from '../../data/tools.js';
+import { configurationQuery } from '../../data/configurations.js';
+import { toolsOfGroups, groupsQuery } from '../../data/tools.js';
+import { useSignedIn } from '../../session/session-provider.js';
 import { EffectTag, effectOptions } from '../../ui/effect.js';
 import { Button } from '../../ui/button.js';
 import { Select, TextField } from '../../ui/field.js';
@@ -21,14 +23,16 @@ const any = 'any';
 
 /** The tools of the groups that the reader may ask for. */
 export function Tools() {
+  const { me } = useSignedIn();
   const groups = useQuery(groupsQuery());
+  const view = useQuery({ ...configurationQuery(), enabled: me.is_operator });
   const search = useSearch({ from: '/tools' });
   const navigate = useNavigate({ from: '/tools' });
   const set = (part: Partial<Record<keyof ToolsSearch, string>>): void => {
     const next = Object.entries({ ...search, ...part }).filter(([, value]) => value !== '' && value !== any);
     void navigate({ search: Object.fromEntries(next), replace: true });
   };
-  const all = groups.data === undefined ? [] : toolsOfGroups(groups.data);
+  const all = groups.data === undefined ? [] : toolsOfGroups(groups.data, view.data?.tools ?? []);
   const members = groups.data?.groups.find(({ name }) => name === search.group)?.tools.map(({ key }) => key);
   const found = all.filter((tool) => matches(tool, search, members ?? []));
   const options = (names: readonly string[], name: string) => [
