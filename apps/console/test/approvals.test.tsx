@@ -1,9 +1,9 @@
 /** @jest-environment ./test/infra/browser.mjs */
 import { describe, expect, it } from '@jest/globals';
-import type { Approval, AskedApproval, WaitingApproval } from '@sluice/client';
+import type { Approval, AskedApproval, DecidedApproval, WaitingApproval } from '@sluice/client';
 import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
-import { ann, problem, show } from './page.js';
+import { ann, operator, problem, show } from './page.js';
 import type { Answers } from './page.js';
 
 const asked = (n: number): AskedApproval => ({
@@ -14,10 +14,11 @@ const asked = (n: number): AskedApproval => ({
   ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null },
   ...{ requested_partition: 0, requested_offset: n },
 });
+const schema = { type: 'object', properties: { amount: { type: 'number', description: 'In <i>euros</i>.' } } };
 const waiting = (n: number): WaitingApproval => ({ approval: asked(n), decisions: ['approve', 'refuse'] });
 const details = (n: number, more: Partial<Approval> = {}): Approval => ({
   ...{ approval: asked(n), decisions: ['approve', 'refuse'], question: `Question ${n} <img src=x onerror=alert(1)>` },
-  ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>', input_schema: null } },
+  ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>', input_schema: schema } },
   ...{ arguments: { amount: 12, to: { name: 'Bob' } }, approvers: ['user:ann'], requester_may_not_approve: true },
   holds: 'once',
   asked_because: { rule: 'effect', message: 'policy.approval asks for an approval of calls that change something.' },
@@ -32,6 +33,7 @@ describe('The inbox of approvals', () => {
   it('shows what an approver needs, all of it as text', async () => {
     show('/approvals', inbox(1, 2));
     expect(await screen.findByText('Question 1 <img src=x onerror=alert(1)>')).toBeTruthy();
+    expect(screen.getByText('In <i>euros</i>.')).toBeTruthy();
     expect(screen.getByText('Pays <script>alert(1)</script>')).toBeTruthy();
     expect(screen.getByText('policy.approval asks for an approval of calls that change something.')).toBeTruthy();
     expect(screen.getByRole('region', { name: 'to' }).textContent).toContain('"name": "Bob"');
@@ -100,5 +102,27 @@ describe('The inbox of approvals', () => {
     expect(await screen.findByText('No call waits for you.')).toBeTruthy();
     show('/approvals', inbox(), { ...ann, is_approver: false });
     await waitFor(() => expect(screen.queryByText('You decide on no calls.')).toBeTruthy());
+  });
+
+  it('lists what was decided, to operators too', async () => {
+    const user = userEvent.setup();
+    const decision = { decision: 'refuse', decided_by: 'user:bob', reason: 'Too much <b>money</b>' };
+    const listed: DecidedApproval = {
+      ...{ approval_id: 'a-1', request_id: 'run-1', session_id: 'run-1', tool: 'core__tool-1', effect: 'state_change' },
+      ...{ arguments: '{}', arguments_hash: 'hash-1', requested_by: 'user:eve', on_behalf_of: null, requested_at: 1 },
+      ...{ ...decision, decided_at: Date.now(), config_version: 'c-1', verified: true },
+    };
+    show(
+      '/approvals?tab=history',
+      {
+        'GET /v1/approvals/decided': () => ({ decisions: [listed], next_cursor: null }),
+        'GET /v1/approvals/a-1': () => details(1, { decisions: [], decision, decided_at: Date.now() }),
+      },
+      { ...operator, is_approver: false },
+    );
+    expect(await screen.findByText('Too much <b>money</b>')).toBeTruthy();
+    await user.click(screen.getByRole('link', { name: 'core__tool-1' }));
+    expect(await screen.findByText(/^Refused by user:bob/)).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Approve' })).toBeNull();
   });
 });

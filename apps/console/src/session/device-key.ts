@@ -11,7 +11,7 @@ interface Kept {
   readonly publicKey: Readonly<Record<string, unknown>>;
 }
 
-/** Its public part; null where the browser gives none: over plain HTTP from another machine, in some private windows. */
+/** Its public part; null where the browser gives none: over plain HTTP from another machine, in private windows. */
 export async function consoleKey(): Promise<Readonly<Record<string, unknown>> | null> {
   try {
     const found = await read<Kept>('key');

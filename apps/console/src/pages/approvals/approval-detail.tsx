@@ -50,7 +50,7 @@ export function ApprovalDetail({ id, actions }: Props) {
         </Note>
       )}
       <Section title="Arguments">
-        <ArgumentsTable value={data.arguments} />
+        <ArgumentsTable value={data.arguments} schema={tool.input_schema} />
       </Section>
       <Section title="Question of the run">
         {question === null ? (

@@ -1,9 +1,13 @@
-import { oneOf, texts } from '../../data/search.js';
+import { texts } from '../../data/search.js';
 
-const tabs = ['waiting', 'history'] as const;
+interface ApprovalSearch {
+  /** By default what waits, and for others than approvers what was decided. */
+  readonly tab?: 'waiting' | 'history';
+  /** Names the one that is open. */
+  readonly approval?: string;
+}
 
-/** Which part of the inbox is shown, and which approval is open. */
-export const approvalSearch = (search: Readonly<Record<string, unknown>>) => {
-  const tab = oneOf(search, 'tab', tabs);
-  return { ...(tab === 'waiting' ? {} : { tab }), ...texts(search, ['approval']) };
-};
+export const approvalSearch = (search: Readonly<Record<string, unknown>>): ApprovalSearch => ({
+  ...(search['tab'] === 'waiting' || search['tab'] === 'history' ? { tab: search['tab'] } : {}),
+  ...texts(search, ['approval']),
+});

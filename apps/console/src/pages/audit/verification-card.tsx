@@ -65,8 +65,12 @@ function Result({ end }: { readonly end: VerificationEnd }) {
       </Note>
       <ul className={css['counted']}>
         <li>
-          {count(entries)} entries in {count(end.chains.length)} chains, {count(sum((chain) => chain.checkpoints))}{' '}
-          signed checkpoints.
+          {entries === 1 ? '1 entry' : `${count(entries)} entries`} in {counted(end.chains.length, 'chain')},{' '}
+          {counted(
+            sum((chain) => chain.checkpoints),
+            'signed checkpoint',
+          )}
+          .
         </li>
         {typeof compared === 'number' && (
           <li>
@@ -94,3 +98,5 @@ function sentenceFor({ ok, found }: VerificationEnd, entries: number): string {
     ? 'One thing is not as the audit wrote it.'
     : `${count(found)} things are not as the audit wrote them.`;
 }
+
+const counted = (n: number, what: string): string => (n === 1 ? `1 ${what}` : `${count(n)} ${what}s`);
