@@ -21,7 +21,10 @@ export function Tabs<Id extends string>({ label, tabs, selected, onSelect }: Pro
   const list = useRef<HTMLDivElement>(null);
   // On a narrow screen the list scrolls.
   useEffect(() => {
-    list.current?.querySelector('[data-selected]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    const drawn = requestAnimationFrame(() => {
+      list.current?.querySelector('[data-selected]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    });
+    return () => cancelAnimationFrame(drawn);
   }, [selected]);
   return (
     <AriaTabs className={css['tabs'] ?? ''} selectedKey={selected} onSelectionChange={(key) => onSelect(key as Id)}>
