@@ -1,6 +1,7 @@
 import type { ApprovalItem, CallItem, CallTimes, IterationItem, RunTimeline } from './model.js';
 import { inOrder, plansOf } from './plan.js';
 import type { Plan } from './plan.js';
+import { withIdle } from './idle.js';
 import { timeScale } from './scale.js';
 import type { Span, TimeScale } from './scale.js';
 
@@ -229,25 +230,4 @@ function modelSpan(iteration: IterationItem, { from, to }: OpenSpan, { input }: 
   ]);
   const until = moments.length > 0 ? Math.min(...moments) : (to ?? input.now);
   return [{ from, to: Math.max(from, until) }];
-}
-
-/**
- * The rows, with one for each time in which nothing went on, before the row that began behind it. `asked` has when
- * approvals were asked for.
- */
-function withIdle(rows: readonly Row[], { idle }: TimeScale, asked: readonly number[]): readonly Row[] {
-  if (idle.length === 0) return rows;
-  const all: Row[] = [];
-  let next = 0;
-  for (const row of rows) {
-    const began = 'span' in row ? row.span?.from : undefined;
-    while (began !== undefined && row.depth === 0 && next < idle.length && (idle[next]?.to ?? 0) <= began) {
-      const { from, to } = idle[next] as Span;
-      const isForApproval = asked.some((at) => at >= from - 1_000 && at < to);
-      all.push({ kind: 'idle', key: `idle/${from}`, depth: 0, ms: to - from, isForApproval });
-      next++;
-    }
-    all.push(row);
-  }
-  return all;
 }
