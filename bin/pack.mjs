@@ -1,11 +1,12 @@
 /**
- * `npm run pack`: the npm packages, as files in dist/packages. `sluice` holds what a build made, and needs no build
- * and no install script; `@sluice/client` is built from its folder; `@sluice/tool` has types alone.
+ * `npm run pack`: the npm packages, as files in dist/packages or the folder that is named. `sluice` holds what a build
+ * made, and needs no build and no install script; `@sluice/client` is built from its folder; `@sluice/tool` has types
+ * alone.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
@@ -130,7 +131,7 @@ function npmPack(folder, to) {
 }
 
 /** Makes all packages in the folder; resolves with what npm says of each. */
-export async function pack(to) {
+async function pack(to) {
   mkdirSync(to, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
   try {
@@ -150,12 +151,13 @@ export async function pack(to) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const to = inRoot('dist/packages');
-  if (existsSync(to)) rmSync(to, { recursive: true });
+  const ours = inRoot('dist/packages');
+  const to = resolve(process.argv[2] ?? ours);
+  if (to === ours) rmSync(to, { recursive: true, force: true });
   for (const { filename, size, unpackedSize, entryCount } of await pack(to)) {
     const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
     console.log(
-      `dist/packages/${filename}  ${megabytes(size)}, ${megabytes(unpackedSize)} in ${String(entryCount)} files`,
+      `${join(relative(process.cwd(), to), filename)}  ${megabytes(size)}, ${megabytes(unpackedSize)} in ${String(entryCount)} files`,
     );
   }
 }

@@ -224,7 +224,7 @@ const commands = {
   },
   bench: (args) => run([inRoot('dist/bench.js'), ...args], { cwd: root }),
   build: () => undefined,
-  pack: () => run([inRoot('bin/pack.mjs')], { cwd: root }),
+  pack: (args) => run([inRoot('bin/pack.mjs'), ...args], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>

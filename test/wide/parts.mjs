@@ -12,6 +12,8 @@ export const parts = {
   history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
   kills: 'ends a process with kill -9 at each record of a run by a plan, and of agents side by side',
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
+  packages:
+    'the npm packages in empty folders, on Node 22 and 24 with npm 11 and 12: the sample, a folder by init, Cedar',
   sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',
   tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
   versions: 'this version and one of the history: a data folder, and services side by side, forth and back',
