@@ -205,6 +205,24 @@ export function requestsTo(
     });
 }
 
+/** The request that the description shows, but for its headers. */
+export function exampleOf(path: string, method: string, { parameters = [], requestBody }: Described): Sent {
+  const shown = (place: Parameter['in']): readonly (readonly [string, string])[] =>
+    parameters.flatMap(({ name, in: where, example }) =>
+      where === place && example !== undefined ? [[name, encodeURIComponent(String(example))] as const] : [],
+    );
+  const places = new Map(shown('path'));
+  const body = requestBody?.content['application/json']?.example;
+  return {
+    method: method.toUpperCase(),
+    path: `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places.get(name) ?? '')}?${shown('query')
+      .map((pair) => pair.join('='))
+      .join('&')}`,
+    headers: { 'content-type': 'application/json' },
+    body: body === undefined ? null : Buffer.from(JSON.stringify(body)),
+  };
+}
+
 /** As a client encodes it, but for what it cannot: that goes as it is, if it fits in a line. */
 function encoded(text: string): string {
   return text === '%ff' || text === '%' ? text : encodeURIComponent(text.toWellFormed());
