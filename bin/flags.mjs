@@ -1,7 +1,7 @@
 /** How Node is started for Sluice, by a clone (bin/setup.mjs) and by the package (packages/sluice/sluice.mjs). */
 
-/** kafkajs sets timers in the past, each of which would be a line; so would Node 22 of its SQLite. */
-export const quiet = ['--disable-warning=TimeoutNegativeWarning', '--disable-warning=ExperimentalWarning'];
+/** kafkajs sets timers in the past, each of which would be a line. */
+export const quiet = ['--disable-warning=TimeoutNegativeWarning'];
 
 /**
  * How a service of its own is kept small: a young generation of few megabytes, and V8’s balancer, which gives the old
@@ -10,9 +10,7 @@ export const quiet = ['--disable-warning=TimeoutNegativeWarning', '--disable-war
  */
 export const serviceFlags = [
   ...quiet,
-  '--max-semi-space-size=4',
-  '--memory-balancer',
-  '--memory-balancer-c-value=2e-11',
+  ...['--max-semi-space-size=4', '--memory-balancer', '--memory-balancer-c-value=2e-11'],
 ];
 
 /** Threads that each keep what they freed for themselves would take about 10 MB more; nothing here waits for memory. */

@@ -17,7 +17,9 @@ if (major < 22 || (major === 22 && minor < 15)) {
 } else {
   const { flagsFor, nodeVariables } = await import('./flags.mjs');
   const args = process.argv.slice(2);
-  start([...flagsFor(args), join(root, 'dist', 'main.js'), ...args], {
+  // Node 22 warns of its SQLite.
+  const flags = major < 24 ? [...flagsFor(args), '--disable-warning=ExperimentalWarning'] : flagsFor(args);
+  start([...flags, join(root, 'dist', 'main.js'), ...args], {
     ...nodeVariables,
     // What V8 has compiled once is kept, so that a command starts sooner.
     NODE_COMPILE_CACHE: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice', 'compiled'),

@@ -247,6 +247,9 @@ describe('the image', () => {
     expect(allowed).toContain('*');
     for (const needed of [
       '!apps',
+      '!bin/bundle.mjs',
+      '!bin/externals.mjs',
+      '!packages/client',
       '!libs',
       '!package-lock.json',
       '!ops/image',
