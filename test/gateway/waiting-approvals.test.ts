@@ -27,6 +27,8 @@ type Headers = Readonly<Record<string, string>>;
 interface Listed {
   readonly approval: Readonly<Record<string, unknown>>;
   readonly decisions: readonly string[];
+  readonly tool: Readonly<Record<string, unknown>>;
+  readonly question: string | null;
 }
 interface List {
   readonly approvals: readonly Listed[];
@@ -96,6 +98,8 @@ describe('the list of calls that wait for an approval', () => {
       ...{ requested_by: 'user:ann', expires_at: requested.expiresAt },
       ...{ requested_partition: message.partition, requested_offset: message.offset },
     });
+    expect(approvals[0]?.tool).toEqual({ key: 'reset-workflow', title: expect.any(String) });
+    expect(approvals[0]?.question).toBe('Reset');
     expect(approvals[0]?.approval).not.toHaveProperty('steps');
     const { components } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
       readonly components: { readonly schemas: Readonly<Record<string, { readonly required: readonly string[] }>> };
@@ -161,9 +165,7 @@ describe('the list of calls that wait for an approval', () => {
     expect(first).toMatchObject(
       ['r0', 'r1', 'r2'].map((id) => ({ type: 'waiting', approval: { request_id: id }, decisions: expect.any(Array) })),
     );
-    expect(first.map((event) => event['approval'])).toEqual(
-      (await list(await as('boss'))).approvals.map(({ approval }) => approval),
-    );
+    expect(first).toEqual((await list(await as('boss'))).approvals.map((one) => ({ type: 'waiting', ...one })));
     const body = { question: 'Reset', group: ['*'], state: 'analysis', request_id: 'r3', session_id: 's3' };
     expect((await post(`${gateway.url}/v1/runs`, body, await as('amy'))).status).toBe(202);
     const come = await next();

@@ -15,7 +15,10 @@ const asked = (n: number): AskedApproval => ({
   ...{ requested_partition: 0, requested_offset: n },
 });
 const schema = { type: 'object', properties: { amount: { type: 'number', description: 'In <i>euros</i>.' } } };
-const waiting = (n: number): WaitingApproval => ({ approval: asked(n), decisions: ['approve', 'refuse'] });
+const waiting = (n: number): WaitingApproval => ({
+  ...{ approval: asked(n), decisions: ['approve', 'refuse'] },
+  ...{ tool: { key: `tool-${n}`, title: `Tool <b>${n}</b>` }, question: `Asked ${n} <img src=x onerror=alert(1)>` },
+});
 const details = (n: number, more: Partial<Approval> = {}): Approval => ({
   ...{ approval: asked(n), decisions: ['approve', 'refuse'], question: `Question ${n} <img src=x onerror=alert(1)>` },
   ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>', input_schema: schema } },
@@ -33,6 +36,8 @@ describe('The inbox of approvals', () => {
   it('shows what an approver needs, all of it as text', async () => {
     show('/approvals', inbox(1, 2));
     expect(await screen.findByText('Question 1 <img src=x onerror=alert(1)>')).toBeTruthy();
+    expect(screen.getByText('Tool <b>2</b>')).toBeTruthy();
+    expect(screen.getByText('Asked 2 <img src=x onerror=alert(1)>')).toBeTruthy();
     expect(screen.getByText('In <i>euros</i>.')).toBeTruthy();
     expect(screen.getByText('Pays <script>alert(1)</script>')).toBeTruthy();
     expect(screen.getByText('policy.approval asks for an approval of calls that change something.')).toBeTruthy();

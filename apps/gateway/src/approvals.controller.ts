@@ -5,6 +5,8 @@ import type { Request, Response } from 'express';
 import type { RequestedApproval, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
+import { toolNames } from '@sluice/run';
+import type { ToolName } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
@@ -60,7 +62,10 @@ export class ApprovalsController {
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     response.json({
-      approvals: page.map(({ waiting }) => waiting),
+      approvals: await this.described(
+        caller,
+        page.map(({ waiting }) => waiting),
+      ),
       next_cursor: last === undefined ? null : cursorFor({ startedAt: last.requestedAt, requestId: last.approvalId }),
     });
   }
@@ -78,7 +83,8 @@ export class ApprovalsController {
           this.followers.waiting(caller.tenantId, this.runtime.clock.now(), this.reading(caller, null, mostFollowed));
         return (await this.waiting(caller, shared)).map(({ waiting }) => waiting);
       };
-      const { body, headers } = encoded(approvalEvents(look, follower.signal));
+      const describe = (waiting: readonly Waiting[]) => this.described(caller, waiting);
+      const { body, headers } = encoded(approvalEvents(look, describe, follower.signal));
       response.status(200).set(headers).flushHeaders();
       leaveStuck(response);
       await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
@@ -107,6 +113,24 @@ export class ApprovalsController {
         approval: asked,
         decisions: openTo({ requestedBy: asked.requested_by, onBehalfOf: asked.on_behalf_of }),
       },
+    }));
+  }
+
+  /** With the names of their tools and the questions of their runs. */
+  private async described(
+    caller: Principal,
+    waiting: readonly Waiting[],
+  ): Promise<readonly (Waiting & { readonly tool: ToolName | undefined; readonly question: string | null })[]> {
+    if (waiting.length === 0) return [];
+    const asked = waiting.map(({ approval }) => approval);
+    const calls = asked.map(({ tool, config_version: configVersion }) => ({ tool, configVersion }));
+    const tools = toolNames(calls, this.runtime.configurations);
+    const ids = asked.map(({ request_id: id }) => id);
+    const questions = await this.lists.projection.questions(caller, ids);
+    return waiting.map((one, n) => ({
+      ...one,
+      tool: tools[n],
+      question: questions.get(one.approval.request_id) ?? null,
     }));
   }
 

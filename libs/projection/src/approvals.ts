@@ -7,6 +7,10 @@ import type { ApprovalCursor, Viewer, WaitingApproval } from './types.js';
 /** Whether a request or an outcome is an executor’s: anybody who may decide can write one. */
 export type Counts = (message: Incoming<'agent.approvals'>) => Promise<boolean>;
 
+const questionsAtOnce = 100;
+const questions = `SELECT request_id AS id, substr(question, 1, 500) AS question FROM runs
+  WHERE tenant = ? AND request_id IN (${Array.from({ length: questionsAtOnce }, () => '?').join(', ')})`;
+
 /** Those of the records that open or close an approval and count, in their order. */
 export async function countingApprovals(
   store: Store,
@@ -83,6 +87,24 @@ export async function waitingApproval(
   const text = `SELECT approval_id AS id, requested_at AS at, requested FROM approvals
     WHERE tenant = ? AND approval_id = ? AND is_open = 1`;
   return (await store.all(text, [tenantId, approvalId])).map(fromRow)[0];
+}
+
+/** The beginning of the question of each of these runs of the viewer’s tenant that is listed, by its request’s id. */
+export async function questionsOf(
+  store: Store,
+  { tenantId }: Viewer,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  const ids = [...new Set(requestIds)];
+  for (let at = 0; at < ids.length; at += questionsAtOnce) {
+    const some = ids.slice(at, at + questionsAtOnce);
+    // One text for any number, which is prepared once.
+    const values = Array.from({ length: questionsAtOnce }, (_, n) => some[n] ?? null);
+    const rows = await store.all(questions, [tenantId, ...values]);
+    for (const row of rows) found.set(row['id'] as string, row['question'] as string);
+  }
+  return found;
 }
 
 /** Forgets those whose time was up then. */

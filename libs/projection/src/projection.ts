@@ -5,6 +5,7 @@ import {
   approvalStatements,
   countingApprovals,
   forgetApprovals,
+  questionsOf,
   waitingApproval,
   waitingApprovals,
 } from './approvals.js';
@@ -196,6 +197,11 @@ export class Projection {
   /** The call of the tenant that waits for this approval; undefined if none does. */
   approval(viewer: Viewer, approvalId: string): Promise<WaitingApproval | undefined> {
     return waitingApproval(this.store, viewer, approvalId);
+  }
+
+  /** The first 500 characters of what these runs of the tenant were asked, by their ids; of those that are listed. */
+  questions(viewer: Viewer, requestIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return questionsOf(this.store, viewer, requestIds);
   }
 
   /** A page of what the audit has of the tenant, the newest first. */

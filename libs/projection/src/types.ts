@@ -73,6 +73,9 @@ export interface WaitingApproval extends ApprovalCursor {
    */
   readonly asked: Readonly<Record<string, unknown>> & {
     readonly approval_id: string;
+    readonly request_id: string;
+    readonly tool: string;
+    readonly config_version: string;
     readonly requested_by: string;
     readonly on_behalf_of: string | null;
     readonly requested_partition: number;

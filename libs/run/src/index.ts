@@ -80,6 +80,8 @@ export { approvalAt, OpenApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPosition, Counts } from './approvals/open.js';
 export { outcomeOfCall } from './approvals/outcome-of-call.js';
 export { parkedTurn } from './approvals/parked-turn.js';
+export { toolNames } from './approvals/tool-names.js';
+export type { ToolName } from './approvals/tool-names.js';
 export { afterApproval, approvalIdOf, approvalRequest, cancelledMeanwhile, wantedBy } from './approvals/request.js';
 export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.js';
 export { AgentRunClaims } from './claims/agent-runs.js';

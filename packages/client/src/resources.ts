@@ -81,7 +81,8 @@ export class Approvals extends ApprovalsCalls {
               if (event.type === 'closed') told.delete(event.approval_id);
               if (event.type !== 'waiting' || told.has(event.approval.approval_id)) continue;
               told.add(event.approval.approval_id);
-              yield { approval: event.approval, decisions: event.decisions };
+              const { type: _, ...waiting } = event;
+              yield waiting;
             }
           }
         } catch (error) {

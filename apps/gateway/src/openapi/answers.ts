@@ -376,6 +376,12 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
         { enum: ['approve', 'refuse'] },
         'What the caller may decide; who asked for the call may be left with refusing it.',
       ),
+      tool: described('WaitingTool', 'What is to be called.'),
+      question: textOrNull('The first 500 characters of what the run was asked; null while the run is not listed.'),
+    }),
+    WaitingTool: object('The tool of a call that waits.', {
+      key: text('As the configuration names it; its id where no configuration has it any more.'),
+      title: textOrNull('Its name for people; null where no configuration has it any more.'),
     }),
     DecidedApprovalList: object('A page of decisions, the newest first.', {
       decisions: list(ref('DecidedApproval'), 'The decisions.'),

@@ -444,7 +444,17 @@ export const listStatesExample: Example = {
 export const listApprovalsExample: Example = {
   query: { limit: 20 },
   answers: {
-    200: { approvals: [{ approval: requestedApproval, decisions: ['approve', 'refuse'] }], next_cursor: null },
+    200: {
+      approvals: [
+        {
+          approval: requestedApproval,
+          decisions: ['approve', 'refuse'],
+          tool: { key: 'graph-update', title: 'Graph update' },
+          question: 'Add Japan.',
+        },
+      ],
+      next_cursor: null,
+    },
   },
 };
 

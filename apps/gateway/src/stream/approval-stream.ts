@@ -8,19 +8,21 @@ const lookMs = 500;
 /** So often something is sent at least, for proxies that close what is silent. */
 const keepAliveMs = 15_000;
 
-/** A call that waits, as the list has it. */
+/** A call that waits, and what the caller may decide. */
 export interface Waiting {
-  readonly approval: Readonly<Record<string, unknown>> & { readonly approval_id: string };
+  readonly approval: WaitingApproval['asked'];
   readonly decisions: readonly string[];
 }
 
 /**
  * The calls that wait as data of the assistant transport format: each one once (`waiting`), those that are there
  * first; and each that waits no longer (`closed`), however that came. `look` gives the calls that wait now, null
- * where the caller may not see them any more. Ends then, and with the signal.
+ * where the caller may not see them any more, and `describe` those that are new as the list has them. Ends with the
+ * caller’s right, and with the signal.
  */
 export async function* approvalEvents(
   look: () => Promise<readonly Waiting[] | null>,
+  describe: (waiting: readonly Waiting[]) => Promise<readonly Waiting[]>,
   signal: AbortSignal,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   let told: ReadonlySet<string> = new Set();
@@ -29,8 +31,9 @@ export async function* approvalEvents(
     const now = await look();
     if (now === null) return;
     const ids = new Set(now.map(({ approval }) => approval.approval_id));
+    const coming = await describe(now.filter(({ approval }) => !told.has(approval.approval_id)));
     const events = [
-      ...now.filter(({ approval }) => !told.has(approval.approval_id)).map((one) => ({ type: 'waiting', ...one })),
+      ...coming.map((one) => ({ type: 'waiting', ...one })),
       ...[...told].filter((id) => !ids.has(id)).map((id) => ({ type: 'closed', approval_id: id })),
     ];
     told = ids;

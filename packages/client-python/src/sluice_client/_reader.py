@@ -275,7 +275,8 @@ class ApprovalReader:
                 self._told.discard(str(event.get("approval_id")))
             if event.get("type") != "waiting":
                 continue
-            waiting = models.WaitingApproval.model_validate({key: event[key] for key in ("approval", "decisions")})
+            listed = {key: value for key, value in event.items() if key != "type"}
+            waiting = models.WaitingApproval.model_validate(listed)
             if waiting.approval.approval_id not in self._told:
                 self._told.add(waiting.approval.approval_id)
                 new.append(waiting)

@@ -870,6 +870,15 @@ class WaitingApproval(Answer):
 
     approval: AskedApproval = Field(description="With `decision` added it is the body of the decision.")
     decisions: list[Literal["approve", "refuse"] | str] = Field(description="What the caller may decide; who asked for the call may be left with refusing it.")
+    tool: WaitingTool = Field(description="What is to be called.")
+    question: str | None = Field(description="The first 500 characters of what the run was asked; null while the run is not listed.")
+
+
+class WaitingTool(Answer):
+    """The tool of a call that waits."""
+
+    key: str = Field(description="As the configuration names it; its id where no configuration has it any more.")
+    title: str | None = Field(description="Its name for people; null where no configuration has it any more.")
 
 
 class DecidedApprovalList(Answer):

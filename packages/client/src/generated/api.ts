@@ -1225,6 +1225,18 @@ export interface WaitingApproval {
   readonly approval: AskedApproval;
   /** What the caller may decide; who asked for the call may be left with refusing it. */
   readonly decisions: readonly ("approve" | "refuse")[];
+  /** What is to be called. */
+  readonly tool: WaitingTool;
+  /** The first 500 characters of what the run was asked; null while the run is not listed. */
+  readonly question: string | null;
+}
+
+/** The tool of a call that waits. */
+export interface WaitingTool {
+  /** As the configuration names it; its id where no configuration has it any more. */
+  readonly key: string;
+  /** Its name for people; null where no configuration has it any more. */
+  readonly title: string | null;
 }
 
 /** A page of decisions, the newest first. */

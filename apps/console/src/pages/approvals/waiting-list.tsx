@@ -13,8 +13,8 @@ interface Props {
 export function WaitingList({ waiting, selected }: Props) {
   return (
     <ul className={css['list']} aria-label="Calls that wait">
-      {waiting.map(({ approval }) => {
-        const { approval_id: id, tool, arguments: given, requested_by: asker, requested_at: at } = approval;
+      {waiting.map(({ approval, tool, question }) => {
+        const { approval_id: id, arguments: given, requested_by: asker, requested_at: at } = approval;
         return (
           <li key={id}>
             <Link
@@ -27,10 +27,13 @@ export function WaitingList({ waiting, selected }: Props) {
               data-approval={id}
             >
               <span className={css['itemHead']}>
-                <strong>{tool}</strong>
+                <strong>{tool.title ?? tool.key}</strong>
                 <Countdown until={approval.expires_at} over="Time is up" />
               </span>
-              <span className={css['itemArguments']}>{given.slice(0, 200)}</span>
+              {question !== null && <span className={css['itemQuestion']}>{question}</span>}
+              <span className={css['itemArguments']}>
+                {tool.key} {given.slice(0, 200)}
+              </span>
               <span className={css['muted']}>
                 {asker} · <Moment at={at} />
               </span>

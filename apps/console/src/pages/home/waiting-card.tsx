@@ -16,19 +16,21 @@ export function WaitingCard() {
         <p className={css['muted']}>Nothing waits. A call that needs an approval is here at once.</p>
       ) : (
         <ul className={css['rows']}>
-          {data
-            .slice(0, shown)
-            .map(({ approval: { approval_id: id, tool, requested_by: asker, expires_at: until } }) => (
+          {data.slice(0, shown).map(({ approval, tool, question }) => {
+            const { approval_id: id, requested_by: asker, expires_at: until } = approval;
+            return (
               <li key={id}>
                 <span>
-                  <Link to="/approvals" search={{ approval: id }}>
-                    {tool}
+                  <Link to="/approvals" search={{ approval: id }} title={tool.key}>
+                    {tool.title ?? tool.key}
                   </Link>
+                  {question !== null && <span className={css['question']}>{question}</span>}
                   <span className={css['muted']}>asked by {asker}</span>
                 </span>
                 <Countdown until={until} over="Time is up" />
               </li>
-            ))}
+            );
+          })}
         </ul>
       )}
     </Card>
