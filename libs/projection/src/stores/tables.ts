@@ -193,15 +193,16 @@ function usage(dialect: Dialect): string {
   `;
 }
 
-/** Until when a run may last, for those that have not ended. */
-function openRuns(dialect: Dialect): string {
+/** Until when a run may last that has not ended, and an approval that is not decided. */
+function openUntil(dialect: Dialect): string {
   return `
   ALTER TABLE runs ADD COLUMN deadline ${words[dialect].whole} NOT NULL DEFAULT 0;
   CREATE INDEX runs_open ON runs (deadline) WHERE ended_at IS NULL;
+  CREATE INDEX approvals_open ON approvals (expires_at, requested_at) WHERE is_open = 1;
   `;
 }
 
 /** One script a version. Released scripts are never changed; a new one is added. */
 export function migrations(dialect: Dialect): readonly string[] {
-  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect), openRuns(dialect)];
+  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect), openUntil(dialect)];
 }
