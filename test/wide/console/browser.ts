@@ -51,6 +51,8 @@ export async function watchedPage(context: BrowserContext, base: string): Promis
   });
   page.on('request', (request) => {
     const url = request.url();
+    // What other pages load, as an issuer’s own, is theirs.
+    if (!request.frame().url().startsWith(base)) return;
     if (!url.startsWith(base) && !/^(data|blob|about):/.test(url)) wrong.push(`elsewhere: ${url}`);
   });
   return { page, wrong };

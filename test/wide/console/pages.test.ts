@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { axeFindings, overflow, startBrowser, watchedPage } from './browser.js';
+import type { WatchedPage } from './browser.js';
 import { desk, hostileText } from './desk.js';
 import type { Desk } from './desk.js';
-import { ask, endAll, served, signInBy } from './served.js';
+import { ask, endAll, newLink, served } from './served.js';
 import type { Served } from './served.js';
 
 const home = mkdtempSync(join(tmpdir(), 'sluice-pages-'));
@@ -59,40 +60,58 @@ const addresses = {
   'no-page': '/no/such/page',
 } as const;
 
+/** A browser of its own that a one-time link has signed in, so that each address opens at once. */
+async function signedIn(options: BrowserContextOptions): Promise<WatchedPage> {
+  const watched = await watchedPage(await browser.newContext(options), system.base);
+  await watched.page.goto(await newLink(system));
+  await watched.page.locator('#navigation').waitFor({ state: 'attached' });
+  return watched;
+}
+
+async function open({ page, wrong }: WatchedPage, path: string): Promise<void> {
+  wrong.length = 0;
+  await page.goto(system.base + path);
+  await page.locator('h1').first().waitFor();
+  await page.getByRole('status').filter({ hasText: '…' }).first().waitFor({ state: 'detached' });
+  await page.waitForTimeout(400);
+}
+
 describe.each(['light', 'dark'] as const)('In %s colours', (colorScheme) => {
+  let watched: WatchedPage;
+  beforeAll(async () => {
+    watched = await signedIn({ colorScheme, viewport: { width: 1360, height: 900 } });
+  });
+  afterAll(() => watched.page.context().close());
+
   it.each(Object.entries(addresses))('%s is clean, readable by machines and breaks no policy', async (name, path) => {
-    const context = await browser.newContext({ colorScheme, viewport: { width: 1360, height: 900 } });
-    const { page, wrong } = await watchedPage(context, system.base);
-    await signInBy(page, system.base, system.secret(), path);
-    await page.locator('h1').first().waitFor();
-    await page.waitForTimeout(1_200);
+    await open(watched, path);
+    const { page, wrong } = watched;
     if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
     expect(wrong).toEqual([]);
     expect(await page.evaluate('window.__ran')).toBeUndefined();
     expect(await page.locator('h1').count()).toBe(1);
     expect(await axeFindings(page)).toEqual([]);
-    await context.close();
   });
 });
 
 describe('On a phone', () => {
+  let watched: WatchedPage;
+  beforeAll(async () => {
+    watched = await signedIn({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  });
+  afterAll(() => watched.page.context().close());
+
   it.each(Object.entries(addresses))('%s is no wider than the screen', async (name, path) => {
-    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true });
-    const { page, wrong } = await watchedPage(context, system.base);
-    await signInBy(page, system.base, system.secret(), path);
-    await page.locator('h1').first().waitFor();
-    await page.waitForTimeout(1_000);
+    await open(watched, path);
+    const { page, wrong } = watched;
     if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-phone.png`) });
     expect(wrong).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
-    await context.close();
   });
 });
 
 it('is used by keyboard alone: to a run and back, with the focus in sight', async () => {
-  const context = await browser.newContext();
-  const { page } = await watchedPage(context, system.base);
-  await signInBy(page, system.base, system.secret());
+  const { page } = await signedIn({});
   const focused = (): Promise<string> => page.evaluate('document.activeElement?.textContent?.trim() ?? ""');
   await page.locator('body').press('Tab');
   expect(await focused()).toBe('Skip to the page');
@@ -106,5 +125,5 @@ it('is used by keyboard alone: to a run and back, with the focus in sight', asyn
   expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
   await page.keyboard.press('Enter');
   await page.waitForURL('**/runs/run-0**');
-  await context.close();
+  await page.context().close();
 });

@@ -76,3 +76,12 @@ export async function ask(
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
+
+/** Another one-time link, as an operator gets one for services that run. */
+export async function newLink({ base, data }: Served): Promise<string> {
+  const { output, errors } = await sluice(['console'], { SLUICE_DATA: data, SLUICE_HTTP_PORT: new URL(base).port })
+    .ended;
+  const code = /#sign-in=(\S+)/.exec(output)?.[1];
+  if (code === undefined) throw new Error(`sluice console gave no link: ${output}${errors}`);
+  return `${base}/#sign-in=${code}`;
+}

@@ -27,6 +27,7 @@ export function Head({ run, listed, timeline }: Props) {
   });
   const tokens = run.tokens ?? listed?.tokens;
   const iterations = Math.max(timeline.iterations.size, (isEnded ? run.iterations : listed?.iterations) ?? 0);
+  const calls = run.tool_calls?.length ?? 0;
   const endedAt = (isEnded ? run.ended_at : null) ?? listed?.ended_at ?? null;
   return (
     <Columns>
@@ -58,7 +59,7 @@ export function Head({ run, listed, timeline }: Props) {
             { name: <Term name="state" />, value: (isEnded ? run.state : listed?.state) ?? 'not known yet' },
             {
               name: <Term name="iteration">Iterations</Term>,
-              value: `${count(iterations)} with ${count(run.tool_calls?.length ?? 0)} calls`,
+              value: `${count(iterations)} with ${count(calls)} ${calls === 1 ? 'call' : 'calls'}`,
             },
             {
               name: 'Tokens',
