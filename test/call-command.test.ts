@@ -84,6 +84,50 @@ describe('`sluice call`', () => {
     expect([code, JSON.parse(said)]).toEqual([1, expect.objectContaining({ tool: 'todo', outcome: 'policy_denied' })]);
   });
 
+  it('says in a dry run what the call would come to, and publishes nothing', async () => {
+    const own = { ...variables, SLUICE_DATA: join(folder, 'dry') };
+    const dry = async (...words: string[]) => {
+      const { code, output } = await command(['call', ...words, '--dry-run', '--json'], own);
+      return [code, JSON.parse(output) as unknown];
+    };
+    expect(await dry('clock', '{"timezone":"Asia/Tokyo"}', '--group', 'basic')).toMatchObject([
+      0,
+      { tool: 'core__clock', outcome: 'runs', offered: true, arguments_valid: true, needs_approval: false },
+    ]);
+    expect(await dry('clock', '{"zone":1}', '--group', 'basic')).toMatchObject([
+      1,
+      { outcome: 'refused', arguments_valid: false, problems: [{ path: '/zone' }], code: 'validation' },
+    ]);
+    expect(await dry('todo', '{}', '--group', 'basic')).toMatchObject([
+      1,
+      { offered: false, arguments_valid: null, reason: 'not_eligible_group' },
+    ]);
+    const asking = join(folder, 'asking-dry.yaml');
+    writeFileSync(asking, readFileSync(config, 'utf8').replace('external_side_effect', 'state_change'));
+    const words = ['call', 'todo', '{"task":"Try it"}', '--group', 'write', '--dry-run'];
+    const said = await command(words, { ...own, SLUICE_CONFIG: asking });
+    expect([said.code, said.output]).toEqual([
+      0,
+      expect.stringMatching(/call +core__todo would wait for an approval\n/),
+    ]);
+    expect(said.output).toMatch(/arguments +valid\n[^]*approval +needed, of user:ann\n/);
+    expect((await command(['runs'], own)).output).toBe('No run is selected.\n');
+  });
+
+  it.each([
+    ['permissions: [{ principals: ["user:ann"], tenants: ["*"], tools: ["*"] }]', 'refused', false, 'not_permitted'],
+    ['openfga: { url: "http://127.0.0.1:9", store: s }', 'runs', null, null],
+  ])(
+    'asks in a dry run an authorizer that decides in this process: %s',
+    async (section, outcome, authorized, reason) => {
+      const file = join(folder, `authorizing-${outcome}.yaml`);
+      writeFileSync(file, `${readFileSync(config, 'utf8')}authorization: { ${section} }\n`);
+      const own = { ...variables, SLUICE_CONFIG: file, SLUICE_DATA: join(folder, 'dry') };
+      const words = ['call', 'clock', '{}', '--group', 'basic', '--dry-run', '--json'];
+      expect(JSON.parse((await command(words, own)).output)).toMatchObject({ outcome, authorized, reason });
+    },
+  );
+
   it('names a near tool for one that does not exist', async () => {
     expect((await call('clok')).errors).toBe('The configuration has no tool "clok". Did you mean clock?');
   });

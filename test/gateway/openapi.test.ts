@@ -159,6 +159,11 @@ describe('the gateway’s description of itself', () => {
       ['recommendGroups', 400, await fetch(`${gateway.url}/v1/groups/recommended`)],
       ['listStates', 200, await fetch(`${gateway.url}/v1/states`)],
       ['tryToolset', 200, await post(`${gateway.url}/v1/toolsets`, { question: 'Q', group: ['Admin'] })],
+      [
+        'tryToolset',
+        200,
+        await post(`${gateway.url}/v1/toolsets`, { question: 'Q', call: { tool: 'text-completion', arguments: '{}' } }),
+      ],
       ['tryToolset', 400, await post(`${gateway.url}/v1/toolsets`, {})],
       ['listApprovals', 200, await see(`${gateway.url}/v1/approvals`)],
       ['listApprovals', 400, await see(`${gateway.url}/v1/approvals?limit=0`)],

@@ -20,6 +20,7 @@ type Headers = Readonly<Record<string, string>>;
 interface Tried {
   readonly tools: readonly Record<string, unknown>[];
   readonly hidden_counts: Readonly<Record<string, number>>;
+  readonly call?: Readonly<Record<string, unknown>>;
 }
 
 describe('a dry run of the filter over HTTP', () => {
@@ -34,7 +35,8 @@ describe('a dry run of the filter over HTTP', () => {
       authorization: `Bearer ${await honest.token({ sub, tenant: 'acme', tool_groups: [...groups] })}`,
     });
     [root, bob] = await Promise.all([as('root', ['*']), as('bob', ['read-only'])]);
-    const configuration = `${workflowConfiguration({ limits: identity })}
+    const approval = `policy:\n  approval: { approvers: ['user:root'], effects: [state_change] }`;
+    const configuration = `${workflowConfiguration({ limits: identity }).replace('policy:', approval)}
 rules:
   short: { tools: [text-completion], when: { question_bytes: 20 } }
 `;
@@ -128,6 +130,55 @@ rules:
     expect([none.tools, none.hidden_counts]).toEqual([[], { group: 2 }]);
     const roots = await tried({ group: ['read-only'], state: 'analysis' }, root);
     expect(roots.hidden_counts).toEqual({ state: 1, group: 3 });
+  });
+
+  const calling = async (tool: string, args: string, body: object, who: Headers) => {
+    const { call } = await tried({ group: ['read-only'], ...body, call: { tool, arguments: args } }, who);
+    return call;
+  };
+
+  it('says what a call would come to, by the stages of the executor, and makes none of it', async () => {
+    const root_ = { group: ['*'], state: 'analysis' };
+    const before = (await system.all(...runTopics, 'agent.approvals')).length;
+    expect((await tried({ group: ['read-only'] }, bob)).call).toBeUndefined();
+    const good = { outcome: 'runs', offered: true, arguments_valid: true, problems: [], authorized: true };
+    expect(await calling('text-completion', '{"prompt":"Say A."}', {}, bob)).toEqual({
+      ...{ ...good, tool: 'core__text-completion', effect: 'read_only', needs_approval: false },
+      ...{ code: null, reason: null, message: null },
+    });
+    expect(await calling('text-completion', '{"promt":"A"}', {}, bob)).toMatchObject({
+      ...{ ...good, outcome: 'refused', arguments_valid: false, code: 'validation', needs_approval: false },
+      problems: [
+        { path: '/prompt', message: 'is required and missing' },
+        { path: '/promt', message: expect.any(String) },
+      ],
+    });
+    expect(await calling('text-completion', '{"prompt"', {}, bob)).toMatchObject({
+      ...{ outcome: 'refused', arguments_valid: false, code: 'invalid_json' },
+      problems: [{ path: '', message: 'Invalid tool arguments JSON' }],
+    });
+    expect(await calling('complex-analysis', '{"unknown":1}', root_, root)).toMatchObject({
+      ...{ outcome: 'refused', arguments_valid: false, code: 'validation' },
+      problems: expect.arrayContaining([{ path: expect.stringMatching(/^\//), message: expect.any(String) }]),
+    });
+    const update = '{"operation":"insert","triples":[]}';
+    const waiting = await calling('graph-update', update, root_, root);
+    expect(waiting).toMatchObject({ tool: 'core__graph-update', effect: 'state_change', needs_approval: true });
+    expect(waiting).toMatchObject({ approvers: ['user:root'] });
+    const reset = { ...good, outcome: 'waits', needs_approval: true, effect: 'state_change', approvers: ['user:root'] };
+    expect(await calling('reset-workflow', '{}', root_, root)).toMatchObject(reset);
+    expect(await system.all(...runTopics, 'agent.approvals')).toHaveLength(before);
+  });
+
+  it('says why a call would be refused, and of a tool that the caller may not know nothing but that', async () => {
+    expect(await calling('knowledge-query', '{}', { state: 'analysis' }, bob)).toMatchObject({
+      ...{ tool: 'core__knowledge-query', offered: false, outcome: 'refused', arguments_valid: null, problems: [] },
+      ...{ code: 'policy_denied', reason: 'not_eligible_state', needs_approval: null, authorized: null },
+      message: expect.stringContaining('not available in the state analysis'),
+    });
+    const [hidden, none] = [await calling('reset-workflow', '{}', {}, bob), await calling('nothing', '{}', {}, bob)];
+    expect(none).toMatchObject({ outcome: 'refused', effect: null, code: 'unavailable', reason: 'unknown_tool' });
+    expect(hidden).toEqual({ ...none, tool: 'reset-workflow' });
   });
 
   it('is refused for groups that are not permitted, as a run is, with its own route on the log', async () => {

@@ -34,6 +34,7 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
       'apps/sluice/src/commands/replay.ts',
       'apps/sluice/src/commands/tokens.ts',
       'apps/sluice/src/commands/tools.ts',
+      'apps/sluice/src/dry-call.ts',
       'apps/sluice/src/generate.ts',
       'libs/configuration/src/description/matrix.ts',
       'libs/core/src/rules/evaluate.ts',

@@ -22,11 +22,15 @@ const used = {
   ...{ name: 'add', runs: null, calls: 40, failures: 1, tokens: null, usd: null, runs_without_price: null },
   ...{ mean_ms: null, p50_ms: 12, p95_ms: 800 },
 };
+const tried = {
+  ...{ tool: 'core__add', effect: 'read_only', offered: true, outcome: 'runs', arguments_valid: true, problems: [] },
+  ...{ authorized: true, needs_approval: false, code: null, reason: null, message: null },
+};
 const answers = {
   'GET /v1/groups': () => groups,
   'GET /v1/tools': () => list,
   'GET /v1/usage': () => ({ by: 'tool', since: 0, until: 1, rows: [used], total: null, left_out: false }),
-  'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {} }),
+  'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {}, call: tried }),
 };
 
 const part = (value: object) => ({ type: 'part-start', path: [], part: value });
@@ -76,6 +80,35 @@ describe('The page of a tool', () => {
     expect((await screen.findByRole('region', { name: 'Result of add' })).textContent).toContain(hostile);
     expect(bodies[0]).toMatchObject({ group: ['basic'], call: { tool: 'core__add', arguments: '{"a":2}' } });
     expect(asked).toContain('POST /v1/toolsets');
+  });
+
+  it('shows which field a dry run finds wrong, and calls nothing that would be refused', async () => {
+    const refused = { ...tried, outcome: 'refused', arguments_valid: false, code: 'validation', message: hostile };
+    const problems = [{ path: '/a', message: 'must be <= 1' }];
+    show('/tools/add', {
+      ...answers,
+      'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {}, call: { ...refused, problems } }),
+    });
+    await userEvent.type(await screen.findByLabelText('a'), '2');
+    await userEvent.click(screen.getByRole('button', { name: 'Dry run' }));
+    expect(await screen.findByText('must be <= 1')).toBeTruthy();
+    expect(screen.getByText(/The call would be refused/).textContent).toContain(hostile);
+    expect(screen.getByRole('button', { name: 'Call now' }).hasAttribute('disabled')).toBe(true);
+    await userEvent.type(screen.getByLabelText('a'), '0');
+    expect(screen.queryByText('must be <= 1')).toBeNull();
+  });
+
+  it('says in a dry run that a call would wait for an approval, and of whom', async () => {
+    const waits = { ...tried, outcome: 'waits', needs_approval: true, approvers: ['user:ann'], authorized: null };
+    show('/tools/add', {
+      ...answers,
+      'POST /v1/toolsets': () => ({ ...list, tool_choice: null, hidden_counts: {}, call: waits }),
+    });
+    await userEvent.type(await screen.findByLabelText('a'), '2');
+    await userEvent.click(screen.getByRole('button', { name: 'Dry run' }));
+    const note = await screen.findByText(/would wait for an approval of user:ann/);
+    expect(note.textContent).toContain('the authorizer decides at the call');
+    expect(screen.getByRole('button', { name: 'Call now' }).hasAttribute('disabled')).toBe(false);
   });
 
   it('shows operators also a tool that no run is offered, and why', async () => {

@@ -51,6 +51,7 @@ import { SpecificationsController } from './specifications.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
 import { RunListFollowers } from './stream/run-list-stream.js';
+import { TriedCalls } from './tried-calls.js';
 import { UsageController } from './usage/usage.controller.js';
 
 @Module({})
@@ -101,6 +102,7 @@ export class GatewayModule {
         Decisions,
         Operators,
         Permission,
+        TriedCalls,
         Rights,
         RunReaders,
         RunsService,

@@ -18,6 +18,7 @@ import { requestOf, requireSize } from './requests.js';
 import type { NamedRequest } from './requests.js';
 import { strictBody } from './strict-body.js';
 import { toolParameters } from './tool-parameters.js';
+import { TriedCalls } from './tried-calls.js';
 import { withWarnings } from './with-warnings.js';
 import { Route } from './openapi/route.js';
 import { ByCaller } from './rights.js';
@@ -32,6 +33,7 @@ export class ToolsController {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(LoadWatch) private readonly loads: LoadWatch,
     @Inject(Permission) private readonly permission: Permission,
+    @Inject(TriedCalls) private readonly calls: TriedCalls,
   ) {}
 
   /**
@@ -69,7 +71,8 @@ export class ToolsController {
   }
 
   /**
-   * The first decision about this request, as the filter would make it now. Nothing is published, and no run begins.
+   * The first decision about this request, as the filter would make it now, and what its call would come to.
+   * Nothing is published, and no run begins.
    */
   @Route('tryToolset')
   async toolset(@ByCaller() caller: Caller, @Req() http: Request): Promise<object> {
@@ -78,6 +81,7 @@ export class ToolsController {
     const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
     const shown = shownGroups(evaluator, caller.principal);
     const { configVersion, state, toolChoice, fallbackGroups } = decided;
+    const call = await this.calls.of(decided, offered, evaluator, caller.principal);
     const listing = {
       config_version: configVersion,
       state,
@@ -86,6 +90,7 @@ export class ToolsController {
       tool_choice: toolChoice,
       tools: offered.map((tool) => listed(tool, shown)),
       hidden_counts: hiddenCounts(decided.hidden, shown),
+      ...(call === null ? {} : { call }),
     };
     return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
   }

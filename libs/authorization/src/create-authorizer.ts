@@ -22,3 +22,8 @@ export function createAuthorizer(
       return openFgaAuthorizer(settings, secret);
   }
 }
+
+/** Whether what is permitted is decided in the process that asks; false where another service is asked. */
+export function isDecidedHere(settings: AuthorizationSettings | null): boolean {
+  return settings?.kind !== 'openfga';
+}

@@ -1,3 +1,3 @@
 export { authorizers } from './authorizers.js';
-export { createAuthorizer } from './create-authorizer.js';
+export { createAuthorizer, isDecidedHere } from './create-authorizer.js';
 export { cedarProblems } from './cedar/problems.js';

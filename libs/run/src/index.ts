@@ -148,6 +148,8 @@ export { beforeMember } from './strategy/fan-out.js';
 export type { AssumedTurn } from './strategy/fan-out.js';
 export type { Move } from './strategy/move.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
+export { tryCall } from './turn/try-call.js';
+export type { TriedCall } from './turn/try-call.js';
 export { begunCall, invocationOf, runCall, resumeCall } from './turn/run-call.js';
 export type { CallInTurn, CallWorld, ParkedCall } from './turn/run-call.js';
 export { endedStep, runTurn } from './turn/run-turn.js';

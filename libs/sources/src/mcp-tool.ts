@@ -44,7 +44,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     capabilities,
     repeatable: tool.repeatable || spec.effect === 'read_only',
     ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
-    validateInput: jsonSchemaInput(mcp.nulls === undefined ? spec.inputSchema : withNulls(spec.inputSchema, mcp.nulls)),
+    validateInput: schemaInput(tool),
     exec: (args, { connectionId }, granted) =>
       call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),
     ...(reconcile === undefined
@@ -59,6 +59,13 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);
+}
+
+/** The check of a tool's arguments by the schema that the model is shown. Throws if the tool has no specification. */
+export function schemaInput(tool: ConfiguredTool): BoundTool['validateInput'] {
+  const { inputSchema } = specOf(tool);
+  const nulls = tool.mcp?.nulls;
+  return jsonSchemaInput(nulls === undefined ? inputSchema : withNulls(inputSchema, nulls));
 }
 
 /** What the call shows the server; the hub alone sees it. */

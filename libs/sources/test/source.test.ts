@@ -3,7 +3,7 @@ import { ToolInputError } from '@sluice/core';
 import type { BoundTool, JsonObject, ToolSource } from '@sluice/core';
 import { bindTool } from '@sluice/tools';
 import { builtInTools } from '@sluice/packs';
-import { createToolSource } from '@sluice/sources';
+import { checkingTools, createToolSource } from '@sluice/sources';
 import type { McpCallOptions, McpHub } from '@sluice/hub';
 import type { ToolContract } from '@sluice/tools';
 import { configurationOf, configured, configuredMcp, context, patience } from './configured.js';
@@ -274,5 +274,31 @@ describe.each(providers)('tools of %s (K-56)', (_, provide) => {
     const tool = provide().source.getBoundTool(provide().id) as BoundTool;
     expect(tool.capabilities.length).toBeGreaterThan(0);
     await expect(Promise.resolve().then(() => tool.exec({}, context, {}))).rejects.toThrow();
+  });
+});
+
+describe('checkingTools', () => {
+  const mcp = configuredMcp('files', 'top', schema, { whole: true });
+  const file = configured(getCurrentTime, {
+    ...{ id: 'core__own', type: 'own', file: { path: 'own.mjs', hash: '0' } },
+  });
+  const tools = [configured(getCurrentTime), mcp, file, configured(knowledgeQuery)];
+  const source = checkingTools(configurationOf(tools, ['core__get_current_time', mcp.id, file.id]), builtInTools);
+
+  it('check arguments as the bound tools do, those of servers and files by their schemas', async () => {
+    const own = source.getBoundTool('core__get_current_time');
+    expect(await own?.validateInput({ timezone: 'UTC' })).toEqual(getCurrentTime.parseInput({ timezone: 'UTC' }));
+    expect(() => own?.validateInput({ zone: 1 })).toThrow(ToolInputError);
+    expect(source.getBoundTool(mcp.id)?.validateInput({ rows: [] })).toEqual({ rows: [] });
+    expect(() => source.getBoundTool(mcp.id)?.validateInput({ row: [] })).toThrow('/rows: is required and missing');
+    expect(source.getBoundTool(file.id)?.validateInput({ timezone: 'UTC' })).toEqual({ timezone: 'UTC' });
+    expect(() => source.getBoundTool(file.id)?.validateInput({ zone: 1 })).toThrow(ToolInputError);
+  });
+
+  it('has what the policy allows and nothing that acts', () => {
+    expect(source.getBoundTool('core__knowledge-query')).toBeUndefined();
+    expect(source.listToolSpecs()).toHaveLength(3);
+    for (const { id } of [mcp, file])
+      expect(() => source.getBoundTool(id)?.exec({}, context, {})).toThrow('does nothing else');
   });
 });

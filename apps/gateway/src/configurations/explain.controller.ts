@@ -1,8 +1,8 @@
 import { Controller, Inject, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { createAuthorizer } from '@sluice/authorization';
+import { createAuthorizer, isDecidedHere } from '@sluice/authorization';
 import { groupsOf, wildcard } from '@sluice/core';
-import type { AuthorizationSettings, Configuration } from '@sluice/core';
+import type { Configuration } from '@sluice/core';
 import { explainCaller } from '@sluice/run';
 import type { ExplainedCaller } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
@@ -98,8 +98,4 @@ async function authorizations(
     allowed.set(id, answer.allowed);
   }
   return (id) => allowed.get(id) ?? null;
-}
-
-function isDecidedHere({ kind }: AuthorizationSettings): boolean {
-  return kind !== 'openfga';
 }

@@ -1,6 +1,6 @@
 import { findingKinds } from '@sluice/audit';
 import { listedKinds, usageDimensions } from '@sluice/projection';
-import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects } from '@sluice/core';
+import { hiddenReasons, rejectionReasons, ruleFactNames, toolEffects, toolErrors } from '@sluice/core';
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
@@ -295,8 +295,48 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
           description: 'Hidden tools of groups that the caller may ask for, by their first reason.',
         },
       },
-      warned,
+      {
+        ...warned,
+        call: described('TriedCall', 'What the call of the request would come to; absent where it makes none.'),
+      },
     ),
+    TriedCall: object(
+      'What a call would come to. Nothing of it is made, no approval is asked for, and no limit counts it.',
+      {
+        tool: text('The id of the tool; as the request names it where the caller is shown no such tool.'),
+        effect: {
+          enum: [...toolEffects, null],
+          description: 'What a call of it changes; null where the caller is shown no such tool.',
+        },
+        offered: isSo('Whether the tool is offered.'),
+        outcome: {
+          enum: ['runs', 'waits', 'refused'],
+          description: '`waits`: for an approval. `runs`: nothing would refuse it before the tool begins.',
+        },
+        arguments_valid: {
+          type: ['boolean', 'null'],
+          description: 'Whether the tool takes the arguments; null where the call is refused before they are checked.',
+        },
+        problems: list(ref('ArgumentProblem'), 'What is wrong with the arguments.'),
+        authorized: {
+          type: ['boolean', 'null'],
+          description:
+            'Whether `authorization` lets the caller make it; null where the call is refused before, or where another service decides at the call.',
+        },
+        needs_approval: {
+          type: ['boolean', 'null'],
+          description: 'Whether it would wait for an approval; null for a tool that is not offered.',
+        },
+        code: { enum: [...Object.keys(toolErrors), null], description: 'The code that it would be refused with.' },
+        reason: textOrNull('The reason of the refusal, where it has one.'),
+        message: textOrNull('Why it would be refused; null where it would not.'),
+      },
+      { approvers: list(text('A principal.'), 'Who may approve it; for approvers and operators alone.') },
+    ),
+    ArgumentProblem: object('Something wrong with the arguments of a call.', {
+      path: text('A JSON pointer to it; empty for the whole.'),
+      message: text('What is wrong.'),
+    }),
     OfferedTool: object(
       'A tool that a run is offered.',
       {

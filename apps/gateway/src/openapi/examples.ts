@@ -342,7 +342,10 @@ export const listToolsExample: Example = {
 };
 
 export const tryToolsetExample: Example = {
-  body: { question: 'Which countries are there?', group: ['read-only'], session_id: 's-1' },
+  body: {
+    ...{ question: 'Which countries are there?', group: ['read-only'], session_id: 's-1' },
+    call: { tool: queryTool.id, arguments: '{}' },
+  },
   answers: {
     200: {
       config_version: 'c-4f2a9d1c7b3e8056',
@@ -352,6 +355,12 @@ export const tryToolsetExample: Example = {
       tool_choice: null,
       tools: [queryTool],
       hidden_counts: { state: 1 },
+      call: {
+        ...{ tool: queryTool.id, effect: queryTool.effect, offered: true, outcome: 'refused', arguments_valid: false },
+        problems: [{ path: '/sparql', message: 'is required and missing' }],
+        ...{ authorized: true, needs_approval: false, code: 'validation', reason: null },
+        message: 'The arguments do not fit: /sparql: is required and missing.',
+      },
     },
   },
 };

@@ -342,7 +342,7 @@ export const operations: readonly Operation[] = [
     },
     summary: 'See what a request would be offered',
     description:
-      'The first decision about the request, as it would be made now. Nothing is published, and no run begins.',
+      'The first decision about the request, as it would be made now, and what its `call` would come to. Nothing is published, and no run begins.',
     body: 'AgentRequest',
     answers: json('TriedToolset', 'The tools.'),
     example: examples.tryToolsetExample,

@@ -14,14 +14,17 @@ import { Elapsed } from '../show/elapsed.js';
 import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json]
+export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json] [--dry-run]
   Runs one tool without a model: for authors of tools. The call is a run like any other, on the log: the filter decides whether the tool
   is offered, and the executor authorizes, asks for an approval, checks, runs, redacts and records the call. Where a run would ask the
   model, the agent makes exactly this call, and then answers with its result. TOOL is a tool's key or id.
   Services that run are asked, on Kafka and on the data folder alike. Where none run on the data folder, they run in this process until
   the call has ended, under SLUICE_CONFIG, else what is in force there, else the sample's configuration. --group, --state, --connections,
   --session and SLUICE_TOKEN are as for ask. --json prints the step alone.
-  Exit code 0 if the tool succeeded, 130 if it was stopped before its end.`;
+  --dry-run runs and publishes nothing: it says by the configuration whether the tool is offered, what is wrong with the arguments,
+  whether the call would wait for an approval, and what would refuse it. Arguments of tools in files of your own are checked by their
+  schemas. Where callers have an identity, it is that of one who may use what is named, and no authorizer is asked.
+  Exit code 0 if the tool succeeded, or would not be refused in a dry run, 130 if it was stopped before its end.`;
 
 interface Wanted {
   readonly tool: string;
@@ -31,6 +34,7 @@ interface Wanted {
   readonly state: string | null;
   readonly session: string | null;
   readonly json: boolean;
+  readonly dryRun: boolean;
 }
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
@@ -53,12 +57,18 @@ async function callOnDataFolder(wanted: Wanted, surroundings: CommandContext): P
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
+  let applied: Configuration | null = null;
   try {
     if ((await bus.holderOf('filter')) !== null) return await callServices(wanted, bus, surroundings);
-    if (configFile === null && (await appliedConfiguration(bus, verifierIfAny(environment))) === null)
-      configFile = await surroundings.sampleConfiguration();
+    if (configFile === null) applied = (await appliedConfiguration(bus, verifierIfAny(environment)))?.read() ?? null;
+    if (configFile === null && applied === null) configFile = await surroundings.sampleConfiguration();
   } finally {
     await bus.close();
+  }
+  if (wanted.dryRun) {
+    const { configurationOf } = await import('../system/compile-once.js');
+    const configuration = configFile === null ? applied : await configurationOf(configFile, surroundings);
+    if (configuration !== null) return tryDry(wanted, configuration, surroundings);
   }
   // The services are loaded where they are started in this process; a run on a log that others serve needs none of
   // them.
@@ -78,7 +88,9 @@ async function callServices(wanted: Wanted, bus: Bus, surroundings: CommandConte
   const inForce = inForceOf(await configurationsOn(bus, verifierIfAny(surroundings.environment)));
   if (inForce === undefined)
     throw new Error('No configuration is in force. Put one in force with `sluice config apply FILE`.');
-  return callAndFollow(idOf(wanted.tool, inForce.read()), wanted, { bus }, surroundings);
+  const configuration = inForce.read();
+  if (wanted.dryRun) return tryDry(wanted, configuration, surroundings);
+  return callAndFollow(idOf(wanted.tool, configuration), wanted, { bus }, surroundings);
 }
 
 async function callAndFollow(
@@ -88,12 +100,9 @@ async function callAndFollow(
   surroundings: CommandContext,
 ): Promise<number> {
   const { environment, log, write, print, paint, stopped } = surroundings;
-  const requestId = `call-${randomUUID()}`;
-  const { groups: group, state, connections, json, session } = wanted;
-  const ids = { requestId, sessionId: session ?? requestId };
-  const call = { tool: toolId, arguments: wanted.args, order: null };
-  const question = `Call ${wanted.tool} with ${wanted.args}`;
-  const request = { ...newRequest(question, ids), call, group, state, connections };
+  const { json } = wanted;
+  const request = requestFor(toolId, wanted);
+  const { requestId, ...ids } = request;
   const stop = new AbortController();
   void Promise.race(failed === undefined ? [stopped] : [stopped, failed]).then(() => stop.abort());
   const signatures = verifierIfAny(environment);
@@ -124,6 +133,24 @@ async function callAndFollow(
   return step?.outcome === 'ok' ? 0 : 1;
 }
 
+/** Says what the call would come to; no part of it is made. */
+async function tryDry(wanted: Wanted, configuration: Configuration, { print, write, paint }: CommandContext) {
+  // Tools are loaded for a dry run alone: a call leaves them to the services.
+  const { dryCall, dryCallInWords } = await import('../dry-call.js');
+  const request = requestFor(idOf(wanted.tool, configuration), wanted);
+  const tried = await dryCall(request, configuration, Date.now());
+  if (wanted.json) print(`${JSON.stringify(tried)}\n`);
+  else write(dryCallInWords(tried, paint));
+  return tried.outcome === 'refused' ? 1 : 0;
+}
+
+function requestFor(toolId: string, { tool, args, groups: group, state, connections, session }: Wanted) {
+  const requestId = `call-${randomUUID()}`;
+  const call = { tool: toolId, arguments: args, order: null };
+  const ids = { requestId, sessionId: session ?? requestId };
+  return { ...newRequest(`Call ${tool} with ${args}`, ids), call, group, state, connections };
+}
+
 function noStep(tool: string) {
   return { action: tool, outcome: null, reason: null, observation: null, state: null };
 }
@@ -149,6 +176,7 @@ function readArguments(args: readonly string[]): Wanted {
       connections: { type: 'string' },
       session: { type: 'string' },
       json: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
     },
   });
   const [tool, given = '{}', ...more] = positionals;
@@ -163,5 +191,6 @@ function readArguments(args: readonly string[]): Wanted {
     state: values.state ?? null,
     session: values.session ?? null,
     json: values.json,
+    dryRun: values['dry-run'],
   };
 }

@@ -82,7 +82,7 @@ class Tools:
         return await self._transport.run(Call("/v1/tools", model(models.ToolList), query={**query}))
 
     async def try_toolset(self, request: Request) -> models.TriedToolset:
-        """The first decision about the request, as it would be made now. Nothing is published, and no run begins."""
+        """The first decision about the request, as it would be made now, and what its `call` would come to. Nothing is published, and no run begins."""
         return await self._transport.run(Call("/v1/toolsets", model(models.TriedToolset), method="POST", body=body_of(request)))
 
     async def specification(self, hash: str, **query: Unpack[models.ReadSpecificationQuery]) -> models.Specification:

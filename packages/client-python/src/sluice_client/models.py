@@ -758,6 +758,31 @@ class TriedToolset(Answer):
     tools: list[OfferedTool] = Field(description="The tools.")
     hidden_counts: dict[str, int] = Field(description="Hidden tools of groups that the caller may ask for, by their first reason.")
     warnings: list[RequestWarning] | None = Field(default=None, description="Absent where there is nothing to warn of.")
+    call: TriedCall | None = Field(default=None, description="What the call of the request would come to; absent where it makes none.")
+
+
+class TriedCall(Answer):
+    """What a call would come to. Nothing of it is made, no approval is asked for, and no limit counts it."""
+
+    tool: str = Field(description="The id of the tool; as the request names it where the caller is shown no such tool.")
+    effect: Literal["read_only", "state_change", "external_side_effect", None] | str = Field(description="What a call of it changes; null where the caller is shown no such tool.")
+    offered: bool = Field(description="Whether the tool is offered.")
+    outcome: Literal["runs", "waits", "refused"] | str = Field(description="`waits`: for an approval. `runs`: nothing would refuse it before the tool begins.")
+    arguments_valid: bool | None = Field(description="Whether the tool takes the arguments; null where the call is refused before they are checked.")
+    problems: list[ArgumentProblem] = Field(description="What is wrong with the arguments.")
+    authorized: bool | None = Field(description="Whether `authorization` lets the caller make it; null where the call is refused before, or where another service decides at the call.")
+    needs_approval: bool | None = Field(description="Whether it would wait for an approval; null for a tool that is not offered.")
+    code: Literal["unavailable", "policy_denied", "authz_denied", "validation", "execution", "redaction_failed", "invalid_json", None] | str = Field(description="The code that it would be refused with.")
+    reason: str | None = Field(description="The reason of the refusal, where it has one.")
+    message: str | None = Field(description="Why it would be refused; null where it would not.")
+    approvers: list[str] | None = Field(default=None, description="Who may approve it; for approvers and operators alone.")
+
+
+class ArgumentProblem(Answer):
+    """Something wrong with the arguments of a call."""
+
+    path: str = Field(description="A JSON pointer to it; empty for the whole.")
+    message: str = Field(description="What is wrong.")
 
 
 class OfferedTool(Answer):

@@ -1079,6 +1079,44 @@ export interface TriedToolset {
   readonly hidden_counts: Readonly<Record<string, number>>;
   /** Absent where there is nothing to warn of. */
   readonly warnings?: readonly RequestWarning[];
+  /** What the call of the request would come to; absent where it makes none. */
+  readonly call?: TriedCall;
+}
+
+/** What a call would come to. Nothing of it is made, no approval is asked for, and no limit counts it. */
+export interface TriedCall {
+  /** The id of the tool; as the request names it where the caller is shown no such tool. */
+  readonly tool: string;
+  /** What a call of it changes; null where the caller is shown no such tool. */
+  readonly effect: "read_only" | "state_change" | "external_side_effect" | null;
+  /** Whether the tool is offered. */
+  readonly offered: boolean;
+  /** `waits`: for an approval. `runs`: nothing would refuse it before the tool begins. */
+  readonly outcome: "runs" | "waits" | "refused";
+  /** Whether the tool takes the arguments; null where the call is refused before they are checked. */
+  readonly arguments_valid: boolean | null;
+  /** What is wrong with the arguments. */
+  readonly problems: readonly ArgumentProblem[];
+  /** Whether `authorization` lets the caller make it; null where the call is refused before, or where another service decides at the call. */
+  readonly authorized: boolean | null;
+  /** Whether it would wait for an approval; null for a tool that is not offered. */
+  readonly needs_approval: boolean | null;
+  /** The code that it would be refused with. */
+  readonly code: "unavailable" | "policy_denied" | "authz_denied" | "validation" | "execution" | "redaction_failed" | "invalid_json" | null;
+  /** The reason of the refusal, where it has one. */
+  readonly reason: string | null;
+  /** Why it would be refused; null where it would not. */
+  readonly message: string | null;
+  /** Who may approve it; for approvers and operators alone. */
+  readonly approvers?: readonly string[];
+}
+
+/** Something wrong with the arguments of a call. */
+export interface ArgumentProblem {
+  /** A JSON pointer to it; empty for the whole. */
+  readonly path: string;
+  /** What is wrong. */
+  readonly message: string;
 }
 
 /** A tool that a run is offered. */

@@ -74,7 +74,7 @@ export class Tools {
     return this.transport.json<ToolList>({ path: '/v1/tools', query, isRepeatable: true, ...options });
   }
 
-  /** The first decision about the request, as it would be made now. Nothing is published, and no run begins. */
+  /** The first decision about the request, as it would be made now, and what its `call` would come to. Nothing is published, and no run begins. */
   tryToolset(body: AgentRequest, options: CallOptions = {}): Promise<TriedToolset> {
     return this.transport.json<TriedToolset>({ method: 'POST', path: '/v1/toolsets', body, isRepeatable: true, ...options });
   }

@@ -14,31 +14,15 @@ interface Props {
 
 /** What a dry run or a call came to, in words, with the run’s page. */
 export function CallOutcome({ call, tool, state }: Props) {
-  const { me } = useSignedIn();
   switch (call.kind) {
     case 'idle':
-      return <p>A dry run decides whether the call would be offered, and runs nothing.</p>;
+      return <p>A dry run says what the call would come to, and runs nothing.</p>;
     case 'trying':
       return <Loading label="Deciding" />;
     case 'failed':
       return <RequestProblem error={call.error} />;
     case 'tried':
-      return call.isOffered ? (
-        <Note tone="good">
-          The tool is offered in the state {call.toolset.state} with the groups {call.toolset.group.join(', ')}.{' '}
-          {effectSentence(tool)} Its arguments are checked and an approval is asked for when it is called.
-        </Note>
-      ) : (
-        <Note tone="warn">
-          The tool is not offered in the state {call.toolset.state} with the groups {call.toolset.group.join(', ')}, so
-          a call of it would be refused.{' '}
-          {me.is_operator && (
-            <Link to="/policy" search={{ tab: 'caller', state, group: call.toolset.group.join(',') }}>
-              See which rule hides it
-            </Link>
-          )}
-        </Note>
-      );
+      return <Tried {...call} tool={tool} state={state} />;
     case 'calling':
       return (
         <>
@@ -69,6 +53,45 @@ export function CallOutcome({ call, tool, state }: Props) {
           )}
           <RunLink runId={call.runId} />
         </>
+      );
+  }
+}
+
+type TriedProps = Omit<Extract<Call, { readonly kind: 'tried' }>, 'kind'> & Pick<Props, 'tool' | 'state'>;
+
+/** What a dry run found. */
+function Tried({ tried, toolset, tool, state }: TriedProps) {
+  const { me } = useSignedIn();
+  const place = `in the state ${toolset.state} with the groups ${toolset.group.join(', ')}`;
+  const permitted =
+    tried.authorized === null ? ' Whether you are permitted to make it, the authorizer decides at the call.' : '';
+  switch (tried.outcome) {
+    case 'runs':
+      return (
+        <Note tone="good">
+          The tool is offered {place}, its arguments are valid, and the call needs no approval. {effectSentence(tool)}
+          {permitted}
+        </Note>
+      );
+    case 'waits':
+      return (
+        <Note tone="warn">
+          The tool is offered {place} and its arguments are valid. The call would wait for an approval
+          {tried.approvers === undefined ? '' : ` of ${tried.approvers.join(', ')}`}. {effectSentence(tool)}
+          {permitted}
+        </Note>
+      );
+    case 'refused':
+      return (
+        <Note tone={tried.arguments_valid === false ? 'bad' : 'warn'}>
+          The call would be refused{tried.offered ? '' : `: the tool is not offered ${place}`}. {tried.message}{' '}
+          {tried.arguments_valid === false && tried.needs_approval === true && 'It would need an approval as well. '}
+          {!tried.offered && me.is_operator && (
+            <Link to="/policy" search={{ tab: 'caller', state, group: toolset.group.join(',') }}>
+              See which rule hides it
+            </Link>
+          )}
+        </Note>
       );
   }
 }

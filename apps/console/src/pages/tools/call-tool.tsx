@@ -5,7 +5,7 @@ import { Select, TextArea } from '../../ui/field.js';
 import { Card, Row, Stack } from '../../ui/page.js';
 import { Note } from '../../ui/states.js';
 import { CallOutcome } from './call-outcome.js';
-import { argumentsOf, draftOfFields } from './form/draft.js';
+import { argumentsOf, draftOfFields, pathOfPointer } from './form/draft.js';
 import type { Draft, FieldProblem } from './form/draft.js';
 import { fieldsOf } from './form/fields.js';
 import { FormFields } from './form/form.js';
@@ -27,7 +27,7 @@ export function CallTool({ tool, schema, groups }: Props) {
   const [draft, setDraft] = useState<Draft>(() => (fields === null ? {} : draftOfFields(fields, {})));
   const [json, setJson] = useState<string | null>(fields === null ? '{}' : null);
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
-  const { call, dryRun, run, stop, clear } = useCall(tool);
+  const { call, dryRun, run, stop, clear } = useCall();
 
   const read = (): { readonly value?: unknown; readonly problems: readonly FieldProblem[] } => {
     if (json === null) return argumentsOf(fields ?? [], draft);
@@ -66,6 +66,9 @@ export function CallTool({ tool, schema, groups }: Props) {
   };
   const changed = <T,>(set: (value: T) => void) => (value: T): void => { set(value); clear(); }; // prettier-ignore
   const isTried = call.kind !== 'idle' && call.kind !== 'trying' && call.kind !== 'failed';
+  const refused: readonly FieldProblem[] =
+    call.kind !== 'tried' ? [] : call.tried.problems.map((one) => ({ ...one, path: pathOfPointer(one.path) }));
+  const shown = [...problems, ...refused];
   const isBusy = call.kind === 'trying' || call.kind === 'calling';
 
   return (
@@ -98,7 +101,7 @@ export function CallTool({ tool, schema, groups }: Props) {
         fields.length === 0 ? (
           <p>It takes no arguments.</p>
         ) : (
-          <FormFields fields={fields} draft={draft} onChange={changed(setDraft)} problems={problems} path="" />
+          <FormFields fields={fields} draft={draft} onChange={changed(setDraft)} problems={shown} path="" />
         )
       ) : (
         <TextArea
@@ -107,7 +110,7 @@ export function CallTool({ tool, schema, groups }: Props) {
           rows={8}
           value={json ?? ''}
           onChange={changed(setJson)}
-          errorMessage={problems[0]?.message ?? null}
+          errorMessage={shown[0]?.message ?? null}
         />
       )}
       <Stack>
@@ -117,7 +120,7 @@ export function CallTool({ tool, schema, groups }: Props) {
           </Button>
           <Button
             tone={isTried ? 'primary' : 'plain'}
-            isDisabled={isBusy || !isTried || (call.kind === 'tried' && !call.isOffered)}
+            isDisabled={isBusy || !isTried || (call.kind === 'tried' && call.tried.outcome === 'refused')}
             onPress={() => start(run)}
           >
             Call now

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { AgentRequest, GroupTool, RunEvent, TriedToolset } from '@sluice/client';
+import type { AgentRequest, RunEvent, TriedCall, TriedToolset } from '@sluice/client';
 import { noteError } from '../../data/reachability.js';
 import { sluice } from '../../data/client.js';
 
@@ -7,7 +7,7 @@ import { sluice } from '../../data/client.js';
 export type Call =
   | { readonly kind: 'idle' }
   | { readonly kind: 'trying' }
-  | { readonly kind: 'tried'; readonly isOffered: boolean; readonly toolset: TriedToolset }
+  | { readonly kind: 'tried'; readonly tried: TriedCall; readonly toolset: TriedToolset }
   | ({ readonly kind: 'calling' } & Watched)
   | ({ readonly kind: 'ended' } & Watched)
   | { readonly kind: 'failed'; readonly error: Error };
@@ -48,8 +48,8 @@ export function seen(watched: Watched, event: RunEvent): Watched {
   }
 }
 
-/** The dry run and the call of one tool; leaving the page leaves the run as it is. */
-export function useCall(tool: Pick<GroupTool, 'id'>) {
+/** The dry run and the call of a tool; leaving the page leaves the run as it is. */
+export function useCall() {
   const [call, setCall] = useState<Call>({ kind: 'idle' });
   const current = useRef<AbortController | null>(null);
   useEffect(() => () => current.current?.abort(), []);
@@ -68,8 +68,9 @@ export function useCall(tool: Pick<GroupTool, 'id'>) {
     begin(async (signal) => {
       setCall({ kind: 'trying' });
       const toolset = await sluice.tools.tryToolset(request, { signal });
-      if (!signal.aborted)
-        setCall({ kind: 'tried', isOffered: toolset.tools.some(({ id }) => id === tool.id), toolset });
+      const { call: tried } = toolset;
+      if (tried === undefined) throw new Error('The gateway is older than this page. Upgrade it to make dry runs.');
+      if (!signal.aborted) setCall({ kind: 'tried', tried, toolset });
     });
   const run = (request: AgentRequest): void =>
     begin(async (signal) => {

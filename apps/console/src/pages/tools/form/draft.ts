@@ -17,6 +17,12 @@ interface Read {
 
 export const pathOf = (outer: string, name: string | number): string => (outer === '' ? `${name}` : `${outer}.${name}`);
 
+/** A JSON pointer of the gateway as the path of a field. */
+export function pathOfPointer(pointer: string): string {
+  const names = pointer.split('/').slice(1);
+  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(pathOf, '');
+}
+
 /** A form filled with this value; what the value lacks stands as the schema’s default. */
 export function draftOf(field: Field, value: unknown): Draft {
   const given = value ?? field.start;

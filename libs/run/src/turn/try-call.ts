@@ -1,0 +1,216 @@
+import type {
+  AuthorizationPort,
+  BoundTool,
+  Evaluator,
+  InputProblem,
+  Step,
+  ToolEffect,
+  ToolErrorCode,
+  ToolErrorReason,
+  ToolSource,
+} from '@sluice/core';
+import { ToolInputError } from '@sluice/core';
+import type { Toolset } from '@sluice/contracts';
+import { isApprovalNeeded } from '../approvals/request.js';
+import { boundedTurn } from '../bounded-turn.js';
+import { directTurn } from '../direct-call.js';
+import { notMade, refusedCall } from '../room.js';
+import { turnAfter } from '../steps.js';
+import { runCall } from './run-call.js';
+import type { CallWorld } from './run-call.js';
+
+/** What a dry run of a call asks of the world. */
+interface DryWorld {
+  /** The tools that check arguments; nothing else of them is used. */
+  readonly source: ToolSource;
+  /** Null where the authorizer cannot be asked here, and decides at the call. */
+  readonly authorizer: AuthorizationPort | null;
+  /** Whether the caller may learn that there is a tool with this key; one that is offered it may. */
+  mayName(key: string): boolean;
+  /** An authorizer, or a check of arguments, failed: the caller does not hear why. */
+  onFault(error: unknown): void;
+}
+
+/** What a call would come to, on the wire. */
+export interface TriedCall {
+  /** The tool's id; as the request names it where there is no such tool for the caller. */
+  readonly tool: string;
+  readonly effect: ToolEffect | null;
+  readonly offered: boolean;
+  readonly outcome: 'runs' | 'waits' | 'refused';
+  /** Null where the call is refused before its arguments are checked. */
+  readonly arguments_valid: boolean | null;
+  readonly problems: readonly InputProblem[];
+  /** Null where the call is refused before, and where the authorizer decides at the call. */
+  readonly authorized: boolean | null;
+  /** Null for a tool that is not offered. */
+  readonly needs_approval: boolean | null;
+  /** Why it is refused; null where it is not. */
+  readonly code: ToolErrorCode | null;
+  readonly reason: ToolErrorReason | null;
+  readonly message: string | null;
+}
+
+/** How the stages ended, and with what refusal; null where there was none. */
+interface End {
+  readonly kind: TriedCall['outcome'];
+  readonly refusal: {
+    readonly errorCode: ToolErrorCode;
+    readonly reason?: ToolErrorReason;
+    readonly safeMessage: string;
+  } | null;
+}
+
+/**
+ * What the call that a request makes itself would come to in its first turn, by the executor's own stages up to where
+ * the tool would begin: nothing runs, nothing is claimed or counted, and no approval is asked for. Null where the
+ * request makes no call. `at` is in milliseconds since the epoch.
+ */
+export async function tryCall(
+  toolset: Toolset,
+  evaluator: Evaluator,
+  offered: readonly string[],
+  at: number,
+  world: DryWorld,
+): Promise<TriedCall | null> {
+  const { call: made } = toolset.request;
+  if (made === null) return null;
+  const tool = evaluator.tool(made.tool);
+  const isOffered = tool !== undefined && offered.includes(tool.id);
+  const isKnown = tool !== undefined && (isOffered || world.mayName(tool.key));
+  const judge = isKnown ? evaluator : without(evaluator, tool?.id);
+  const turn = directTurn({ ...toolset, iteration: 1 }, judge);
+  if (turn === null) return null;
+  const record = boundedTurn(toolset, toolset.run, { ...turn, model: null }, judge.configuration.limits);
+  const [call] = record.calls;
+  if (call === undefined) return null;
+  const before = turnAfter(record, [], judge);
+  const why = notMade(record, 0, [], before, judge);
+  const watched = watching(world);
+  const run = () =>
+    runCall(
+      {
+        ...{ record, name: toolset.requestId, call, index: 0, offered: new Set(offered), turn: before, steps: [], at },
+        judges: { granting: judge, inForce: judge },
+      },
+      watched.world,
+    );
+  const end = why === null ? await endOf(run) : stepEnd(refusedCall(record, 0, before.state, at, why, judge));
+  const { refusal } = end;
+  const isMisfit = refusal?.errorCode === 'validation' && !watched.hasPassed();
+  const isInvalid = refusal?.errorCode === 'invalid_json' || isMisfit;
+  const whole = isInvalid && refusal !== null ? [{ path: '', message: refusal.safeMessage }] : [];
+  return {
+    tool: call.tool,
+    effect: isKnown ? (tool.spec?.effect ?? null) : null,
+    offered: isOffered,
+    outcome: end.kind,
+    arguments_valid: isInvalid ? false : watched.hasPassed() ? true : null,
+    problems: watched.problems().length > 0 ? watched.problems() : whole,
+    authorized: authorizedIn(refusal, watched.isReached(), world),
+    needs_approval: !isOffered ? null : end.kind === 'waits' || isApprovalNeeded(tool, [judge]),
+    code: refusal?.errorCode ?? null,
+    reason: refusal?.reason ?? null,
+    message: refusal?.safeMessage ?? null,
+  };
+}
+
+/** The evaluator for whom there is no such tool. */
+function without(evaluator: Evaluator, toolId: string | undefined): Evaluator {
+  if (toolId === undefined) return evaluator;
+  const seen = (id: string) => (id === toolId ? undefined : evaluator.byId(id));
+  return { ...evaluator, byId: seen, tool: (name) => seen(evaluator.tool(name)?.id ?? name) };
+}
+
+function authorizedIn(
+  refusal: End['refusal'],
+  isReached: boolean,
+  { authorizer }: Pick<DryWorld, 'authorizer'>,
+): boolean | null {
+  if (authorizer === null) return null;
+  if (refusal?.errorCode === 'authz_denied') return false;
+  return isReached ? true : null;
+}
+
+/** The tool would begin here. One for all calls: an error’s stack is costly. */
+const wouldBegin = new Error('A dry run ends before the tool begins.');
+
+function begins(): never {
+  throw wouldBegin;
+}
+
+async function endOf(run: () => ReturnType<typeof runCall>): Promise<End> {
+  try {
+    const end = await run();
+    if (end.kind === 'parked') return { kind: 'waits', refusal: null };
+    if (end.result.ok) throw new Error('A call that nothing ran has no result.');
+    return { kind: 'refused', refusal: end.result };
+  } catch (error) {
+    if (error === wouldBegin) return { kind: 'runs', refusal: null };
+    throw error;
+  }
+}
+
+/** The end of a call for which its turn’s record has no room. */
+function stepEnd({ outcome, reason, observation }: Step): End {
+  const why = reason === null ? {} : { reason: reason as ToolErrorReason };
+  return { kind: 'refused', refusal: { errorCode: outcome as ToolErrorCode, ...why, safeMessage: observation } };
+}
+
+/** Nothing aborts a dry run: it waits for nothing. */
+const never = new AbortController().signal;
+
+/** A world in which nothing acts, and what the check of the arguments said in it. */
+function watching({ source, authorizer, onFault }: DryWorld) {
+  let problems: readonly InputProblem[] = [];
+  let isReached = false;
+  let hasPassed = false;
+  const watchedTool = (tool: BoundTool): BoundTool => ({
+    ...tool,
+    validateInput: async (args) => {
+      isReached = true;
+      try {
+        const checked = await tool.validateInput(args);
+        hasPassed = true;
+        return checked;
+      } catch (error) {
+        if (error instanceof ToolInputError) problems = error.problems;
+        throw error;
+      }
+    },
+  });
+  const watched: ToolSource = {
+    getBoundTool: (toolId) => {
+      const tool = source.getBoundTool(toolId);
+      return tool === undefined ? undefined : watchedTool(tool);
+    },
+    listToolSpecs: () => source.listToolSpecs(),
+  };
+  const world: CallWorld = {
+    timeLeft: () => Infinity,
+    isCancelled: () => Promise.resolve(false),
+    signal: never,
+    source: () => Promise.resolve(watched),
+    authorizers: authorizer === null ? [] : [authorizer],
+    onAuthorizerFault: (_tool, _runId, error) => onFault(error),
+    decisionOn: () => Promise.resolve(null),
+    takeAgentRun: begins,
+    rate: () => Promise.resolve({ ok: true }),
+    capabilities: begins,
+    once: begins,
+    cached: begins,
+    begun: () => Promise.resolve(null),
+    hashResult: () => '',
+    conceal: (_tool, result) => result,
+    onStart: () => undefined,
+    onParked: () => undefined,
+    onResult: () => undefined,
+    onFault: (_tool, _invocation, _at, error) => {
+      if (error !== wouldBegin) onFault(error);
+    },
+    onReconciled: () => undefined,
+    onCancel: () => () => undefined,
+    after: () => () => undefined,
+  };
+  return { world, problems: () => problems, isReached: () => isReached, hasPassed: () => hasPassed };
+}
