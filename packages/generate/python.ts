@@ -36,7 +36,7 @@ export function modelsOfApi(description: Description): string {
   const queries = queriesOf(description).map(([name, { summary }, parameters]) => {
     const members = parameters.map((parameter) => {
       const type = isTime(parameter) ? 'str | int' : typeOf(parameter.schema);
-      return `    ${parameter.name}: ${type}\n    ${documented(parameter.description)}\n`;
+      return `    ${attributeOf(parameter.name)}: ${type}\n    ${documented(parameter.description)}\n`;
     });
     return `class ${name}(TypedDict, total=False):\n    ${documented(`The query of: ${summary}.`)}\n\n${members.join('\n')}`;
   });
@@ -50,10 +50,10 @@ function modelOf(name: string, schema: Schema): string {
     const type = typeOf(of, isBody);
     const isRequired = required.includes(member);
     const optional = /\bNone\b|^Any$/.test(type) ? type : `${type} | None`;
-    const about = JSON.stringify(of.description ?? '');
+    const about = `${aliasOf(member)}description=${JSON.stringify(of.description ?? '')}`;
     return isRequired
-      ? `    ${member}: ${type} = Field(description=${about})\n`
-      : `    ${member}: ${optional} = Field(default=None, description=${about})\n`;
+      ? `    ${attributeOf(member)}: ${type} = Field(${about})\n`
+      : `    ${attributeOf(member)}: ${optional} = Field(default=None, ${about})\n`;
   });
   return `class ${name}(${isBody ? 'Body' : 'Answer'}):\n    ${documented(description)}\n\n${fields.join('')}`;
 }
@@ -106,11 +106,8 @@ export function modelsOfRecords(records: readonly AvroRecord[]): string {
   const models = records.map(({ name, doc = name, fields }) => {
     const members = fields.map((field) => {
       const given = field.default === undefined ? '' : `${defaultOf(field.default)}, `;
-      const isTaken = takenNames.includes(field.name);
-      const name = isTaken ? `${field.name}_` : field.name;
-      const alias = isTaken ? `alias="${field.name}", ` : '';
       const about = JSON.stringify(field.doc ?? '');
-      return `    ${name}: ${avroType(field.type)} = Field(${given}${alias}description=${about})\n`;
+      return `    ${attributeOf(field.name)}: ${avroType(field.type)} = Field(${given}${aliasOf(field.name)}description=${about})\n`;
     });
     return `class ${name}(Record):\n    ${documented(doc)}\n\n${members.join('')}`;
   });
@@ -119,6 +116,9 @@ export function modelsOfRecords(records: readonly AvroRecord[]): string {
 
 /** Keywords that a field may be called, and types: within its class the field’s name would stand for itself. */
 const takenNames = ['from', 'in', 'is', 'as', 'class', 'import', 'with', 'list', 'dict', 'str', 'int', 'float', 'bool'];
+/** A name that is taken has an underscore behind it. */
+const attributeOf = (name: string): string => (takenNames.includes(name) ? `${name}_` : name);
+const aliasOf = (name: string): string => (takenNames.includes(name) ? `alias="${name}", ` : '');
 
 function defaultOf(value: unknown): string {
   if (Array.isArray(value) && value.length === 0) return 'default_factory=list';

@@ -62,7 +62,8 @@ class Call(Generic[T]):
     repeatable: bool = True
 
     def url(self, base: str) -> str:
-        given = {name: _text(value) for name, value in self.query.items() if value is not None}
+        # A parameter that Python takes the name of has an underscore behind it.
+        given = {name.removesuffix("_"): _text(value) for name, value in self.query.items() if value is not None}
         return base + self.path + (f"?{urlencode(given, quote_via=quote)}" if given else "")
 
     def waiting(self, seconds: int) -> Call[T]:

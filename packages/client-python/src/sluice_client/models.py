@@ -335,7 +335,7 @@ class Attestation(Answer):
 
     type: Literal["sluice-attestation"] = Field(description="")
     version: Literal[1] = Field(description="")
-    from: int | None = Field(description="The begin of the span. Milliseconds since the epoch.")
+    from_: int | None = Field(alias="from", description="The begin of the span. Milliseconds since the epoch.")
     to: int | None = Field(description="Its end, which is not included. Milliseconds since the epoch.")
     session: str | None = Field(description="The session whose calls are shown.")
     signer: str = Field(description="Who signs.")
@@ -670,7 +670,7 @@ class ToolChange(Answer):
 
     path: str = Field(description="Where.")
     was: str | None = Field(description="As it was allowed.")
-    is: str | None = Field(description="As it is now.")
+    is_: str | None = Field(alias="is", description="As it is now.")
 
 
 class ConnectionList(Answer):
@@ -1219,7 +1219,7 @@ class ConfigurationDifferences(Answer):
     """What a configuration has otherwise than another one."""
 
     config_version: str = Field(description="The one.")
-    from: str | None = Field(description="The other one; null where there is none before it.")
+    from_: str | None = Field(alias="from", description="The other one; null where there is none before it.")
     changes: list[ConfigurationChange] = Field(description="What is other.")
     left_out: int = Field(description="What was left out to keep the answer small.")
 
@@ -1735,7 +1735,7 @@ class ReadConfigurationQuery(TypedDict, total=False):
 class CompareConfigurationsQuery(TypedDict, total=False):
     """The query of: Compare two configurations."""
 
-    from: str
+    from_: str
     """The version to compare with, or `current`; without it the one that was in force before."""
 
 
