@@ -72,12 +72,17 @@ export function violations(files: readonly SourceFile[]): readonly string[] {
   });
 }
 
+/** Holds the text of files that `sluice init` writes, which others run. */
+const starterFiles = 'apps/sluice/src/starter-files.ts';
+
 /** Each reading of the environment outside libs/host, as a sentence. */
 export function environmentReaders(files: readonly SourceFile[]): readonly string[] {
   return files
     .filter(
       ({ path, text }) =>
-        !path.startsWith('libs/host/') && /\bprocess\s*\.\s*env\b|\bprocess\s*\[\s*['"]env/.test(text),
+        !path.startsWith('libs/host/') &&
+        path !== starterFiles &&
+        /\bprocess\s*\.\s*env\b|\bprocess\s*\[\s*['"]env/.test(text),
     )
     .map(({ path }) => `${path} reads process.env`);
 }
@@ -103,6 +108,8 @@ function isAllowed(part: string, path: string, specifier: string): boolean {
     // apps/sluice runs all services in one process, so it alone may reach into the other apps.
     // The one place where the program’s version stands.
     if (target === 'package.json') return part === 'core';
+    // The editor of candidates completes and checks by the schema of configurations.
+    if (target === 'schemas/configuration.schema.json') return part === 'console';
     return target.startsWith(`${home}/`) || (path.startsWith('apps/sluice/') && target.startsWith('apps/'));
   }
   return part !== 'core';

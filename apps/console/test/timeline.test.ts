@@ -4,7 +4,8 @@ import { originsOf } from '../src/pages/run/origins.js';
 import { RunTimeline } from '../src/pages/run/timeline/model.js';
 import type { CallItem } from '../src/pages/run/timeline/model.js';
 import { rowsOf } from '../src/pages/run/timeline/rows.js';
-import type { Row, TimelineView } from '../src/pages/run/timeline/rows.js';
+import type { Row } from '../src/pages/run/timeline/row-kinds.js';
+import type { TimelineView } from '../src/pages/run/timeline/rows.js';
 import { timeScale } from '../src/pages/run/timeline/scale.js';
 import { wayOf } from '../src/pages/run/states/way.js';
 

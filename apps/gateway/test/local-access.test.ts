@@ -5,6 +5,7 @@ type Parts = Parameters<typeof requireSecret>[1];
 const parts = (provider = 'none', isKnown = true): Parts =>
   ({
     configurations: { current: () => ({ configuration: { identity: { provider } } }) },
+    clock: { now: () => 0 },
     localSecret: {
       isKnown,
       isIn: (header: string | undefined) => header === 'Bearer right',

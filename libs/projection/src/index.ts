@@ -1,6 +1,5 @@
 export type { Counts } from './approvals.js';
 export { listedKinds } from './audit-entries.js';
-export type { RunCost } from './changes.js';
 export { catchUp, follow } from './follow.js';
 export type { Costs } from './follow.js';
 export { Projection } from './projection.js';

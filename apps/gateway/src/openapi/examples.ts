@@ -216,12 +216,12 @@ export const cancelRunExample: Example = {
 };
 
 export const readUsageExample: Example = {
-  query: { by: 'model', since: '7d' },
+  query: { by: 'model', since: '30d' },
   answers: {
     200: {
       by: 'model',
       since: at,
-      until: at + 7 * 86_400_000,
+      until: at + 30 * 86_400_000,
       rows: [
         {
           ...{ name: 'anthropic/claude-sonnet', runs: 12, calls: null, failures: 1 },

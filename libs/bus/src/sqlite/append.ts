@@ -3,7 +3,6 @@ import { allTopics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Clock } from '@sluice/core';
 import type { Encoded } from '../processing/outputs.js';
-import type { StoredPosition } from './fetch.js';
 
 export type TopicIds = ReadonlyMap<Topic, number>;
 
@@ -17,6 +16,15 @@ export function topicIds(database: DatabaseSync): TopicIds {
       return [topic, find.get(topic)?.['id'] as number];
     }),
   );
+}
+
+/** Where a record stands: in its topic, and among all records of the log. */
+export interface StoredPosition {
+  readonly topic: Topic;
+  readonly offset: number;
+  readonly seq: number;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly timestamp: number;
 }
 
 /** Puts records at the end of the log and returns their offsets; to be called in a transaction. */

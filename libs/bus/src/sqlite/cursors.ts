@@ -1,5 +1,6 @@
 import type { Topic } from '@sluice/contracts';
-import type { Fetch, StoredPosition } from './fetch.js';
+import type { StoredPosition } from './append.js';
+import type { Fetch } from './fetch.js';
 import type { Progress } from './progress.js';
 
 /** How far a consumer has read in each of its topics, which is further than what it has finished. */

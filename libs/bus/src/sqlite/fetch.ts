@@ -1,17 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@sluice/contracts';
 import type { Stored } from '../processing/stored.js';
-import type { TopicIds } from './append.js';
+import type { StoredPosition, TopicIds } from './append.js';
 import type { Ends } from './ends.js';
-
-/** Where a record stands: in its topic, and among all records of the log. */
-export interface StoredPosition {
-  readonly topic: Topic;
-  readonly offset: number;
-  readonly seq: number;
-  /** When the log took it, milliseconds since the epoch. */
-  readonly timestamp: number;
-}
 
 export interface Fetch {
   /** The sequence number the next record will get, read from the file now. */

@@ -5,7 +5,7 @@ import { credentialOf } from '../processing/credential.js';
 import type { Encoded } from '../processing/outputs.js';
 import { openStored } from '../processing/stored.js';
 import type { Opened, Stored } from '../processing/stored.js';
-import type { StoredPosition } from './fetch.js';
+import type { StoredPosition } from './append.js';
 
 /** Payload bytes of the records that are kept; in memory a record takes several times as much. */
 const mostBytes = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { duration } from '../../../ui/format.js';
 import { useNow } from '../../../ui/time.js';
-import type { OpenSpan } from './rows.js';
+import type { OpenSpan } from './row-kinds.js';
 import type { TimeScale } from './scale.js';
 import css from './timeline.module.css';
 

@@ -7,7 +7,7 @@ import { Tag } from '../../../ui/tag.js';
 import { Term } from '../../../ui/term.js';
 import { Moment } from '../../../ui/time.js';
 import { originsOf } from '../origins.js';
-import type { CallRow } from './call-line.js';
+import type { CallRow } from './row-kinds.js';
 import type { CallTimes, RunTimeline } from './model.js';
 import css from './timeline.module.css';
 

@@ -4,11 +4,9 @@ import { Tag } from '../../../ui/tag.js';
 import { Bar } from './bar.js';
 import { CallDetails } from './call-details.js';
 import type { CallTimes, RunTimeline } from './model.js';
-import type { CallStatus, Row } from './rows.js';
+import type { CallRow, CallStatus } from './row-kinds.js';
 import type { TimeScale } from './scale.js';
 import css from './timeline.module.css';
-
-export type CallRow = Extract<Row, { kind: 'call' }>;
 
 interface Props {
   readonly row: CallRow;

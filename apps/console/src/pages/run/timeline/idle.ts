@@ -1,4 +1,4 @@
-import type { Row } from './rows.js';
+import type { Row } from './row-kinds.js';
 import type { Span, TimeScale } from './scale.js';
 
 /**

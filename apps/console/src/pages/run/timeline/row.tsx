@@ -6,7 +6,7 @@ import { Bar } from './bar.js';
 import { CallLine } from './call-line.js';
 import type { CallTimes, RunTimeline } from './model.js';
 import type { Plan } from './plan.js';
-import type { Row } from './rows.js';
+import type { Row } from './row-kinds.js';
 import type { TimeScale } from './scale.js';
 import { TextLine } from './text-line.js';
 import css from './timeline.module.css';
