@@ -192,6 +192,7 @@ describe('the gateway’s description of itself', () => {
       ['whatIf', 200, await send('what-if', { text: workflowConfiguration({ allowed: 'graph-update' }) })],
       ['applyConfiguration', 200, await send('configurations', { text: workflowConfiguration({}) })],
       ['applyConfiguration', 409, await send('configurations', { text: workflowConfiguration({}), replaces: 'c-0' })],
+      ['acceptServerChanges', 404, await send('servers/none/accept', { tools: [{ tool: 'echo', pin: 'x' }] })],
       ['whatIf', 422, await send('what-if', { text: 'tol: {}' })],
       ['decide', 415, await see(`${gateway.url}/v1/approvals`, { method: 'POST', body: '{}' })],
     ];

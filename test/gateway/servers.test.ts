@@ -92,4 +92,45 @@ policy: { allowed_tools: [echo] }
       ],
     });
   });
+
+  it('have it allowed by an operator, as it was shown and not otherwise', async () => {
+    const { runtime } = system.embedded;
+    const accept = async (name: string, pin: unknown, at = gateway): Promise<readonly [number, Json]> => {
+      const response = await fetch(`${at.url}/v1/servers/${name}/accept`, {
+        ...{ method: 'POST', headers: { ...localHeaders(runtime), 'content-type': 'application/json' } },
+        body: JSON.stringify({ tools: [{ tool: 'echo', pin }] }),
+      });
+      return [response.status, (await response.json()) as Json];
+    };
+    const held = async (text: string): Promise<Json> => {
+      const found = await eventually(first, (one) => JSON.stringify(one?.['held_back']).includes(text));
+      return (found?.['held_back'] as readonly Json[])[0] ?? {};
+    };
+    const shown = await held('everybody');
+    const before = runtime.configurations.current().configuration.version;
+
+    expect(await accept('none', shown['pin'])).toMatchObject([404, { code: 'not_found' }]);
+    expect(await accept('changing', '')).toMatchObject([400, {}]);
+    const { acceptChanges: _, ...alone } = runtime;
+    const elsewhere = await startGateway(alone);
+    expect(await accept('changing', shown['pin'], elsewhere)).toMatchObject([
+      409,
+      { detail: expect.stringContaining('`sluice mcp approve changing`') },
+    ]);
+    await elsewhere.close();
+    writeFileSync(said, 'Says a text again, and keeps it for itself.');
+    const later = await held('for itself');
+    expect(await accept('changing', shown['pin'])).toMatchObject([
+      409,
+      { detail: expect.stringContaining('says something else of echo by now') },
+    ]);
+    expect(runtime.configurations.current().configuration.version).toBe(before);
+
+    const [status, accepted] = await accept('changing', later['pin']);
+    expect([status, accepted]).toMatchObject([200, { status: 'accepted', replaced: before }]);
+    const open = await eventually(first, (one) => (one?.['held_back'] as readonly Json[]).length === 0);
+    expect(open).toMatchObject({ tools: [{ key: 'echo', offered: true, unavailable: null }] });
+    expect(await get('servers')).toMatchObject({ config_version: accepted['config_version'] });
+    expect(await accept('changing', later['pin'])).toMatchObject([200, { status: 'in_force_already' }]);
+  });
 });

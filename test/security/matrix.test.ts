@@ -179,6 +179,12 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     });
 
     it('sees how the installation stands, and records, as an operator alone', async () => {
+      const accepted = await fetch(`${gateway.url}/v1/servers/none/accept`, {
+        method: 'POST',
+        headers: { ...bearer(name), 'content-type': 'application/json' },
+        body: JSON.stringify({ tools: [{ tool: 'echo', pin: 'x' }] }),
+      });
+      expect(accepted.status).toBe(isOperator ? 404 : 403);
       for (const [path, status] of [
         ['status', 200],
         ['servers', 200],
@@ -291,6 +297,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'what-if',
       'audit/verify',
       'configurations',
+      'servers/none/accept',
     ];
     const posted = posts.map(async (route) => (await fetch(`${gateway.url}/v1/${route}`, { method: 'POST' })).status);
     expect(await Promise.all(posted)).toEqual(posts.map(() => 401));

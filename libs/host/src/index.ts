@@ -9,7 +9,7 @@ export { isLoopback, otherMachine, peerOf } from './loopback.js';
 export { guardHost, hostOf, hostProblem } from './host-names.js';
 export { authenticatorOf } from './authenticator-of.js';
 export { AUTHENTICATOR, RUNTIME, systemClock } from './runtime.js';
-export type { Runtime } from './runtime.js';
+export type { AcceptChanges, Acceptance, Runtime } from './runtime.js';
 export { stopSignal, runProcess } from './run-process.js';
 export { listenError } from './listen-error.js';
 export { compileFile, compileText, neededServers } from './configuration-file.js';

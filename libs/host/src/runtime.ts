@@ -8,6 +8,15 @@ import type { Log } from './log.js';
 import type { Metrics } from './metrics.js';
 import type { Traces } from './traces/traces.js';
 
+/** What became of tools that an operator would allow as they are now. */
+export type Acceptance =
+  | { readonly status: 'accepted' | 'in_force_already'; readonly version: string; readonly replaced: string }
+  /** Why not, as a sentence. */
+  | { readonly status: 'refused'; readonly why: string };
+
+/** `pins`: what was shown of each tool, by the server’s name for it. Nothing is allowed if the server says else. */
+export type AcceptChanges = (server: string, pins: ReadonlyMap<string, string>) => Promise<Acceptance>;
+
 /** What a process gives its services: made once in the composition root. */
 export interface Runtime extends RunParts {
   readonly environment: Environment;
@@ -21,6 +30,10 @@ export interface Runtime extends RunParts {
   readonly credentials: Credentials;
   /** What requests prove themselves by where no identity is configured. */
   readonly localSecret: LocalSecret;
+  /**
+   * Allows tools of an MCP server as it offers them now; absent where this process follows no configuration file.
+   */
+  readonly acceptChanges?: AcceptChanges;
   /** A service can no longer work: the process says why and ends with a code other than 0. */
   fail(error: Error): void;
 }

@@ -646,7 +646,13 @@ function serverSchemas(): Readonly<Record<string, JsonSchema>> {
       tool: text('As its server names it.'),
       key: textOrNull('As the configuration names it; null where it is not known how it was allowed.'),
       description: text('The description as its server has it now.'),
+      pin: text('A hash of what its server says of it, by which it is allowed as it is now.'),
       changes: list(ref('ToolChange'), 'What differs, 50 changes at most.'),
+    }),
+    AcceptedChanges: object('Tools of a server are allowed as they are now.', {
+      config_version: text('The version that has them, which is in force.'),
+      replaced: text('The version that was in force before.'),
+      status: { enum: ['accepted', 'in_force_already'] },
     }),
     ToolChange: object('A difference; null where there was, or is, nothing.', {
       path: text('Where.'),

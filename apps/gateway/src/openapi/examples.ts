@@ -268,6 +268,7 @@ export const listServersExample: Example = {
           held_back: [
             {
               ...{ tool: 'complex-analysis', key: 'complex-analysis', description: 'Analyses anything.' },
+              pin: '9b74c9897bac770f',
               changes: [{ path: 'description', was: '"Analyses rows."', is: '"Analyses anything."' }],
             },
           ],
@@ -875,6 +876,12 @@ export const attestExample: Example = {
       quote: null,
     },
   },
+};
+
+export const acceptServerChangesExample: Example = {
+  places: { name: 'analysis' },
+  body: { tools: [{ tool: 'complex-analysis', pin: '9b74c9897bac770f' }] },
+  answers: { 200: { config_version: version, replaced: 'c-11aa22bb33cc44dd', status: 'accepted' } },
 };
 
 export const applyConfigurationExample: Example = {

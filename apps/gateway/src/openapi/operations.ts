@@ -260,6 +260,24 @@ export const operations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'acceptServerChanges',
+      client: 'servers.accept',
+      who: 'operator',
+      method: 'post',
+      path: '/v1/servers/{name}/accept',
+      tag: 'Operations',
+    },
+    summary: 'Allow changed tools of an MCP server',
+    description:
+      'Allows tools that are held back as they are now, as `sluice mcp approve` does, in a process that follows a configuration file. It is a conflict where the server says something else than the pins. For operators.',
+    places: { name: 'Names the server.' },
+    body: 'AcceptRequest',
+    answers: json('AcceptedChanges', 'They are allowed.'),
+    example: examples.acceptServerChangesExample,
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
       id: 'listConnections',
       client: 'connections.list',
       who: 'operator',

@@ -40,6 +40,27 @@ function body(description: string, properties: Readonly<Record<string, JsonSchem
 /** Bodies that become no record; handlers hold them to these schemas. */
 export const ownBodies = {
   Candidate: body('A candidate for a configuration.', { text }, ['text']),
+  AcceptRequest: body(
+    'Tools of a server that are to be allowed as they are now.',
+    {
+      tools: {
+        ...{
+          type: 'array',
+          minItems: 1,
+          maxItems: 1_000,
+          description: 'The tools, as a report of the server had them.',
+        },
+        items: {
+          ...{ type: 'object', additionalProperties: false, required: ['tool', 'pin'] },
+          properties: {
+            tool: { type: 'string', minLength: 1, maxLength: 1_000, description: 'As its server names it.' },
+            pin: { type: 'string', minLength: 1, maxLength: 200, description: 'Its `pin` of `held_back`.' },
+          },
+        },
+      },
+    },
+    ['tools'],
+  ),
   ApplyRequest: body(
     'A candidate that is to be in force.',
     { text, replaces: textOrNull('The version that must be in force now; null for any.') },

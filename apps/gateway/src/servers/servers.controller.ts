@@ -1,6 +1,8 @@
-import { Controller, Inject } from '@nestjs/common';
+import { Controller, Inject, Param, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { pinKeyOf } from '@sluice/configuration';
-import type { Configuration, ConfiguredTool, JsonObject, McpServer } from '@sluice/core';
+import { printable } from '@sluice/core';
+import type { Configuration, ConfiguredTool, JsonObject, McpServer, Principal } from '@sluice/core';
 import { convertOffer } from '@sluice/schemas';
 import { differences } from '@sluice/replay';
 import { readServerReports } from '@sluice/run';
@@ -9,7 +11,10 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { valueWithoutSecrets, withoutSecrets } from '../configurations/hide.js';
 import { Versions } from '../configurations/versions.js';
+import { describedBody } from '../described-body.js';
 import { Route } from '../openapi/route.js';
+import { Refusal } from '../refusal.js';
+import { ByPrincipal } from '../rights.js';
 
 /** Versions of the configuration in which a tool that is withheld is looked for as it was allowed. */
 const mostVersions = 100;
@@ -22,7 +27,8 @@ const mostTools = 1_000;
 @Controller()
 export class ServersController {
   constructor(
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'documents'>,
+    @Inject(RUNTIME)
+    private readonly runtime: Pick<Runtime, 'acceptChanges' | 'clock' | 'configurations' | 'documents' | 'log'>,
     @Inject(Versions) private readonly versions: Versions,
   ) {}
 
@@ -52,6 +58,35 @@ export class ServersController {
         });
       }),
     };
+  }
+
+  /** Allows tools that are held back as they are now, if their server says what was shown. */
+  @Route('acceptServerChanges')
+  async accept(
+    @Param('name') name: string,
+    @Req() request: Request,
+    @ByPrincipal() operator: Principal,
+  ): Promise<object> {
+    const { acceptChanges, configurations, log } = this.runtime;
+    const { tools } = describedBody<{ readonly tools: readonly { readonly tool: string; readonly pin: string }[] }>(
+      request,
+      'AcceptRequest',
+    );
+    if (!configurations.current().configuration.mcpServers.some(({ id }) => id === name))
+      throw new Refusal(404, 'not_found', `The configuration in force has no MCP server ${printable(name)}.`);
+    if (acceptChanges === undefined)
+      throw new Refusal(
+        409,
+        'conflict',
+        `Here tools are allowed by the command alone, by who has the keys: \`sluice mcp approve ${name}\`.`,
+      );
+    const accepted = await acceptChanges(name, new Map(tools.map(({ tool, pin }) => [tool, pin])));
+    if (accepted.status === 'refused') throw new Refusal(409, 'conflict', withoutSecrets(accepted.why));
+    const { status, version, replaced } = accepted;
+    const by = `${operator.actorId} of ${operator.tenantId}`;
+    log.info({ server: name, config_version: version, by }, 'changed tools of an MCP server were allowed over HTTP');
+    this.versions.forget();
+    return { config_version: version, replaced, status };
   }
 
   @Route('listConnections')
@@ -134,6 +169,7 @@ function heldBack(now: ChangedTool, before: ConfiguredTool | undefined): object 
     tool: now.name,
     key: before?.key ?? null,
     description: now.description,
+    pin: now.pin,
     changes: differences(was, is)
       .slice(0, mostChanges)
       .map((change) => ({ path: change.path, was: change.was ?? null, is: change.is ?? null })),

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { formatFindings, formatProblems, namesBefore, pinKeyOf } from '@sluice/configuration';
 import { logNames } from '@sluice/core';
-import type { Configuration, McpOffer, McpServer } from '@sluice/core';
+import type { Configuration, ConfiguredTool, McpOffer, McpServer } from '@sluice/core';
 import type { NamesBefore, Pins } from '@sluice/configuration';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
@@ -10,7 +10,7 @@ import { builtInTools } from '@sluice/packs';
 import { applyConfiguration, configurationsOn, inForceOf, isApplied } from '@sluice/run';
 import type { Applying } from '@sluice/run';
 import { compileFile } from '@sluice/host';
-import type { Compiled, Runtime } from '@sluice/host';
+import type { Acceptance, Compiled, Runtime } from '@sluice/host';
 import type { McpServers } from '../../../executor/src/mcp-servers.js';
 
 /** How often the file is looked at, in milliseconds. */
@@ -96,6 +96,46 @@ export class ConfigurationSource {
     return next;
   }
 
+  /**
+   * Allows tools of a server as they are now, if that is what the pins say, which a person has looked at; all other
+   * tools stay held to what they were. Nothing changes if it is refused.
+   */
+  accept(server: string, pins: ReadonlyMap<string, string>): Promise<Acceptance> {
+    const accepted = this.running.then(() => this.acceptNext(server, pins));
+    this.running = accepted.catch(() => undefined);
+    return accepted;
+  }
+
+  private async acceptNext(server: string, pins: ReadonlyMap<string, string>): Promise<Acceptance> {
+    const { bus, signatures } = this.runtime;
+    const last = inForceOf(await configurationsOn(bus, signatures));
+    const command = `Look at the changes and allow them by the command: \`sluice mcp approve ${server}\``;
+    if (last === undefined || last.source !== this.file)
+      return refused(`What is in force is not of ${this.file}, so it is not compiled again here. ${command}`);
+    const names = [...pins.keys()];
+    const others = new Map(this.pins);
+    for (const tool of names) others.delete(pinKeyOf({ server, tool }));
+    const compiled = await this.compiledBy(others);
+    const { configuration } = compiled;
+    if (configuration === null)
+      return refused(`${this.file} has mistakes. Mend them first: ${formatProblems(compiled.problems)}`);
+    for (const name of names) {
+      const is = (mcp: ConfiguredTool['mcp']): boolean =>
+        mcp?.server === server && mcp.tool === name && mcp.kind === undefined;
+      const tool = configuration.tools.find(({ mcp }) => is(mcp));
+      if (tool === undefined) return refused(`The configuration has no tool ${name} of ${server}.`);
+      if (tool.mcp?.pin == null)
+        return refused(`The tool ${name} cannot be allowed: ${tool.unavailable ?? `${server} does not offer it.`}`);
+      if (tool.mcp.pin !== pins.get(name))
+        return refused(`${server} says something else of ${name} by now. Look at its changes once more.`);
+    }
+    this.hold(configuration, others);
+    await this.publish(compiled);
+    const { version } = configuration;
+    const status = version === last.version ? 'in_force_already' : 'accepted';
+    return { status, version, replaced: last.version };
+  }
+
   /** Says each set of problems once, however often the same file is looked at. */
   private refuse(problems: string): void {
     this.runtime.metrics.configurationRefused.inc({ source: 'file' });
@@ -110,6 +150,13 @@ export class ConfigurationSource {
   }
 
   private async compile(pins?: Pins): Promise<Compiled> {
+    const compiled = await this.compiledBy(pins);
+    if (compiled.configuration !== null) this.hold(compiled.configuration, pins);
+    return compiled;
+  }
+
+  /** Nothing is held to it yet. */
+  private async compiledBy(pins?: Pins): Promise<Compiled> {
     this.names ??= await this.namesInForce();
     const compiled = await compileFile(this.file, {
       names: this.names,
@@ -122,7 +169,6 @@ export class ConfigurationSource {
       discover: async (servers) => this.known(servers, await this.servers.offers(servers), pins !== undefined),
     });
     if (compiled.configuration === null) return compiled;
-    this.hold(compiled.configuration, pins);
     this.names = new Map([...this.names, ...namesBefore(compiled.configuration)]);
     return compiled;
   }
@@ -201,4 +247,8 @@ export class ConfigurationSource {
     const { bus, signatures } = this.runtime;
     return isApplied(version, inForceOf(await configurationsOn(bus, signatures)), this.applying());
   }
+}
+
+function refused(why: string): Acceptance {
+  return { status: 'refused', why };
 }

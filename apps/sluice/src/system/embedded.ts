@@ -1,7 +1,7 @@
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from '@sluice/host';
-import type { Environment, OpenRuntime } from '@sluice/host';
+import type { AcceptChanges, Environment, OpenRuntime, Runtime } from '@sluice/host';
 import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
 import { sayServerChange, startExecutor } from '../../../executor/src/executor.module.js';
@@ -34,10 +34,14 @@ export async function startEmbedded(given: {
   prepareDataFolder(environment.dataFolder);
   const log = createLog(environment.logLevel, logToFile(dataFiles(environment).lines, given));
 
-  const open = await openRuntime(environment, log);
+  let source: ConfigurationSource | undefined;
+  const opened = await openRuntime(environment, log);
+  const acceptChanges: AcceptChanges = async (server, pins) =>
+    (await source?.accept(server, pins)) ?? { status: 'refused', why: 'The configuration is not compiled yet.' };
+  const open =
+    configFile === null ? opened : { ...opened, runtime: { ...opened.runtime, acceptChanges } satisfies Runtime };
   const { runtime, beforeClose } = open;
   try {
-    let source: ConfigurationSource | undefined;
     const onChange = (server: string): void => {
       if (source === undefined) sayServerChange(server, log);
       else void source.again('server');

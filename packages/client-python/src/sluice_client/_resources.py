@@ -36,6 +36,10 @@ class Servers:
         """Those of the configuration in force, as the executors report them: whether each is there, its tools, and how tools that are held back differ from what was allowed. For operators."""
         return await self._transport.run(Call("/v1/servers", model(models.ServerList)))
 
+    async def accept(self, name: str, request: models.AcceptRequest) -> models.AcceptedChanges:
+        """Allows tools that are held back as they are now, as `sluice mcp approve` does, in a process that follows a configuration file. It is a conflict where the server says something else than the pins. For operators."""
+        return await self._transport.run(Call(f"/v1/servers/{quote(name, safe='')}/accept", model(models.AcceptedChanges), method="POST", body=body_of(request), repeatable=False))
+
 
 class Connections:
     def __init__(self, transport: Transport) -> None:

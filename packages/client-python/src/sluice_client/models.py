@@ -152,6 +152,12 @@ class Candidate(Body):
     text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
 
 
+class AcceptRequest(Body):
+    """Tools of a server that are to be allowed as they are now."""
+
+    tools: list[dict[str, Any]] = Field(description="The tools, as a report of the server had them.")
+
+
 class ApplyRequest(Body):
     """A candidate that is to be in force."""
 
@@ -662,7 +668,16 @@ class HeldBackTool(Answer):
     tool: str = Field(description="As its server names it.")
     key: str | None = Field(description="As the configuration names it; null where it is not known how it was allowed.")
     description: str = Field(description="The description as its server has it now.")
+    pin: str = Field(description="A hash of what its server says of it, by which it is allowed as it is now.")
     changes: list[ToolChange] = Field(description="What differs, 50 changes at most.")
+
+
+class AcceptedChanges(Answer):
+    """Tools of a server are allowed as they are now."""
+
+    config_version: str = Field(description="The version that has them, which is in force.")
+    replaced: str = Field(description="The version that was in force before.")
+    status: Literal["accepted", "in_force_already"] | str = Field(description="")
 
 
 class ToolChange(Answer):

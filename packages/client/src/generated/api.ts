@@ -206,6 +206,12 @@ export interface Candidate {
   readonly text: string;
 }
 
+/** Tools of a server that are to be allowed as they are now. */
+export interface AcceptRequest {
+  /** The tools, as a report of the server had them. */
+  readonly tools: readonly (Readonly<Record<string, unknown>>)[];
+}
+
 /** A candidate that is to be in force. */
 export interface ApplyRequest {
   /** The text of a configuration file, as YAML or JSON (docs/configuration.md). */
@@ -947,8 +953,19 @@ export interface HeldBackTool {
   readonly key: string | null;
   /** The description as its server has it now. */
   readonly description: string;
+  /** A hash of what its server says of it, by which it is allowed as it is now. */
+  readonly pin: string;
   /** What differs, 50 changes at most. */
   readonly changes: readonly ToolChange[];
+}
+
+/** Tools of a server are allowed as they are now. */
+export interface AcceptedChanges {
+  /** The version that has them, which is in force. */
+  readonly config_version: string;
+  /** The version that was in force before. */
+  readonly replaced: string;
+  readonly status: "accepted" | "in_force_already";
 }
 
 /** A difference; null where there was, or is, nothing. */

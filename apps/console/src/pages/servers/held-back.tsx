@@ -1,10 +1,15 @@
-import type { HeldBackTool, ToolChange } from '@sluice/client';
-import { Diff } from '../../ui/diff.js';
+import type { HeldBackTool } from '@sluice/client';
+import { useState } from 'react';
+import { Button } from '../../ui/button.js';
 import { Command } from '../../ui/json.js';
-import { Stack } from '../../ui/page.js';
+import { Row, Stack } from '../../ui/page.js';
 import { Note } from '../../ui/states.js';
 import { Term } from '../../ui/term.js';
-import css from './servers.module.css';
+import { AcceptDialog } from './accept-dialog.js';
+import { ToolChanges } from './tool-changes.js';
+
+/** So many tools are allowed in one step, at most. */
+const mostAtOnce = 1_000;
 
 interface Props {
   readonly server: string;
@@ -13,6 +18,7 @@ interface Props {
 
 /** Tools that a server offers otherwise than they were allowed, with before and after, and how to allow them. */
 export function HeldBack({ server, tools }: Props) {
+  const [shown, setShown] = useState<readonly HeldBackTool[] | null>(null);
   return (
     <Stack>
       <Note tone="warn">
@@ -20,33 +26,14 @@ export function HeldBack({ server, tools }: Props) {
         than allowed. Read what changed: a model would read it too.
       </Note>
       {tools.map((tool) => (
-        <section key={tool.tool} className={css['tool']}>
-          <h3>{tool.key ?? tool.tool}</h3>
-          {tool.key === null && <p className={css['muted']}>How it was allowed is not known.</p>}
-          {tool.changes.map((change) => (
-            <Change key={change.path} change={change} tool={tool.tool} />
-          ))}
-          {tool.changes.length === 0 && (
-            <>
-              <p className={css['muted']}>Its description is now:</p>
-              <Diff label={`Description of ${tool.tool}`} before="" after={tool.description} />
-            </>
-          )}
-        </section>
+        <ToolChanges key={tool.tool} tool={tool} />
       ))}
-      <p>Allow them as they are now by the command, which shows the changes once more and asks:</p>
+      <Row>
+        <Button onPress={() => setShown(tools.slice(0, mostAtOnce))}>Allow as they are now …</Button>
+      </Row>
+      <p>Or by the command, which shows the changes once more and asks:</p>
       <Command text={`npx sluice mcp approve ${server}`} />
+      {shown !== null && <AcceptDialog server={server} tools={shown} onClose={() => setShown(null)} />}
     </Stack>
-  );
-}
-
-function Change({ change: { path, was, is }, tool }: { readonly change: ToolChange; readonly tool: string }) {
-  return (
-    <div className={css['change']}>
-      <p>
-        <code>{path}</code> {was === null ? 'is new' : is === null ? 'is gone' : 'changed'}
-      </p>
-      <Diff label={`What changed in ${path} of ${tool}`} before={was ?? ''} after={is ?? ''} />
-    </div>
   );
 }
