@@ -252,7 +252,10 @@ describe('the gateway’s description of itself', () => {
     await setImmediate();
     await setImmediate();
     for (const [path, method, described, bounds] of requests) {
-      for (const { what, places, query, body } of bounds) {
+      for (const { what, places, query, body: bound } of bounds) {
+        // Each would make all decisions of this suite again; those about the span do.
+        const isElsewhere = described.operationId === 'whatIf' && !/^(?:since|until) = /.test(what);
+        const body = isElsewhere ? { ...(bound as object), since: '2026-01-30', until: '2026-01-31' } : bound;
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places[name])));
         const search = new URLSearchParams(
           Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
