@@ -9,7 +9,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   bus: ['core', 'contracts', 'sqlite'],
   ledger: ['core', 'contracts', 'sqlite'],
   patterns: ['core', 'schemas'],
-  tools: ['core', 'schemas'],
+  tools: ['core', 'schemas', 'patterns'],
   isolation: ['core', 'schemas', 'tools'],
   hub: ['core', 'schemas'],
   packs: ['core', 'sqlite', 'patterns', 'tools', 'isolation'],

@@ -5,7 +5,7 @@ import type { Configuration, Decision, Evaluator, Principal, ToolSource } from '
 import type { Toolset } from '@sluice/contracts';
 import { builtInTools } from '@sluice/packs';
 import { tryCall } from '@sluice/run';
-import { checkingTools } from '@sluice/sources';
+import { checkingTools } from '@sluice/tools';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { shownGroups } from './listed-tool.js';

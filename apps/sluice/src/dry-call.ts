@@ -5,7 +5,7 @@ import { createAuthorizer, isDecidedHere } from '@sluice/authorization';
 import { builtInTools } from '@sluice/packs';
 import { beginning, decideIteration, tryCall, withConditions } from '@sluice/run';
 import type { TriedCall } from '@sluice/run';
-import { checkingTools } from '@sluice/sources';
+import { checkingTools } from '@sluice/tools';
 import { outsideRuns } from './system/outside-runs.js';
 import type { Paint } from './show/paint.js';
 

@@ -5,7 +5,7 @@ import { compileConfiguration } from '@sluice/configuration';
 import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { createMcpHub } from '@sluice/hub';
-import { jsonSchemaInput, jsonSchemaOutput } from '../../sources/src/json-schema-input.js';
+import { jsonSchemaInput, jsonSchemaOutput } from '@sluice/tools';
 import { sha256 } from '../../sources/test/configured.js';
 import { callHostile, closeHubs, offeredBy, openHostile } from './hostile-hub.js';
 

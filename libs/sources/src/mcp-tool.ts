@@ -1,10 +1,8 @@
 import { isJsonObject } from '@sluice/core';
-import { withNulls } from '@sluice/schemas';
 import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpToolRef, ToolCapabilities } from '@sluice/core';
-import { readReconciled, redact, specOf } from '@sluice/tools';
+import { jsonSchemaOutput, readReconciled, redact, schemaInput, specOf } from '@sluice/tools';
 import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
 import type { McpCredential, McpHub } from '@sluice/hub';
-import { jsonSchemaInput, jsonSchemaOutput } from './json-schema-input.js';
 
 const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
 const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
@@ -59,13 +57,6 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
   } satisfies BoundTool);
-}
-
-/** The check of a tool's arguments by the schema that the model is shown. Throws if the tool has no specification. */
-export function schemaInput(tool: ConfiguredTool): BoundTool['validateInput'] {
-  const { inputSchema } = specOf(tool);
-  const nulls = tool.mcp?.nulls;
-  return jsonSchemaInput(nulls === undefined ? inputSchema : withNulls(inputSchema, nulls));
 }
 
 /** What the call shows the server; the hub alone sees it. */

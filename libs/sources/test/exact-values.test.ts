@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { parseExactJson, ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue, McpServer } from '@sluice/core';
 import { z } from 'zod';
-import { jsonSchemaInput } from '../src/json-schema-input.js';
+import { jsonSchemaInput } from '@sluice/tools';
 import { parseInput } from '../../tools/src/binding/input.js';
 import { createMcpHub } from '@sluice/hub';
 import type { McpHub } from '@sluice/hub';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
-import { argumentsProblem } from '@sluice/sources';
+import { argumentsProblem } from '@sluice/tools';
 import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const compiled = (entry: object) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { schemaProblems, convertOffer, withNulls } from '@sluice/schemas';
 import type { JsonObject, JsonValue, OfferedTool } from '@sluice/core';
-import { jsonSchemaInput } from '../src/json-schema-input.js';
+import { jsonSchemaInput } from '@sluice/tools';
 
 const scalars: readonly JsonValue[] = [null, true, 1, 2, 1.5, 'a', 'b', 'long'];
 const inside = scalars.flatMap((one) => [[one], { a: one }, { b: one }, { a: one, b: 'a' }, { a: one, c: 1 }]);

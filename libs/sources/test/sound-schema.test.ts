@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { longestSchemaPattern, regexFlags, soundSchema, convertOffer } from '@sluice/schemas';
 import { ToolInputError } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { jsonSchemaInput, jsonSchemaOutput } from '../src/json-schema-input.js';
+import { jsonSchemaInput, jsonSchemaOutput } from '@sluice/tools';
 
 const offered = (inputSchema: JsonObject, outputSchema: JsonObject | null = null) =>
   convertOffer({ name: 't', description: '', inputSchema, outputSchema });

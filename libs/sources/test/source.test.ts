@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { ToolInputError } from '@sluice/core';
 import type { BoundTool, JsonObject, ToolSource } from '@sluice/core';
-import { bindTool } from '@sluice/tools';
+import { bindTool, checkingTools } from '@sluice/tools';
 import { builtInTools } from '@sluice/packs';
-import { checkingTools, createToolSource } from '@sluice/sources';
+import { createToolSource } from '@sluice/sources';
 import type { McpCallOptions, McpHub } from '@sluice/hub';
 import type { ToolContract } from '@sluice/tools';
 import { configurationOf, configured, configuredMcp, context, patience } from './configured.js';

@@ -5,7 +5,8 @@ import type { Configuration, ConfiguredTool, McpOffer, McpServer } from '@sluice
 import type { NamesBefore, Pins } from '@sluice/configuration';
 import { cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
-import { argumentsProblem, loadToolTypes } from '@sluice/sources';
+import { loadToolTypes } from '@sluice/sources';
+import { argumentsProblem } from '@sluice/tools';
 import { builtInTools } from '@sluice/packs';
 import { applyConfiguration, configurationsOn, inForceOf, isApplied } from '@sluice/run';
 import type { Applying } from '@sluice/run';

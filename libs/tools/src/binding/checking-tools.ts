@@ -1,7 +1,7 @@
 import type { BoundTool, Configuration, ConfiguredTool, ToolSource } from '@sluice/core';
-import { specOf } from '@sluice/tools';
-import type { ToolContract } from '@sluice/tools';
-import { schemaInput } from './mcp-tool.js';
+import type { ToolContract } from '../contract.js';
+import { schemaInput } from './schema-input.js';
+import { specOf } from './spec.js';
 
 /**
  * The tools of a configuration with their checks of arguments and nothing that acts, for a dry run. What an MCP

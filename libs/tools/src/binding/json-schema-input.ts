@@ -4,7 +4,7 @@ import { checkableSchema, soundSchema } from '@sluice/schemas';
 import { hasRawNumbers, ToolInputError, withPlainNumbers } from '@sluice/core';
 import type { InputProblem, JsonObject, JsonValue } from '@sluice/core';
 import { RegexTimeBudget } from '@sluice/patterns';
-import { kindAt, named, pointer } from '@sluice/tools';
+import { kindAt, named, pointer } from './input.js';
 
 /** Problems that are named of one call: a list of a thousand bad elements is as clear from the first ones. */
 const mostProblems = 20;
