@@ -226,12 +226,21 @@ class OpenBus implements SqliteBus {
 
   async trim(topic: Topic, olderThan: number): Promise<number> {
     this.assertOpen();
-    return trimTopic(this.store, this.ids.get(topic) as number, olderThan);
+    return this.removing(trimTopic(this.store, this.ids.get(topic) as number, olderThan));
   }
 
   async retain(topic: Topic, kept: Kept): Promise<number> {
     this.assertOpen();
-    return retain(this.store, this.ids.get(topic) as number, kept);
+    return this.removing(retain(this.store, this.ids.get(topic) as number, kept));
+  }
+
+  /** What is no longer on the log is read from nowhere. */
+  private async removing(deleted: Promise<number>): Promise<number> {
+    try {
+      return await deleted;
+    } finally {
+      this.recent.clear();
+    }
   }
 
   async holderOf(group: string): Promise<LiveHolder | null> {
