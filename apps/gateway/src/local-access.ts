@@ -52,3 +52,8 @@ const howToSend =
   'Send it as `authorization: Bearer …`: it is in the file local-secret of the data folder, or what SLUICE_LOCAL_SECRET_FILE names.';
 const noSecret =
   'Without an identity in the configuration this needs a local secret, and this gateway has none. Name a file that holds one with SLUICE_LOCAL_SECRET_FILE, or configure an identity.';
+
+/** Whether the request has more than the link of one run: a credential, or without an identity the local secret. */
+export function isMoreThanLink(http: Pick<Request, 'get'>, runtime: Parts & Pick<Runtime, 'clock'>): boolean {
+  return !isOpen(runtime) || runtime.localSecret.isIn(http.get('authorization'), runtime.clock.now());
+}

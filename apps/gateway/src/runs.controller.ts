@@ -4,6 +4,7 @@ import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { longestCancelReason } from '@sluice/run';
+import { isMoreThanLink } from './local-access.js';
 import { Route } from './openapi/route.js';
 import { ByPrincipal } from './rights.js';
 import { prefers } from './prefers.js';
@@ -24,7 +25,7 @@ export class RunsController {
   constructor(
     @Inject(RunsService) private readonly runs: RunsService,
     @Inject(RunReaders) private readonly readers: RunReaders,
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'localSecret'>,
   ) {}
 
   @Route('startRun')
@@ -42,7 +43,9 @@ export class RunsController {
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const reader = await this.readers.of(caller, query['tenant'], 'GET /v1/runs/{request_id}');
+    const reader = isMoreThanLink(http, this.runtime)
+      ? await this.readers.of(caller, query['tenant'], 'GET /v1/runs/{request_id}')
+      : ownRuns(caller);
     const run = await this.located({ requestId, query }, reader);
     await this.runs.see(run, reader, prefers(http), answerOver(response));
   }

@@ -246,8 +246,9 @@ export class RunsService {
   private access({ caller, seesAll }: RunReader, { requestId }: RunLocation): RunAccess {
     const { tenantId: tenant } = caller;
     return new RunAccess(caller, {
-      isSender: (request) =>
-        seesAll ? this.isClaiming(request, { requestId, tenant }) : this.callers.isSender(caller, request),
+      isSender: async (request) =>
+        (await this.callers.isSender(caller, request)) ||
+        (seesAll && (await this.isClaiming(request, { requestId, tenant }))),
       isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
       seesAll,
     });

@@ -7,6 +7,10 @@ describe('what is shown of a configuration', () => {
     ['args: [server.mjs, --api-key=abc123, --port=80]', 'args: [server.mjs, --api-key=(hidden), --port=80]'],
     ['args: ["--token", "abc123", "-v"]', 'args: ["--token", "(hidden)", "-v"]'],
     ['header: Bearer abc.def', 'header: Bearer (hidden)'],
+    ["args: ['--token', 'abc123', '-v']", "args: ['--token', '(hidden)', '-v']"],
+    ['args: [--token, abc123, -v]', 'args: [--token, (hidden), -v]'],
+    ['args:\n  - --token\n  - abc123\n  - -v', 'args:\n  - --token\n  - (hidden)\n  - -v'],
+    ['url: https://host/mcp?tavilyApiKey=abc123&x=1', 'url: https://host/mcp?tavilyApiKey=(hidden)&x=1'],
     // Names of variables are no secrets.
     ['key_env: MODEL_KEY', 'key_env: MODEL_KEY'],
     ['max_output_tokens: 400', 'max_output_tokens: 400'],
@@ -19,4 +23,14 @@ describe('what is shown of a configuration', () => {
     expect(valueWithoutSecrets(value)).toMatchObject({ nested: [{ token: 'a name' }], number: 1 });
     expect(valueWithoutSecrets(value).args).toEqual(['--secret=(hidden)"y', '--token', '(hidden)', 'c']);
   });
+
+  it.each(['--key', '-', 'a.', 'eyJ-', 'x://:::', '?key', '"--key" '])(
+    'takes time in proportion to the text: %s',
+    (piece) => {
+      const text = piece.repeat(Math.ceil(300_000 / piece.length));
+      const begun = process.cpuUsage();
+      withoutSecrets(text);
+      expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(3_000);
+    },
+  );
 });

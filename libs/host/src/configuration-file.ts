@@ -125,10 +125,30 @@ interface Parsed {
   placeOf(path: string): { readonly line: number; readonly column: number } | null;
 }
 
+/** Keys that stand twice in a map are named so many at most. */
+const mostRepeatedKeys = 200;
+
 async function parseYaml(text: string, file: string): Promise<Parsed | { readonly problems: readonly Problem[] }> {
-  const { LineCounter, parseDocument, visit } = await import('yaml');
+  const { isNode, isScalar, LineCounter, parseDocument, visit, YAMLParseError } = await import('yaml');
   const lines = new LineCounter();
-  const document = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
+  // Keys that stand twice are looked for below: the parser compares each key of a map with all before it.
+  const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines });
+  if (document.errors.length === 0)
+    visit(document, {
+      Map: (_, map) => {
+        const seen = new Set<unknown>();
+        for (const { key } of map.items) {
+          const name: unknown = isScalar(key) ? key.value : key;
+          if (seen.has(name) && isNode(key) && document.errors.length < mostRepeatedKeys) {
+            const at = key.range?.[0] ?? 0;
+            const error = new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique');
+            error.linePos = [lines.linePos(at)];
+            document.errors.push(error);
+          }
+          seen.add(name);
+        }
+      },
+    });
   if (document.errors.length > 0) return { problems: yamlProblems(file, text, document.errors) };
   // A name or text may be written with half a character, as "\ud83d".
   visit(document, { Scalar: (_, scalar) => void (scalar.value = wellFormed(scalar.value)) });

@@ -31,7 +31,7 @@ export async function oidcSignIn(settings: ConsoleClient, how: 'redirect' | 'res
     const user = await manager.signinRedirectCallback().finally(() => window.history.replaceState(null, '', '/'));
     window.sessionStorage.setItem(marker, 'yes');
     const back = user.state as { readonly path?: string } | undefined;
-    if (back?.path?.startsWith('/') === true) window.history.replaceState(null, '', back.path);
+    if (back?.path !== undefined && /^\/(?!\/)/.test(back.path)) window.history.replaceState(null, '', back.path);
     return { token: user.access_token, expiresAt: user.expires_at === undefined ? null : user.expires_at * 1_000 };
   }
   if (how === 'resume' && window.sessionStorage.getItem(marker) === null) return null;

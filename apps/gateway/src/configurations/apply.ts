@@ -33,6 +33,9 @@ interface Applied {
   readonly note: string | null;
 }
 
+const isOther = (version: string): string =>
+  `The configuration ${version} is in force by now. Look at what it changed first.`;
+
 /** Puts candidates in force, on the embedded log alone. */
 @Injectable()
 export class Applying {
@@ -58,8 +61,7 @@ export class Applying {
     const candidate = await this.candidates.configurationOf(text);
     this.versions.forget();
     const last = await this.versions.named('current');
-    if (replaces !== null && replaces !== last.applied.version)
-      throw conflict(`The configuration ${last.applied.version} is in force by now. Look at what it changed first.`);
+    if (replaces !== null && replaces !== last.applied.version) throw conflict(isOther(last.applied.version));
     this.candidates.requireTools(candidate);
     requireSameOutside(candidate, last.configuration);
     const { version } = candidate;
@@ -70,6 +72,10 @@ export class Applying {
       return { ...about, status: 'in_force_already', source, signed: recordSignature !== null, note: null };
     }
     const source = await this.keep(text, version);
+    // Writing took a while, and a file that is followed may have put another one in force.
+    this.versions.forget();
+    const now = await this.versions.named('current');
+    if (now.applied.version !== last.applied.version) throw conflict(isOther(now.applied.version));
     const record = await applyConfiguration(bus, candidate, { source, compiledAt: clock.now() }, applying);
     const by = `${operator.actorId} of ${operator.tenantId}`;
     log.info({ config_version: version, by }, 'a configuration was applied over HTTP');

@@ -85,11 +85,13 @@ export class ConfigurationsController {
     const { from } = parametersOf(query, differenceParameters);
     const after = await this.versions.named(name);
     const before = from === undefined ? await this.versions.before(after) : await this.versions.named(from);
-    const changes = before === null ? [] : changesBetween(before.configuration, after.configuration);
+    // Hidden before they are compared: beside what it stands in one sees what a secret is.
+    const [was, is] = [before?.configuration, after.configuration].map(valueWithoutSecrets);
+    const changes = was === undefined || is === undefined ? [] : changesBetween(was, is);
     return {
       config_version: after.applied.version,
       from: before?.applied.version ?? null,
-      changes: valueWithoutSecrets(changes.slice(0, mostChanges)),
+      changes: changes.slice(0, mostChanges),
       left_out: Math.max(0, changes.length - mostChanges),
     };
   }

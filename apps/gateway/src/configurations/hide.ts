@@ -1,14 +1,29 @@
 import { hideSecrets } from '@sluice/run';
 
-/** An argument of a command that holds a secret, as `--api-key=…` or, in a list, `"--token", "…"`. */
-const named = String.raw`--?[\w-]*(?:key|token|secret|password)[\w-]*`;
-const withValue = new RegExp(String.raw`(\B${named}=)[^\s"',\]]+`, 'gi');
+const word = 'key|token|secret|password';
+/**
+ * An argument of a command that holds a secret, as `--api-key=…` or, in a list, `"--token", "…"`. It begins at the
+ * start of a word alone and stops at the first of these words, so that a search takes time in proportion to the text.
+ */
+const named = String.raw`(?<![\w-])-(?:(?!${word})[\w-])*(?:${word})[\w-]*`;
+const withValue = new RegExp(String.raw`(${named}=)[^\s"',\]]+`, 'gi');
+const inQuery = new RegExp(String.raw`([?&](?:(?!${word})[\w.-])*(?:${word})[\w.-]*=)[^\s"',\]&#]+`, 'gi');
 const isNamed = new RegExp(`^${named}$`, 'i');
-const beforeValue = new RegExp(String.raw`("${named}"\s*,\s*")[^"]*(?=")`, 'gi');
+/** The item of a list behind such an argument, in flow or in block style. */
+const nextItem = new RegExp(
+  String.raw`(${named}["']?[ \t]*(?:,\s*|\r?\n[ \t]*-[ \t]+))("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"',\]]+)`,
+  'gi',
+);
 
 /** The text without secrets, which a configuration should name and not hold. */
 export function withoutSecrets(text: string): string {
-  return hideSecrets(text).replaceAll(withValue, '$1(hidden)').replaceAll(beforeValue, '$1(hidden)');
+  return hideSecrets(text)
+    .replaceAll(withValue, '$1(hidden)')
+    .replaceAll(inQuery, '$1(hidden)')
+    .replaceAll(nextItem, (_, before: string, value: string) => {
+      const quote = /^["']/.exec(value)?.[0] ?? '';
+      return `${before}${quote}(hidden)${quote}`;
+    });
 }
 
 /** The same for each text of a JSON value. */

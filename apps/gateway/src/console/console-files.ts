@@ -50,12 +50,18 @@ export class ConsoleFile {
   }
 
   plain(): Promise<Buffer> {
-    return (this.bytes ??= readFile(this.path));
+    this.bytes ??= readFile(this.path).catch((error: unknown) => {
+      // The next request tries again.
+      this.bytes = undefined;
+      throw error;
+    });
+    return this.bytes;
   }
 
   compressed(encoding: Encoding): Promise<Buffer> {
     const known = this.encoded.get(encoding) ?? this.plain().then(compress[encoding]);
     this.encoded.set(encoding, known);
+    known.catch(() => this.encoded.delete(encoding));
     return known;
   }
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { isOperator } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import type { ListedRun, RunFilter } from '@sluice/projection';
 import { waitingOf } from '@sluice/run';
@@ -78,7 +79,7 @@ export class ListsController {
   /** The newest runs, then each that changes, until the reader goes away, its credential ends or the gateway stops. */
   private async stream({ http, principal, reader, filter, limit }: StreamedList, response: Response): Promise<void> {
     const { projection } = this.lists;
-    const follower = this.followers.follow();
+    const follower = this.followers.follow(principal);
     try {
       whenGone(response, () => follower.abort());
       const source: RunChanges = {
@@ -86,7 +87,8 @@ export class ListsController {
         newest: async () => (await projection.page(reader.caller, filter, null, limit)).runs,
         changed: (behind, most) => projection.changes(reader.caller, filter, behind, most),
         row: (run) => this.row(run, reader),
-        holds: () => this.callers.holds(http, principal),
+        holds: async () =>
+          (await this.callers.holds(http, principal)) && (!reader.seesAll || this.isOperator(principal)),
       };
       const { body, headers } = encoded(runListEvents(source, filter, follower.signal));
       response.status(200).set(headers).flushHeaders();
@@ -99,6 +101,10 @@ export class ListsController {
     } finally {
       follower.abort();
     }
+  }
+
+  private isOperator(principal: Principal): boolean {
+    return isOperator(principal, this.runtime.configurations.current().configuration.identity);
   }
 
   private async row(run: ListedRun, { caller, seesAll }: RunReader): Promise<RunRow> {

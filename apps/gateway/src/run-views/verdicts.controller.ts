@@ -1,16 +1,17 @@
-import { Controller, Inject, Param, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { whenGone } from '../client-disconnect.js';
 import { parametersOf } from '../lists/list-query.js';
+import { isMoreThanLink } from '../local-access.js';
 import { Route } from '../openapi/route.js';
 import { Refusal } from '../refusal.js';
 import { ByPrincipal } from '../rights.js';
 import { locationOfLink } from '../run-location.js';
-import { RunReaders } from '../run-readers.js';
+import { ownRuns, RunReaders } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
 import { iterationOf, verdictParameters } from './run-parameters.js';
 import { RunVerdicts } from './run-verdicts.js';
@@ -19,7 +20,7 @@ import { RunVerdicts } from './run-verdicts.js';
 @Controller()
 export class VerdictsController {
   constructor(
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'localSecret'>,
     @Inject(RunsService) private readonly runs: RunsService,
     @Inject(RunReaders) private readonly readers: RunReaders,
   ) {}
@@ -29,11 +30,14 @@ export class VerdictsController {
     @ByPrincipal() caller: Principal,
     @Param('request_id') requestId: string,
     @Query() query: Readonly<Record<string, unknown>>,
+    @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
     const { iteration, tenant } = parametersOf(query, verdictParameters);
     const only = iterationOf(iteration);
-    const reader = await this.readers.of(caller, tenant, 'GET /v1/runs/{request_id}/verdicts');
+    const reader = isMoreThanLink(http, this.runtime)
+      ? await this.readers.of(caller, tenant, 'GET /v1/runs/{request_id}/verdicts')
+      : ownRuns(caller);
     const leaving = new AbortController();
     whenGone(response, () => leaving.abort());
     const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AssistantStreamChunk } from 'assistant-stream';
+import type { Principal } from '@sluice/core';
 import { Busy } from '@sluice/host';
 import type { ListedRun, RunFilter } from '@sluice/projection';
 
@@ -88,21 +89,28 @@ async function eventsOf(
   return events;
 }
 
+/** Streams of runs that one caller may have open at a time; a browser has one for each page. */
+const mostOfOne = 20;
+
 /** Who follows the list of runs through this gateway: not too many, and none of them holds up its end. */
 export class RunListFollowers {
-  private readonly open = new Set<AbortController>();
+  /** With the caller of each. */
+  private readonly open = new Map<AbortController, string>();
   private stopped = false;
   private looked: { readonly at: number; readonly latest: Promise<number> } | null = null;
 
   /** `most`: followers at a time. */
   constructor(private readonly most: number) {}
 
-  /** As `ApprovalFollowers.follow`. */
-  follow(): AbortController {
+  /** As `ApprovalFollowers.follow`; `whose` is the caller, who may have a few of them. */
+  follow({ tenantId, actorId }: Pick<Principal, 'tenantId' | 'actorId'>): AbortController {
     if (this.open.size >= this.most)
       throw new Busy(`This gateway has ${this.most} streams of runs already. Try again in a moment.`);
+    const whose = JSON.stringify([tenantId, actorId]);
+    if ([...this.open.values()].filter((one) => one === whose).length >= mostOfOne)
+      throw new Busy(`You have ${mostOfOne} streams of runs already. Close one of them.`);
     const follower = new AbortController();
-    this.open.add(follower);
+    this.open.set(follower, whose);
     follower.signal.addEventListener('abort', () => this.open.delete(follower), { once: true });
     if (this.stopped) follower.abort();
     return follower;
@@ -117,6 +125,6 @@ export class RunListFollowers {
 
   close(): void {
     this.stopped = true;
-    for (const follower of [...this.open]) follower.abort();
+    for (const follower of [...this.open.keys()]) follower.abort();
   }
 }

@@ -1,8 +1,10 @@
 import { Controller, Inject, Query } from '@nestjs/common';
+import { wildcard } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Usage } from '@sluice/projection';
+import { shownGroups } from '../listed-tool.js';
 import { Lists } from '../lists/lists.js';
 import { Operators } from '../operators.js';
 import { Route } from '../openapi/route.js';
@@ -18,7 +20,7 @@ const route = 'GET /v1/usage';
 @Controller()
 export class UsageController {
   constructor(
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock'>,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations'>,
     @Inject(Lists) private readonly lists: Lists,
     @Inject(RunReaders) private readonly readers: RunReaders,
     @Inject(Operators) private readonly operators: Operators,
@@ -27,12 +29,16 @@ export class UsageController {
   @Route('readUsage')
   async usage(@ByPrincipal() principal: Principal, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
     const { by, since, until, tenant, limit } = usageQuery(query, this.runtime.clock.now());
-    const { caller } = await this.readers.of(principal, tenant, route);
+    const { caller, seesAll } = await this.readers.of(principal, tenant, route);
     const { projection } = this.lists;
     const span = { since, until };
     const about = { by, since, until };
     if (by === 'tool') {
-      const tools = callStatistics(await projection.callTimes(caller.tenantId, span));
+      const all = callStatistics(await projection.callTimes(caller.tenantId, span));
+      // Of a tool whose groups it may not ask for, a caller learns no name.
+      const shown = shownGroups(this.runtime.configurations.current().evaluator, principal);
+      const isAll = seesAll || principal.groups.includes(wildcard);
+      const tools = isAll ? all : all.filter(({ tool }) => shown(tool).length > 0);
       return { ...about, rows: tools.slice(0, limit).map(toolRow), total: null, left_out: left(tools, limit) };
     }
     if (by === 'tenant') await this.operators.require(principal, route);

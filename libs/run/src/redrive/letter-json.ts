@@ -29,10 +29,14 @@ export function letterJson({ letter, redriven }: ShownLetter): Readonly<Record<s
 export function hideSecrets(text: string): string {
   return (
     text
-      .replaceAll(/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]*:[^\s/@]*@/gi, '$1(hidden)@')
+      // Each takes time in proportion to the text, which any caller may have written.
+      .replaceAll(/(\b[a-z][a-z\d+.-]{0,31}:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1(hidden)@')
       .replaceAll(/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer (hidden)')
       // One signature may cover several records: each then carries its own content and its place behind it.
       // Those of records have no claims between the dots: these follow from the record.
-      .replaceAll(/\beyJ[\w-]*\.[\w-]*\.[\w-]*(?:~[\w.~-]*)?/g, '(signature, hidden)')
+      .replaceAll(
+        /(?<![\w-])(?=[\w-]+\.[\w-]*\.)([\w-]*?)\beyJ[\w-]*\.[\w-]*\.[\w-]*(?:~[\w.~-]*)?/g,
+        '$1(signature, hidden)',
+      )
   );
 }

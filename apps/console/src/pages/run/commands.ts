@@ -18,9 +18,12 @@ export function asCurl(asked: RequestFields, origin: string): string {
 
 export function asCommand({ question, group, state }: RequestFields): string {
   return [
-    `npx sluice ask ${quoted(question)}`,
+    'npx sluice ask',
     ...(group === null ? [] : [`--group ${quoted(group.join(','))}`]),
     ...(state === null || state === 'undefined' ? [] : [`--state ${quoted(state)}`]),
+    // Else a question that begins with a dash were an option.
+    ...(question.startsWith('-') ? ['--'] : []),
+    quoted(question),
   ].join(' ');
 }
 
