@@ -164,6 +164,7 @@ describe('the gateway under requests from its own description', () => {
       'readDeadLetter',
       'redrive',
       'applyConfiguration',
+      'acceptServerChanges',
     ];
     const expected = operations.map(([id]) => id).filter((id) => ![...needLuck, 'readSpecification'].includes(id));
     expect(expected.filter((id) => !served.has(id))).toEqual([]);

@@ -126,8 +126,8 @@ describe('a run over HTTP', () => {
     }
   });
 
-  it('is asked for by no page in a browser where everybody is one: it says where it is from', async () => {
-    const response = await post(`${gateway.url}/v1/runs`, { question: 'one' }, { origin: gateway.url });
+  it('is asked for by no page of elsewhere in a browser where everybody is one: it says where it is from', async () => {
+    const response = await post(`${gateway.url}/v1/runs`, { question: 'one' }, { origin: 'http://127.0.0.1:1' });
     expect([response.status, await response.json()]).toMatchObject([403, { error: { code: 'authz_denied' } }]);
   });
 

@@ -33,6 +33,7 @@ export function readIdentity(section: Section): IdentitySettings {
   const issuer = section.text('issuer', whoIssues);
   const audience = section.text('audience', 'for whom the credentials are, as their claim `aud` has it');
   const skew = section.wholeNumber('clock_skew_seconds', clockToleranceSeconds);
+  const console = readConsoleClient(section, issuer);
   // A provider that was not understood has been reported; what it needs cannot be known.
   const understood = !section.has('provider') || section.value('provider') === provider;
   const operating = operators.length === 0 ? {} : { operators };
@@ -42,7 +43,6 @@ export function readIdentity(section: Section): IdentitySettings {
   }
   if (!section.has('issuer')) section.problem(section.at('issuer'), 'nothing', whoIssues);
   checkKeys(section, issuer);
-  const console = readConsoleClient(section, issuer);
   return {
     provider,
     jwksUrl,
