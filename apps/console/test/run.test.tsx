@@ -163,7 +163,8 @@ describe('The request as a command', () => {
   const asked = { question: `What's "$HOME"?`, group: ['a', 'b'], state: 'review' };
 
   it('quotes what a shell would read, and has no credential', () => {
-    expect(asCommand(asked)).toBe(`npx sluice ask 'What'\\''s "$HOME"?' --group a,b --state review`);
+    expect(asCommand(asked)).toBe(`npx sluice ask --group a,b --state review 'What'\\''s "$HOME"?'`);
+    expect(asCommand({ ...asked, question: '-v' })).toBe('npx sluice ask --group a,b --state review -- -v');
     expect(asCurl(asked, 'http://localhost')).toContain(`-d '{"question":"What'\\''s`);
     expect(asCurl(asked, 'http://localhost')).toContain('$SLUICE_TOKEN');
   });
