@@ -89,6 +89,12 @@ describe('docs/errors.md', () => {
   });
 });
 
+it('docs/troubleshooting.md names every code and reason, with what to do', () => {
+  const page = read('docs/troubleshooting.md');
+  const all = [toolErrors, toolErrorReasons, runErrors, httpErrors, faultCodes].flatMap((codes) => Object.keys(codes));
+  expect([...all, ...hiddenReasons].filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+});
+
 describe('the tables of topics', () => {
   it.each(pagesWithTables)('in %s are as the list of topics has them: `npm run generate` writes them', (page) =>
     expect(read(page)).toBe(withTopicTables(page, read(page))),
