@@ -14,6 +14,7 @@ interface Props {
 /** The mistakes and findings of the candidate, each leading to its line. */
 export function Problems({ problems, onOpen }: Props) {
   const mistakes = problems.filter(({ severity }) => severity === 'error');
+  const found = problems.length - mistakes.length;
   if (problems.length === 0) return <Note tone="good">It has no mistakes, and nothing to find.</Note>;
   return (
     <div className={css['problems']} role="region" aria-label="Problems of the configuration" aria-live="polite">
@@ -23,7 +24,7 @@ export function Problems({ problems, onOpen }: Props) {
           : mistakes.length === 1
             ? 'One mistake.'
             : `${mistakes.length} mistakes.`}
-        {problems.length > mistakes.length && ` ${problems.length - mistakes.length} findings.`}
+        {found > 0 && ` ${found === 1 ? 'One finding' : `${found} findings`}.`}
       </p>
       <ul>
         {problems.slice(0, shown).map(({ line, message, severity }, place) => (
