@@ -38,9 +38,14 @@ export interface WatchedPage {
   readonly wrong: string[];
 }
 
+/** Says where in the page its policy was violated, which the browser's own line does not. */
+const sayWhereViolated = `addEventListener('securitypolicyviolation', (event) => console.error('content security policy:',
+  event.violatedDirective, location.pathname, event.sourceFile, event.lineNumber, event.columnNumber, event.target.outerHTML))`;
+
 export async function watchedPage(context: BrowserContext, base: string): Promise<WatchedPage> {
   const page = await context.newPage();
   const wrong: string[] = [];
+  await page.addInitScript(sayWhereViolated);
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   page.on('console', (message) => {
     if (/content security policy/i.test(message.text())) wrong.push(`policy: ${message.text()}`);
