@@ -1,6 +1,13 @@
 import { sentenceList } from '../quote.js';
 import { measureName } from './load.js';
-import type { AvailabilityRule, ContextCondition, HistoryCondition, LoadCondition, TimeCondition } from './types.js';
+import type {
+  AvailabilityRule,
+  ContextCondition,
+  HistoryCondition,
+  LoadCondition,
+  RuleKind,
+  TimeCondition,
+} from './types.js';
 
 /** Names of a list that a sentence holds. */
 const shownNames = 10;
@@ -11,14 +18,30 @@ const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
  * the key of a tool by its id.
  */
 export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
-  const { when, unless, time, load, history } = rule;
-  return [
-    ...(when === undefined ? [] : [`Available when ${contextInWords(when)}.`]),
-    ...(unless === undefined ? [] : [`Not available when ${contextInWords(unless)}.`]),
-    ...(time === undefined ? [] : [`Available ${timeInWords(time)}.`]),
-    ...(load === undefined ? [] : [loadInWords(load)]),
-    ...(history === undefined ? [] : historyInWords(history, keyOf)),
-  ];
+  return kinds.flatMap((kind) => conditionsInWords(rule, kind, keyOf));
+}
+
+const kinds: readonly RuleKind[] = ['context', 'time', 'load', 'history'];
+
+/** The same for the conditions of one kind. */
+export function conditionsInWords(
+  { when, unless, time, load, history }: AvailabilityRule,
+  kind: RuleKind,
+  keyOf: (id: string) => string,
+): readonly string[] {
+  switch (kind) {
+    case 'context':
+      return [
+        ...(when === undefined ? [] : [`Available when ${contextInWords(when)}.`]),
+        ...(unless === undefined ? [] : [`Not available when ${contextInWords(unless)}.`]),
+      ];
+    case 'time':
+      return time === undefined ? [] : [`Available ${timeInWords(time)}.`];
+    case 'load':
+      return load === undefined ? [] : [loadInWords(load)];
+    case 'history':
+      return history === undefined ? [] : historyInWords(history, keyOf);
+  }
 }
 
 function contextInWords(condition: ContextCondition): string {

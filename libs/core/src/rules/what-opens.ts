@@ -1,5 +1,5 @@
-import type { AvailabilityRule, ContextCondition, HistoryCondition } from '../availability/types.js';
-import { measureName } from '../availability/load.js';
+import { conditionsInWords } from '../availability/in-words.js';
+import type { RuleKind } from '../availability/types.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Configuration } from '../settings/configuration.js';
 import { wildcard } from './defaults.js';
@@ -38,7 +38,6 @@ export function whatOpens(
 
 function opening(tool: ConfiguredTool, reason: HiddenReason, decision: HidingDecision): string {
   const { configuration } = decision.evaluator;
-  const rule = (): string => ruleOpening(tool, reason, decision);
   switch (reason) {
     case 'group': {
       const groups = tool.groups.filter(decision.named);
@@ -70,12 +69,12 @@ function opening(tool: ConfiguredTool, reason: HiddenReason, decision: HidingDec
     case 'time':
     case 'load':
     case 'history':
-      return decision.whole ? rule() : generalOpening[reason];
+      return decision.whole ? ruleOpening(tool, reason, decision) : generalOpening[reason];
   }
 }
 
 /** For those who may not read the rules. */
-const generalOpening: Readonly<Record<'context' | 'time' | 'load' | 'history', string>> = {
+const generalOpening: Readonly<Record<RuleKind, string>> = {
   context: 'Another kind of request may use it.',
   time: 'It opens again at another time.',
   load: 'It opens again when the load has changed.',
@@ -100,62 +99,18 @@ function policyOpening({ id, agent }: ConfiguredTool, { policy }: Configuration)
   return 'policy.approval.approvers would have to name who may approve its calls.';
 }
 
-/** What the rules ask for that closed the tool by this condition. */
-function ruleOpening(tool: ConfiguredTool, kind: HiddenReason, { evaluator, closed }: HidingDecision): string {
+/** What the rules say that closed the tool by conditions of this kind. */
+function ruleOpening(tool: ConfiguredTool, kind: RuleKind, { evaluator, closed }: HidingDecision): string {
   const { configuration, availability } = evaluator;
-  const place = configuration.tools.indexOf(tool);
   const names = availability
-    .named(closed & availability.ofTool(place))
+    .named(closed & availability.ofTool(configuration.tools.indexOf(tool)))
     .filter((one) => one.kind === kind)
     .map((one) => one.rule);
+  const keyOf = (id: string): string => evaluator.byId(id)?.key ?? id;
   const sentences = (configuration.rules ?? [])
     .filter(({ name }) => names.includes(name))
-    .map((rule) => `The rule “${rule.name}” ${demandOf(rule, kind, evaluator)}.`);
+    .map((rule) => `The rule “${rule.name}”: ${conditionsInWords(rule, kind, keyOf).join(' ')}`);
   return sentences.length === 0 ? 'The rules of the configuration say when it opens.' : sentences.join(' ');
-}
-
-function demandOf(rule: AvailabilityRule, kind: HiddenReason, evaluator: Evaluator): string {
-  const { time, load, history } = rule;
-  if (kind === 'time' && time !== undefined) {
-    const days = time.days.length === 7 ? 'every day' : few(time.days.map((day) => dayNames[day] ?? String(day)));
-    const holidays = time.holidays.length === 0 ? '' : ', but for its holidays';
-    return `opens it from ${clock(time.from)} to ${clock(time.until)} (${time.zone}) on ${days}${holidays}`;
-  }
-  if (kind === 'load' && load !== undefined) {
-    const side = load.isHighClosing ? 'at most' : 'at least';
-    return `opens it when ${measureName(load.measure)} is ${side} ${load.open}`;
-  }
-  if (kind === 'history' && history !== undefined) return historyDemand(history, evaluator);
-  const when = rule.when === undefined ? [] : [`asks for ${contextDemand(rule.when)}`];
-  const unless = rule.unless === undefined ? [] : [`closes it for ${contextDemand(rule.unless)}`];
-  return [...when, ...unless].join(' and ');
-}
-
-function historyDemand({ after, notAfter, atMost, whileApproved }: HistoryCondition, evaluator: Evaluator): string {
-  const keys = (ids: readonly string[]): string => few(ids.map((id) => evaluator.byId(id)?.key ?? id));
-  return [
-    ...(after.length === 0 ? [] : [`opens it once ${keys(after)} succeeded`]),
-    ...(notAfter.length === 0 ? [] : [`closes it once ${keys(notAfter)} was called`]),
-    ...(atMost === null ? [] : [`allows ${atMost} calls in a run`]),
-    ...(whileApproved.length === 0 ? [] : [`opens it while an approval of ${keys(whileApproved)} holds`]),
-  ].join(', ');
-}
-
-function contextDemand(condition: ContextCondition): string {
-  const { tenants, actors, channels, claims, states, languages, questionBytes } = condition;
-  const lists = { tenant: tenants, actor: actors, channel: channels, state: states, language: languages };
-  return [
-    ...Object.entries(lists).flatMap(([name, values]) => (values === undefined ? [] : [`${name} ${few(values)}`])),
-    ...Object.entries(claims ?? {}).map(([name, values]) => `claim ${name} ${few(values)}`),
-    ...(questionBytes === undefined ? [] : [`a question of at most ${questionBytes} bytes`]),
-  ].join(', ');
-}
-
-const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
-function clock(minutes: number): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
-  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 /** So many names are written out. */
