@@ -1,0 +1,124 @@
+import { recordSchema } from '@sluice/contracts';
+import { propertiesOf, ref } from '../../record-schemas.js';
+import { text, textOrNull, whole, time, timeOrNull, list, described, object, ids } from '../../schema-parts.js';
+import type { JsonSchema } from '../../json-schema.js';
+
+/** Calls that wait for a decision, and what was decided. */
+export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
+  return {
+    ApprovalList: object('A page of the calls that wait for the caller’s decision, the oldest first.', {
+      approvals: list(ref('WaitingApproval'), 'The calls.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    WaitingApproval: object('A call that waits.', {
+      approval: described('AskedApproval', 'With `decision` added it is the body of the decision.'),
+      decisions: list(
+        { enum: ['approve', 'refuse'] },
+        'What the caller may decide; who asked for the call may be left with refusing it.',
+      ),
+      tool: described('WaitingTool', 'What is to be called.'),
+      question: textOrNull('The first 500 characters of what the run was asked; null while the run is not listed.'),
+    }),
+    WaitingTool: object('The tool of a call that waits.', {
+      key: text('As the configuration names it; its id where no configuration has it any more.'),
+      title: textOrNull('Its name for people; null where no configuration has it any more.'),
+    }),
+    DecidedApprovalList: object('A page of decisions, the newest first.', {
+      decisions: list(ref('DecidedApproval'), 'The decisions.'),
+      next_cursor: textOrNull('The parameter `cursor` of the next page; null on the last one.'),
+    }),
+    DecidedApproval: object('A decision that counted, or an approval whose time ran out.', {
+      approval_id: text('Names the approval.'),
+      ...ids,
+      tool: textOrNull('The id of the tool; null, as what follows, where the request is no longer listed.'),
+      effect: textOrNull('What running the tool can change.'),
+      arguments: textOrNull('The arguments as JSON, without what their schema calls secret; cut where they are long.'),
+      arguments_hash: text('SHA-256 over the arguments: what was decided on.'),
+      requested_by: textOrNull('Who asked.'),
+      on_behalf_of: textOrNull('Whom the asker acts for.'),
+      requested_at: timeOrNull('When it was asked.'),
+      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decided_by: text('Who decided; the executor where time ran out.'),
+      reason: text('Why.'),
+      decided_at: time('When it was taken.'),
+      config_version: textOrNull('The configuration by whose policy it counted.'),
+      verified: {
+        type: 'boolean',
+        description:
+          'Whether the ledger has this decision; false for one of more than a week ago, which it has no more.',
+      },
+    }),
+    AskedApproval: object(recordSchema('ApprovalRequested').doc ?? '', {
+      ...propertiesOf(
+        recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps'),
+        'answer',
+        'ApprovalRequested',
+      ),
+      requested_partition: whole('Where it stands on agent.approvals.'),
+      requested_offset: whole('Its offset there.'),
+    }),
+    Approval: object('A call that was asked about, as who may decide on it sees it (docs/approvals.md).', {
+      approval: described('AskedApproval', 'With `decision` added it is the body of the decision.'),
+      decisions: list(
+        { enum: ['approve', 'refuse'] },
+        'What the caller may decide now; nothing where it is decided or too late.',
+      ),
+      question: textOrNull('What the run was asked; null where its turn is no longer on the log.'),
+      tool: described('ApprovedTool', 'What is to be called.'),
+      arguments: { description: 'The arguments as JSON, without what their schema calls secret.' },
+      asked_because: {
+        anyOf: [ref('ApprovalRule'), { type: 'null' }],
+        description: 'What asks for the approval; null where the configuration of then is gone.',
+      },
+      holds: { const: 'once', description: 'A decision is for this call and these arguments alone, once.' },
+      approvers: list(text('A principal.'), 'Who may decide, as policy.approval says; `*` is everybody.'),
+      requester_may_not_approve: { type: 'boolean', description: 'Whether who asked may refuse the call only.' },
+      steps_before: list(ref('ApprovedStep'), 'What the run did before, the latest 50 steps.'),
+      decision: {
+        anyOf: [ref('TakenDecision'), { type: 'null' }],
+        description: 'The decision that counts; null while there is none.',
+      },
+      decided_at: timeOrNull('When it was taken.'),
+      call: {
+        anyOf: [ref('ApprovedStep'), { type: 'null' }],
+        description: 'The outcome of the call; null while there is no result.',
+      },
+      run_ended: textOrNull('How the run ended, where it did without a result of the call: `answer`, or an error.'),
+    }),
+    ApprovedTool: object('The tool of a call that was asked about.', {
+      key: text('As the configuration names it.'),
+      description: textOrNull('What it does; null where the configuration of then is gone.'),
+      input_schema: {
+        type: ['object', 'null'],
+        description: 'The JSON Schema of its arguments; null where the configuration of then is gone.',
+      },
+    }),
+    ApprovalRule: object('What asks for an approval.', {
+      rule: { enum: ['effect', 'plan'], description: 'The tool’s effect, or that plans are approved.' },
+      message: text('The same in a sentence.'),
+    }),
+    ApprovedStep: object('A step of the run of a call that was asked about.', {
+      iteration: whole('From 1; 0 for a step that the request brought along.'),
+      tool: text('The key of the tool.'),
+      outcome: text('`ok`, or the error.'),
+      reason: textOrNull('The finer reason of an error.'),
+      arguments: textOrNull('The arguments as JSON text; null where the caller may not call the tool itself.'),
+      result: textOrNull(
+        'The first 1,000 characters of the result; null where the caller may not call the tool itself.',
+      ),
+    }),
+    PublishedDecision: object('The decision is on the log.', {
+      approval_id: text('Names the approval.'),
+      status: { enum: ['published', 'taken'], description: '`taken`: it counts, and the run goes on.' },
+      outcome: {
+        anyOf: [ref('TakenDecision'), { type: 'null' }],
+        description: 'What was taken; null while no executor has.',
+      },
+    }),
+    TakenDecision: object('The decision that counts.', {
+      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decided_by: text('Who decided.'),
+      reason: text('Why.'),
+    }),
+  };
+}
