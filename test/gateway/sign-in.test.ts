@@ -87,7 +87,7 @@ describe('signing in by a link', () => {
       401,
       expect.objectContaining({ detail: expect.stringContaining('npx sluice console') }),
     ]);
-    // The token signs in nobody else, and ends.
+    // The token lets no other caller in, and ends.
     expect((await signIn({ code: token })).status).toBe(401);
     now = rest.expires_at;
     expect(await status(token)).toBe(401);

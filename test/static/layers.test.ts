@@ -81,7 +81,10 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
     // The one stream there is comes from the published encoder.
     expect(ours(/AssistantTransportEncoder\(/)).toEqual(['apps/gateway/src/stream/run-stream.ts']);
     expect(ours(/\bevent-?stream\b/i)).toEqual([
-      'apps/gateway/src/openapi/operations.ts',
+      'apps/gateway/src/openapi/areas/approvals/operations.ts',
+      'apps/gateway/src/openapi/areas/audit/operations.ts',
+      'apps/gateway/src/openapi/areas/configurations/operations.ts',
+      'apps/gateway/src/openapi/areas/runs/operations.ts',
       'apps/gateway/src/prefers.ts',
       'apps/sluice/src/commands/start.ts',
       'libs/mcp/src/accepted.ts',

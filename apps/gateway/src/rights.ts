@@ -6,14 +6,14 @@ import type { Runtime } from '@sluice/host';
 import type { Request } from 'express';
 import { Callers } from './caller.js';
 import type { Caller } from './caller.js';
-import type { Operation } from './openapi/operations.js';
+import type { Operation } from './openapi/operation.js';
 import { Operators } from './operators.js';
 import { locationOfLink } from './run-location.js';
 
 /** Holds the operation that a handler answers. */
 export const OperationOf = Reflector.createDecorator<Operation>();
 
-/** Lets pass whom the operation's description admits (`who` in `openapi/operations.ts`), before its handler runs. */
+/** Lets pass whom the operation's description admits (`who` of `openapi/operation.ts`), before its handler runs. */
 @Injectable()
 export class Rights implements CanActivate {
   private readonly reflector = new Reflector();

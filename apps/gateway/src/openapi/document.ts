@@ -3,7 +3,7 @@ import { answerSchemas } from './answers.js';
 import { bodySchemas } from './bodies.js';
 import { formOfHeader, formOfListed, formOfParameter, formOfPathPart } from './limits.js';
 import { listedParameters, operations, requiredParameters } from './operations.js';
-import type { Answer, Operation, Who } from './operations.js';
+import type { Answer, Operation, Who } from './operation.js';
 import { ref } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
 

@@ -3,7 +3,7 @@ import { httpErrors } from '@sluice/core';
 import { anchorOfCode } from '../problem.js';
 import { refusalMeanings, refusalsOf } from './document.js';
 import { operations } from './operations.js';
-import type { Operation } from './operations.js';
+import type { Operation } from './operation.js';
 import type { JsonSchema } from './json-schema.js';
 
 const style = `

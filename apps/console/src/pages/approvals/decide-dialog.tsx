@@ -60,7 +60,7 @@ export function DecideDialog({ asked, decision, onClose, onDecided }: Props) {
       />
       <p>
         {isApproval
-          ? 'The call runs once, with these arguments, after policy is checked again. Another call is asked about anew.'
+          ? 'The call runs once, with these arguments, after policy is checked again. Another call is asked about again.'
           : 'The call does not run. The run goes on without it, and the model reads your reason.'}
       </p>
       <TextArea
