@@ -5,9 +5,25 @@ import pg from 'pg';
 import { infra, own, startTimeout } from './client.ts';
 import type { Owned } from './client.ts';
 import { freshDatabase, freshPrefix } from './fresh.ts';
+import { eventually } from '../harness/eventually.ts';
 
 function client(brokers: string[], requestTimeout = 10_000): Kafka {
   return new Kafka({ brokers, requestTimeout, connectionTimeout: 2_000, logLevel: logLevel.NOTHING });
+}
+
+/**
+ * A busy broker has made a topic before it knows of it, which the wait of kafkajs takes for a failure. So the topic's
+ * ends are asked for until they are known.
+ */
+async function makeTopic(kafka: Kafka, topic: string): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
+  await eventually(
+    () => admin.fetchTopicOffsets(topic).catch(() => []),
+    (ends) => ends.length === 1,
+  );
+  await admin.disconnect();
 }
 
 /** Writes in transactions of one record each, aborts those that are not to be seen, and reads until `last` has come. */
@@ -15,10 +31,7 @@ async function writeAndRead(brokers: string[], values: readonly string[], last: 
   const kafka = client(brokers);
   const prefix = freshPrefix('infra');
   const topic = `${prefix}topic`;
-  const admin = kafka.admin();
-  await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
-  await admin.disconnect();
+  await makeTopic(kafka, topic);
   const producer = kafka.producer({
     transactionalId: `${prefix}writer`,
     idempotent: true,
@@ -164,11 +177,8 @@ describe('a Kafka of a test’s own', () => {
       const owned = await own('kafka');
       const { brokers } = owned.address;
       const kafka = client(brokers, 2_000);
-      const admin = kafka.admin();
       const topic = freshPrefix('kept');
-      await admin.connect();
-      await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
-      await admin.disconnect();
+      await makeTopic(kafka, topic);
       await owned.kill();
       const impatient = new Kafka({
         brokers,
