@@ -194,6 +194,18 @@ describe('with services that run', () => {
     expect([unknown.code, unknown.errors]).toEqual([1, expect.stringContaining('Did you mean clock?')]);
   });
 
+  it('`start` refuses their data folder before it publishes its configuration', async () => {
+    const file = join(other, 'second.yaml');
+    writeFileSync(file, clock('second'));
+    const before = await command(['config', 'list'], { SLUICE_DATA: system.folder });
+    const { code, errors } = await sluice(['start'], { SLUICE_DATA: system.folder, SLUICE_CONFIG: file }).ended;
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/is being consumed by process \d+ .*on the same log. End that process/),
+    ]);
+    expect(await command(['config', 'list'], { SLUICE_DATA: system.folder })).toEqual(before);
+  });
+
   const variables = (): Record<string, string> => ({ SLUICE_DATA: system.folder });
   it.each([
     [['tail', '--from', 'start', '--once', '--topic', 'agent.requests', '--session', 'bob-'], / bob-0001 .*"Go"/],

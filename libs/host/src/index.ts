@@ -17,6 +17,7 @@ export type { Compiled, CompileWith } from './configuration-file.js';
 // A service on the log
 export { startService } from './service.js';
 export type { Service } from './start-service.js';
+export { holdDataFolder } from './in-turn.js';
 export { Handles } from './handles.js';
 // Following runs
 export { Busy } from './watch/busy.js';

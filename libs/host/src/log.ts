@@ -79,6 +79,9 @@ export function partLog(log: Log, waitsFor: (what: string) => void = () => undef
   };
 }
 
+/** What Nest writes when a port cannot be opened, beside rejecting. */
+const cannotListen = /^Error: listen E[A-Z]+/;
+
 /** Nest's own lines: warnings and errors only, since in normal operation the log is quiet. */
 export function nestLog(log: Log): LoggerService {
   const text = (message: unknown): string =>
@@ -88,7 +91,12 @@ export function nestLog(log: Log): LoggerService {
     debug: (message) => log.trace(text(message)),
     verbose: (message) => log.trace(text(message)),
     warn: (message) => log.warn(text(message)),
-    error: (message) => log.error(text(message)),
+    error: (message) => {
+      const line = text(message);
+      // Who called listen() says it in a sentence that names the variable to change.
+      if (cannotListen.test(line)) log.debug(line);
+      else log.error(line);
+    },
     fatal: (message) => log.fatal(text(message)),
   };
 }

@@ -1,11 +1,11 @@
-import type { DynamicModule, INestMicroservice } from '@nestjs/common';
-import { GroupHeld } from '@sluice/bus';
+import type { DynamicModule } from '@nestjs/common';
 import type { Dead, HandlerContext, Incoming, Outgoing, Subscription } from '@sluice/bus';
 import { NestFactory } from '@nestjs/core';
 import { idsOf, staysAbout, traceIdOf, withLogContext } from './log-context.js';
 import type { LogContext } from './log-context.js';
 import { BusTransport, PassOnFilter } from './bus-transport.js';
 import { countFaultsFromZero, measureHop, observerOf, watchConsumer } from './consumer-metrics.js';
+import { inTurn } from './in-turn.js';
 import { nestLog } from './log.js';
 import { endDeadRun, reportDeadLetter } from '@sluice/run';
 import type { Runtime } from './runtime.js';
@@ -60,7 +60,7 @@ export async function startNestService(
   });
   app.useGlobalFilters(new PassOnFilter());
   try {
-    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () => listenInTurn(app, runtime));
+    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () => inTurn(runtime.log, () => app.listen()));
   } catch (error) {
     await app.close();
     throw error;
@@ -104,21 +104,4 @@ function whose(dead: Dead): LogContext {
   const ids = dead.message === null ? {} : idsOf(dead.message);
   const traceId = traceIdOf(dead.headers);
   return traceId === undefined ? ids : { ...ids, trace_id: traceId };
-}
-
-/** How long a start waits for a former process on the same log to end, in milliseconds. */
-const formerProcessMs = 5_000;
-
-/** A process that was just asked to stop may still be ending its work: the next one waits for it a little. */
-async function listenInTurn(app: INestMicroservice, { log }: Runtime): Promise<void> {
-  for (const until = performance.now() + formerProcessMs; ;) {
-    try {
-      await app.listen();
-      return;
-    } catch (error) {
-      if (!(error instanceof GroupHeld) || performance.now() > until) throw error;
-      log.warn(`${error.message} Waiting a little for it.`);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import { Models } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { createLog, dataFiles, logToFile, openRuntime, prepareDataFolder } from '@sluice/host';
+import { createLog, dataFiles, holdDataFolder, logToFile, openRuntime, prepareDataFolder } from '@sluice/host';
 import type { AcceptChanges, Environment, OpenRuntime, Runtime } from '@sluice/host';
 import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
@@ -42,6 +42,8 @@ export async function startEmbedded(given: {
     configFile === null ? opened : { ...opened, runtime: { ...opened.runtime, acceptChanges } satisfies Runtime };
   const { runtime, beforeClose } = open;
   try {
+    // First of all: what is published below changes the work of the services that run.
+    if (environment.bus === 'sqlite') beforeClose(await holdDataFolder(runtime));
     const onChange = (server: string): void => {
       if (source === undefined) sayServerChange(server, log);
       else void source.again('server');
