@@ -65,7 +65,7 @@ describe('signing in by a link', () => {
     const response = await fetch(`${gateway.url}/v1/console`);
     expect(await response.json()).toEqual({
       ...{ version: expect.stringMatching(/^\d+\.\d+\.\d+/), identity: 'none', sign_in: ['local', 'token'] },
-      ...{ oidc: null, bus: 'embedded', docs: '/docs' },
+      ...{ oidc: null, bus: 'embedded', docs: '/docs', command: 'npx sluice', start: 'npm start' },
     });
   });
 

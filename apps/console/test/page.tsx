@@ -65,6 +65,8 @@ export function show(path: string, answers: Answers, me: Me = ann): { readonly a
     oidc: null,
     bus: 'embedded' as const,
     docs: '/docs',
+    command: 'npx sluice',
+    start: 'npm start',
   };
   // One of its own: the last page’s may be in the middle of a way that nobody sees any more.
   const own = createRouter({ ...router.options, history: createMemoryHistory({ initialEntries: [path] }) });

@@ -8,15 +8,16 @@ import { ann as me, problem } from './page.js';
 
 const information = {
   ...{ version: '0.1.0', identity: 'jwt', sign_in: ['token', 'api_key'], oidc: null, bus: 'kafka', docs: '/docs' },
+  ...{ command: 'sluice', start: 'sluice start' },
 };
 
 /** Answers by path what the page asks for before anybody is signed in; gives the paths asked. */
-function gatewayWith(me: () => Response): readonly string[] {
+function gatewayWith(me: () => Response, about: object = information): readonly string[] {
   const asked: string[] = [];
   globalThis.fetch = (async (url: string) => {
     const path = new URL(url).pathname;
     asked.push(path);
-    return path === '/v1/console' ? Response.json(information) : me();
+    return path === '/v1/console' ? Response.json(about) : me();
   }) as typeof fetch;
   return asked;
 }
@@ -36,6 +37,18 @@ describe('signing in', () => {
     expect(await session.token()).toBe('secret-token');
     expect(asked).toContain('/v1/me');
     expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain('secret-token');
+  });
+
+  it('names commands as they are typed where the gateway runs', async () => {
+    gatewayWith(() => problem(401, 'authz_denied', 'Sign in.'), {
+      ...information,
+      identity: 'none',
+      sign_in: ['local'],
+    });
+    render(<SessionProvider>the pages</SessionProvider>);
+    await screen.findByLabelText('Link or local secret');
+    expect(screen.getByText('sluice start')).toBeTruthy();
+    expect(screen.getByText('sluice console')).toBeTruthy();
   });
 
   it('says in the gateway’s words why a token does not hold', async () => {

@@ -30,7 +30,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = await (await named(name)).load();
   const { runCommand } = await import('./run-command.js');
   try {
-    return await runCommand(command, args, { root, output, write, note });
+    return await runCommand(command, args, { root, calledAs, output, write, note });
   } catch (error) {
     const { optionProblem } = await import('./which-command.js');
     const problem = optionProblem(error, name, command.usage);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stopSignal, commandLog, processEnvironment } from '@sluice/host';
+import type { CommandNames } from '@sluice/host';
 import type { Command } from './commands/all.js';
 import type { CommandContext } from './commands/command-context.js';
 import type { Output } from './show/output.js';
@@ -11,6 +12,7 @@ import { paintFor } from './show/paint.js';
 interface Streams {
   /** The folder of the project. */
   readonly root: string;
+  readonly calledAs: CommandNames;
   readonly output: Output;
   /** Writes to standard output for people. */
   write(text: string): void;
@@ -23,10 +25,10 @@ export function runCommand(command: Command, args: readonly string[], streams: S
   return command.run(args, surroundings(streams));
 }
 
-function surroundings({ root, output, write, note }: Streams): CommandContext {
+function surroundings({ root, calledAs, output, write, note }: Streams): CommandContext {
   let stopped: Promise<string> | undefined;
   return {
-    environment: processEnvironment(),
+    environment: { ...processEnvironment(), calledAs },
     log: commandLog(),
     paint: paintFor(process.stdout),
     write,

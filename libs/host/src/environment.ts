@@ -14,6 +14,16 @@ import { readTraces } from './traces-environment.js';
 import type { TracesSettings } from './traces-environment.js';
 import { Variables } from './variables.js';
 
+/** As people type them there: `npx sluice` and `npm start`, or `sluice` and `sluice start`. */
+export interface CommandNames {
+  readonly command: string;
+  /** What starts the services. */
+  readonly start: string;
+}
+
+/** How they are called in a clone. */
+export const namesInClone: CommandNames = { command: 'npx sluice', start: 'npm start' };
+
 /** What a process reads from its environment. Everything else is in the configuration file. */
 export interface Environment {
   /** Where the log is. SLUICE_BUS: `sqlite` (default) for one in the data folder, `kafka` for a cluster. */
@@ -102,6 +112,8 @@ export interface Environment {
    * however long it is, as services of former versions need it in an upgrade. SLUICE_TOOLSETS, default named.
    */
   readonly toolsets?: 'named' | 'whole';
+  /** How people call the command line where this process was started, and start the services; absent in a clone. */
+  readonly calledAs?: CommandNames;
   /** Names this process and no other, also not itself after a restart. */
   readonly instance: string;
   /**

@@ -1,6 +1,6 @@
 // A process and its parts
-export { processEnvironment, readEnvironment } from './environment.js';
-export type { Environment } from './environment.js';
+export { namesInClone, processEnvironment, readEnvironment } from './environment.js';
+export type { CommandNames, Environment } from './environment.js';
 export type { HttpSettings } from './http-environment.js';
 export type { Kept } from './retention-environment.js';
 export { openRuntime } from './open-runtime.js';

@@ -1,5 +1,6 @@
 import { Sluice } from '@sluice/client';
 import type { ConsoleAbout, Me } from '@sluice/client';
+import { setCommandNames } from '../data/command-names.js';
 import { consoleKey, forgetKey, rememberedSession, rememberSession, signedTime } from './device-key.js';
 import { oidcSignIn } from './oidc.js';
 
@@ -62,6 +63,7 @@ export class Session {
     for (;;) {
       try {
         this.information = await clientWith().console.get();
+        setCommandNames(this.information);
         break;
       } catch (error) {
         this.set({ kind: 'unreachable', message: sentence(error) });

@@ -1,6 +1,7 @@
 import type { ConsoleAbout } from '@sluice/client';
 import { useState } from 'react';
 import type { FormEvent } from 'react';
+import { asTyped } from '../data/command-names.js';
 import { Button } from '../ui/button.js';
 import { TextField } from '../ui/field.js';
 import { Note } from '../ui/states.js';
@@ -49,8 +50,8 @@ export function SignInPage({ information, message }: Props) {
         )}
         {isLocal && (
           <p>
-            <code>npm start</code> prints a link that signs this browser in, once. For another one run{' '}
-            <code>npx sluice console</code> where Sluice runs, and open it, or paste it here.
+            <code>{asTyped('npm start')}</code> prints a link that signs this browser in, once. For another one run{' '}
+            <code>{asTyped('npx sluice console')}</code> where Sluice runs, and open it, or paste it here.
           </p>
         )}
         <form onSubmit={submit} className={css['form']}>

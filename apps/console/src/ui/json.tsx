@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { asTyped } from '../data/command-names.js';
 import { Button } from './button.js';
 import { bytes } from './format.js';
 import css from './json.module.css';
@@ -53,7 +54,8 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
 }
 
 /** A command or another text of one line, to be copied. */
-export function Command({ text }: { readonly text: string }) {
+export function Command({ text: written }: { readonly text: string }) {
+  const text = asTyped(written);
   return (
     <div className={css['command']}>
       <code>{text}</code>

@@ -1,6 +1,6 @@
 import { Controller, Inject, Req } from '@nestjs/common';
 import { isOperator, programVersion } from '@sluice/core';
-import { RUNTIME } from '@sluice/host';
+import { namesInClone, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Request } from 'express';
 import { Callers, isConsole } from '../caller.js';
@@ -24,6 +24,7 @@ export class ConsoleController {
   @Route('readConsole')
   about(): object {
     const { configurations, environment, localSecret } = this.runtime;
+    const { command, start } = environment.calledAs ?? namesInClone;
     const { identity } = configurations.current().configuration;
     const client = identity.provider === 'jwt' ? identity.console : undefined;
     const byIdentity = {
@@ -46,6 +47,7 @@ export class ConsoleController {
             },
       bus: environment.bus === 'kafka' ? 'kafka' : 'embedded',
       docs: '/docs',
+      ...{ command, start },
     };
   }
 

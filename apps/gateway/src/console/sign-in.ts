@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { RUNTIME } from '@sluice/host';
+import { namesInClone, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { isOpen } from '../local-access.js';
 import { Refusal } from '../refusal.js';
@@ -44,7 +44,7 @@ export class SignIn {
     if (publicKey !== null && key === null) throw new Refusal(400, 'invalid_request', noKey);
     const read = localSecret.read('sign-in', code, now);
     if (read === null || !(await this.isFirst(`console/sign-in/${read['id']}`, read.expiresAt - now)))
-      return this.fail(noCode);
+      return this.fail(`This link does not hold: each signs in once, within 10 minutes. ${this.forLink}`);
     log.info('a browser signed in to the console');
     if (key === null) return { ...this.token(now), session: null, session_expires_at: null };
     const expiresAt = now + sessionMs;
@@ -62,10 +62,15 @@ export class SignIn {
     const signed = Buffer.from(`${session}.${at}`);
     const isSigned =
       key !== null && verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'));
-    if (read === null || !isSigned) return this.fail(noSession);
+    if (read === null || !isSigned) return this.fail(`This browser is not signed in, or no longer. ${this.forLink}`);
     if (Math.abs(now - at) > skewMs) return this.fail(lateRenewal);
     if (!(await this.isFirst(`console/renew/${read['x']}/${at}`, 2 * skewMs))) return this.fail(lateRenewal);
     return { ...this.token(now), session, session_expires_at: read.expiresAt };
+  }
+
+  private get forLink(): string {
+    const { command } = this.runtime.environment.calledAs ?? namesInClone;
+    return `Run \`${command} console\` where Sluice runs, and open the link that it prints.`;
   }
 
   private token(now: number): Pick<SignedIn, 'token' | 'expires_at'> {
@@ -117,10 +122,6 @@ function coordinatesOf(key: KeyObject): { readonly x: string; readonly y: string
   return { x, y };
 }
 
-const noCode =
-  'This link does not hold: each signs in once, within 10 minutes. Run `npx sluice console` where Sluice runs, and open the link that it prints.';
-const noSession =
-  'This browser is not signed in, or no longer. Run `npx sluice console` where Sluice runs, and open the link that it prints.';
 const lateRenewal =
   'The renewal came too late or twice, or the clock of this browser is more than a minute off. Try again.';
 const noKey = 'public_key must be a public key of ECDSA P-256 as JWK: kty, crv, x and y.';

@@ -3,6 +3,7 @@ import { processEnvironment, runProcess } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { services } from '@sluice/contracts';
 import type { ServiceName } from '@sluice/contracts';
+import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice serve [--role ${services.join('|')}|all] [--bus kafka|sqlite]
   Runs one service, or all of them, until it is asked to stop; any number of instances of a role share the work on Kafka.
@@ -33,15 +34,17 @@ const starts: Readonly<Record<ServiceName, () => Promise<Start>>> = {
 };
 const roles: readonly string[] = [...services, 'all'];
 
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[], { environment }: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { role: { type: 'string', default: 'all' }, bus: { type: 'string' } },
   });
   if (!roles.includes(values.role)) throw new Error(`There is no role ${values.role}. There are: ${roles.join(', ')}.`);
   const served = services.filter((service) => values.role === 'all' || values.role === service);
+  const { calledAs } = environment;
+  const own = processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus });
   return runProcess(
-    processEnvironment(values.bus === undefined ? {} : { SLUICE_BUS: values.bus }),
+    { ...own, ...(calledAs === undefined ? {} : { calledAs }) },
     await Promise.all(served.map((service) => starts[service]())),
   );
 }

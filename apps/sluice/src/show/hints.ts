@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import type { CommandNames } from '@sluice/host';
 
 /**
  * A text for people, its commands as they are typed here: `npx sluice` in a clone and where the package is installed,
@@ -7,12 +8,6 @@ import { basename, dirname, join, relative, sep } from 'node:path';
  */
 export function withCommands(text: string, { command, start }: CommandNames): string {
   return text.replaceAll(byNpx, command).replaceAll(byNpm, start);
-}
-
-interface CommandNames {
-  readonly command: string;
-  /** What starts the services. */
-  readonly start: string;
 }
 
 const byNpx = 'npx sluice';

@@ -374,6 +374,8 @@ class ConsoleAbout(Answer):
     oidc: ConsoleClient | None = Field(description="The client to sign in with at the issuer; null where there is none.")
     bus: Literal["embedded", "kafka"] | str = Field(description="Where the log is.")
     docs: str = Field(description="Where the description of the routes is.")
+    command: str = Field(description="How the command line is called where the gateway was started, such as `npx sluice`.")
+    start: str = Field(description="What starts the services there, such as `npm start`.")
 
 
 class ConsoleClient(Answer):

@@ -543,6 +543,10 @@ export interface ConsoleAbout {
   readonly bus: "embedded" | "kafka";
   /** Where the description of the routes is. */
   readonly docs: string;
+  /** How the command line is called where the gateway was started, such as `npx sluice`. */
+  readonly command: string;
+  /** What starts the services there, such as `npm start`. */
+  readonly start: string;
 }
 
 /** The console as a public client of the issuer. */

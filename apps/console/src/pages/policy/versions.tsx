@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ListedConfiguration } from '@sluice/client';
+import { asTyped } from '../../data/command-names.js';
 import { shownVersions, versionsQuery } from '../../data/configurations.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
@@ -50,7 +51,7 @@ export function Versions() {
           items={items}
           keyOf={({ config_version: name, applied_at: at }) => `${name} ${at}`}
         />
-        {items.length === shownVersions && <p>Older ones are on the log: npx sluice config list.</p>}
+        {items.length === shownVersions && <p>Older ones are on the log: {asTyped('npx sluice config list')}.</p>}
       </Card>
       <Card title="Compare two versions">
         <Columns>

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { IterationVerdicts, ListedRun, Run } from '@sluice/client';
+import { asTyped } from '../../data/command-names.js';
 import { useSignedIn } from '../../session/session-provider.js';
 import { AskDialog } from '../runs/ask-dialog.js';
 import type { RequestFields } from '../runs/ask-dialog.js';
@@ -45,7 +46,7 @@ export function Actions({ run, listed, first, place }: Props) {
       ? []
       : [
           { id: 'curl', name: 'Copy as curl', act: () => copy(asCurl(asked, window.location.origin), 'The request') },
-          { id: 'cli', name: 'Copy as a command', act: () => copy(asCommand(asked), 'The command') },
+          { id: 'cli', name: 'Copy as a command', act: () => copy(asTyped(asCommand(asked)), 'The command') },
         ]),
     { id: 'id', name: 'Copy the id', act: () => copy(requestId, 'The id') },
     { id: 'records', name: 'Download its records', act: () => download.mutate() },

@@ -30,6 +30,8 @@ export function consoleSchemas(): Readonly<Record<string, JsonSchema>> {
       },
       bus: { enum: ['embedded', 'kafka'], description: 'Where the log is.' },
       docs: text('Where the description of the routes is.'),
+      command: text('How the command line is called where the gateway was started, such as `npx sluice`.'),
+      start: text('What starts the services there, such as `npm start`.'),
     }),
     ConsoleClient: object('The console as a public client of the issuer.', {
       issuer: text('The address of the issuer.'),

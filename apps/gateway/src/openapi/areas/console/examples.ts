@@ -28,6 +28,8 @@ export const readConsoleExample: Example = {
       oidc: { issuer: 'https://login.example', client_id: 'sluice-console', scopes: ['openid'], resource: null },
       bus: 'kafka',
       docs: '/docs',
+      command: 'sluice',
+      start: 'sluice start',
     },
   },
 };
