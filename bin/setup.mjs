@@ -166,9 +166,12 @@ export async function flakesText(paths) {
  * minutes. What passes now is written into test/flakes.json, for a person to mend; what fails again has failed.
  */
 async function again(results) {
-  if (!existsSync(results)) return 1;
+  if (!results.every((file) => existsSync(file))) return 1;
+  const ofProjects = results.map((file) => JSON.parse(readFileSync(file, 'utf8')).testResults);
+  // Jest failed by something else than a suite.
+  if (!ofProjects.every((suites) => suites.some(({ status }) => status === 'failed'))) return 1;
   const known = knownFlakes();
-  const { paths, why } = toRunAgain(JSON.parse(readFileSync(results, 'utf8')).testResults, known);
+  const { paths, why } = toRunAgain(ofProjects.flat(), known);
   if (why !== undefined) console.error(`sluice: ${why}`);
   if (paths.length === 0) return 1;
   console.error(`sluice: once more, alone: ${paths.join(', ')}`);
@@ -190,12 +193,15 @@ const commands = {
   test: async (args) => {
     if (args[0] === '--keep-times') process.env.SLUICE_TEST_TIMES = '1';
     else if (args.length > 0) return run(jest(args), { cwd: root });
-    const pure = await runs(jest(['--selectProjects', 'pure', `--maxWorkers=${workers.pure}`]), { cwd: root });
-    const results = inRoot('node_modules', '.cache', 'test-results.json');
-    rmSync(results, { force: true });
-    const options = ['--selectProjects', 'real', '--json', `--outputFile=${results}`];
-    const real = await runs(jest([...options, `--maxWorkers=${workers.real}`]), { cwd: root });
-    process.exit(pure || (real && (await again(results))));
+    const failed = [];
+    for (const project of ['pure', 'real']) {
+      const results = inRoot('node_modules', '.cache', `test-results-${project}.json`);
+      rmSync(results, { force: true });
+      const options = ['--selectProjects', project, '--json', `--outputFile=${results}`];
+      const code = await runs(jest([...options, `--maxWorkers=${workers[project]}`]), { cwd: root });
+      if (code !== 0) failed.push(results);
+    }
+    process.exit(failed.length === 0 ? 0 : await again(failed));
   },
   'test:quick': (args) =>
     run(jest(['--selectProjects', 'pure', `--maxWorkers=${workers.pure}`, ...args]), { cwd: root }),

@@ -7,8 +7,8 @@ import { router } from '../src/router.js';
 import { SignedInContext } from '../src/session/session-provider.js';
 import type { Me } from '../src/session/session.js';
 
-// Pages load their parts one after another, beside other suites.
-configure({ asyncUtilTimeout: 10_000 });
+// A page's code is loaded when it is opened, and compiled on a first run: seconds, on a busy machine half a minute.
+configure({ asyncUtilTimeout: 60_000 });
 
 /** What the gateway answers in a test: by method and path, a value as JSON, or a whole response. */
 export type Answers = Readonly<Record<string, (asked: Asked) => unknown>>;
