@@ -1,13 +1,14 @@
 /**
  * `npm run pack`: the npm packages, as files in dist/packages or the folder that is named. `sluice` holds what a build
  * made, and needs no build and no install script; `@sluice/client` is built from its folder; `@sluice/tool` has types
- * alone.
+ * alone. `--only sluice` makes the first alone, as the image wants it.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
 import { billOfMaterials, describePackages, licenceReport, thirdPartyText } from './licences.mjs';
@@ -74,6 +75,8 @@ async function writeSluice(folder) {
   copy('packages/sluice/README.md', 'README.md');
   copy('packages/sluice/sluice.mjs', 'bin/sluice.mjs');
   copy('bin/flags.mjs');
+  // The image is made of this package alone.
+  copy('ops/image');
   rmSync(join(folder, 'examples/load/keys'), { recursive: true, force: true });
 
   const { buildCountries } = await import(pathToFileURL(inRoot('examples/countries/build.mjs')).href);
@@ -130,14 +133,15 @@ function npmPack(folder, to) {
   return Object.values(said)[0];
 }
 
-/** Makes all packages in the folder; resolves with what npm says of each. */
-async function pack(to) {
+/** Makes all packages in the folder, or one of them; resolves with what npm says of each. */
+async function pack(to, only) {
   mkdirSync(to, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'sluice-pack-'));
   try {
     const [sluice, tool] = ['sluice', 'tool'].map((name) => join(work, name));
     for (const folder of [sluice, tool]) mkdirSync(folder);
     const packages = await writeSluice(sluice);
+    if (only === 'sluice') return [npmPack(sluice, to)];
     writeTool(tool);
     writeFileSync(
       join(to, `sluice-${version}.cdx.json`),
@@ -151,10 +155,12 @@ async function pack(to) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } });
+  if (values.only !== undefined && values.only !== 'sluice') throw new Error('--only takes one word: sluice.');
   const ours = inRoot('dist/packages');
-  const to = resolve(process.argv[2] ?? ours);
+  const to = resolve(positionals[0] ?? ours);
   if (to === ours) rmSync(to, { recursive: true, force: true });
-  for (const { filename, size, unpackedSize, entryCount } of await pack(to)) {
+  for (const { filename, size, unpackedSize, entryCount } of await pack(to, values.only)) {
     const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
     console.log(
       `${join(relative(process.cwd(), to), filename)}  ${megabytes(size)}, ${megabytes(unpackedSize)} in ${String(entryCount)} files`,

@@ -231,6 +231,7 @@ const commands = {
   bench: (args) => run([inRoot('dist/bench.js'), ...args], { cwd: root }),
   build: () => undefined,
   pack: (args) => run([inRoot('bin/pack.mjs'), ...args], { cwd: root }),
+  image: (args) => run([inRoot('bin/image.mjs'), ...args], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>

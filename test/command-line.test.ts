@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog, readEnvironment } from '@sluice/host';
 import { run as start } from '../apps/sluice/src/commands/start.js';
 import { commands } from '../apps/sluice/src/commands/all.js';
-import { commandNames, withCommands } from '../apps/sluice/src/show/hints.js';
+import { besideThis, commandNames, withCommands } from '../apps/sluice/src/show/hints.js';
 import { wrap } from '../apps/sluice/src/show/wrap.js';
 import { unknownCommand } from '../apps/sluice/src/which-command.js';
 import { command } from './harness/command.js';
@@ -54,11 +54,16 @@ it('hints name commands as they are typed there', () => {
   const there = (root: string, folder: string): string => withCommands(hint, commandNames(root, folder));
   expect(there(projectRoot, '/anywhere')).toBe(hint);
   expect(there('/app', '/app')).toBe('Then: sluice check a.yaml, or SLUICE_CONFIG=a.yaml sluice ask, or sluice start.');
-  expect(readFileSync(join(projectRoot, 'ops/Dockerfile'), 'utf8')).not.toMatch(/COPY --from=build \/app\/bin/);
+  expect(besideThis('/app', true)).toBe(`docker exec -it ${hostname()} `);
 
   const installed = mkdtempSync(join(tmpdir(), 'sluice-named-'));
   const inPackages = (project: string): string => join(project, 'node_modules/sluice');
   expect(there(inPackages(installed), join(installed, 'tools'))).toContain('SLUICE_CONFIG=a.yaml npx sluice ask');
+  expect([besideThis(projectRoot, true), besideThis(inPackages(installed), true), besideThis('/app', false)]).toEqual([
+    '',
+    '',
+    '',
+  ]);
   expect(there(inPackages(installed), tmpdir())).toContain('SLUICE_CONFIG=a.yaml sluice ask, or sluice start');
   const ofNpx = join(installed, '_npx/1234');
   mkdirSync(ofNpx, { recursive: true });

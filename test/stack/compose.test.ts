@@ -215,26 +215,21 @@ describe('the files', () => {
 describe('the image', () => {
   const dockerfile = read('ops/Dockerfile');
 
-  it('runs as an unprivileged user, on a fixed base', () => {
+  it('runs as an unprivileged user, on a base that is pinned by its digest', () => {
+    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-[\w-]+@sha256:[0-9a-f]{64}$/m);
     expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, base]) => base)).toEqual([
-      'node:24-bookworm-slim',
-      'node:24-bookworm-slim',
+      '${NODE_IMAGE}',
+      '${NODE_IMAGE}',
     ]);
-    expect(dockerfile).toMatch(/^USER node$/m);
-    // The package `node` is another Node.
-    expect(dockerfile).toContain('rm -rf node_modules/node ');
+    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
   });
 
-  it('starts the command line as everybody else does', async () => {
-    const { serviceFlags, nodeVariables } = (await import(join(projectRoot, 'bin/setup.mjs'))) as {
-      serviceFlags: readonly string[];
-      nodeVariables: Readonly<Record<string, string>>;
-    };
-    const script = read('ops/image/sluice.sh');
-    for (const flag of serviceFlags) expect(script).toContain(` ${flag} `);
-    for (const [name, value] of Object.entries(nodeVariables))
-      expect(script).toContain(`export ${name}="\${${name}:-${value}}"`);
-    expect([...script.matchAll(/ --[\w-]+/g)]).toHaveLength(serviceFlags.length);
+  it('is made of the package alone, and has its health check and the words that start it', () => {
+    const [, final = ''] = dockerfile.split(/^FROM .* AS package$/m)[1]?.split(/^FROM /m) ?? [];
+    expect(final.match(/^(?:COPY|ADD) .*$/gm)).toEqual(['COPY --from=package /app ./']);
+    expect(final).toContain('CMD ["node", "/app/ops/image/ready.mjs"]');
+    expect(final).toMatch(/^ENTRYPOINT \["sluice"\]\nCMD \["start"\]$/m);
+    expect(read('ops/image/sluice.sh')).toMatch(/^exec node \/app\/bin\/sluice\.mjs "\$@"$/m);
   });
 
   it('has scripts that can be run', () => {
@@ -249,10 +244,16 @@ describe('the image', () => {
       '!apps',
       '!bin/bundle.mjs',
       '!bin/externals.mjs',
+      '!bin/flags.mjs',
+      '!bin/licences.mjs',
+      '!bin/pack.mjs',
       '!packages/client',
+      '!packages/sluice',
       '!libs',
       '!package-lock.json',
       '!ops/image',
+      '!schemas',
+      '!types',
       '!examples/countries',
       '!examples/load',
     ])

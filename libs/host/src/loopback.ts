@@ -18,4 +18,4 @@ export function peerOf(
  * local principal.
  */
 export const otherMachine =
-  'The request comes from another machine. Configure an identity (docs/configuration.md, identity), so that callers send a credential; without one only this machine may call.';
+  'The request comes from another machine. Configure an identity (docs/configuration.md, identity), so that callers send a credential; without one only this machine may call. A container whose ports are published on 127.0.0.1 alone is started with SLUICE_PUBLISHED_ON_LOOPBACK=true.';

@@ -14,7 +14,7 @@ import { aboutApproval, aboutConfiguration } from '../show/configuration.js';
 import { aboutLink, signInLink } from '../console-link.js';
 import { followRun, publishRequest } from '../run-request.js';
 import { sampleMistakes, sampleQuestion, sampleRequest } from '../sample.js';
-import { isClone } from '../show/hints.js';
+import { besideThis, isClone } from '../show/hints.js';
 import { Story } from '../show/story.js';
 import type { CommandContext } from './command-context.js';
 
@@ -132,10 +132,11 @@ async function runSample(
 }
 
 /** How to list runs over HTTP, which needs the local secret. */
-function aboutSecret(url: string, file: string | null): readonly string[] {
+function aboutSecret(url: string, file: string | null, beside: string): readonly string[] {
   if (file === null) return [];
   const shown = `'${file.replaceAll("'", `'\\''`)}'`;
-  return [`  curl ${url}/v1/runs -H "authorization: Bearer $(cat ${shown})"`];
+  const cat = beside === '' ? 'cat' : `${beside.replace(' -it ', ' ')}cat`;
+  return [`  curl ${url}/v1/runs -H "authorization: Bearer $(${cat} ${shown})"`];
 }
 
 /** The file of the secret that HTTP needs; null where an identity is configured, or the secret came from elsewhere. */
@@ -160,13 +161,19 @@ interface Shown {
   readonly link: string | null;
 }
 
+const fromOutside =
+  'From outside of this container it takes no requests: start it with -p 127.0.0.1:8091:8091 and -e SLUICE_PUBLISHED_ON_LOOPBACK=true.';
+
+/** The address by which this machine reaches what listens on all addresses. */
+const nearUrl = (url: string): string => url.replace(/^http:\/\/(?:0\.0\.0\.0|\[?::\]?)(?=:)/, 'http://127.0.0.1');
+
 /** For a browser on this machine; with an identity one signs in by that. */
 function consoleLink(
   url: string,
   { clock, configurations, environment, localSecret }: OpenRuntime['runtime'],
 ): string | null {
   if (!environment.http.isConsoleServed) return null;
-  const near = url.replace(/^http:\/\/(?:0\.0\.0\.0|::)(?=:)/, 'http://127.0.0.1');
+  const near = nearUrl(url);
   const isOpen = configurations.current().configuration.identity.provider === 'none' && localSecret.isKnown;
   return isOpen ? signInLink(near, localSecret, clock.now()) : `${near}/`;
 }
@@ -176,20 +183,27 @@ function whatNext(
   { url, own, configFile, configuration, link }: Shown,
 ): string {
   const group = configuration.tools.flatMap(({ groups }) => groups).find((one) => /^[\w-]+$/.test(one));
+  const beside = besideThis(root);
+  const near = nearUrl(url);
   const ask = !own
-    ? 'npx sluice ask "What is the capital of Japan?" --group read-only'
-    : `npx sluice ask "your question"${group === undefined || group === 'default' ? '' : ` --group ${group}`}`;
+    ? `${beside}npx sluice ask "What is the capital of Japan?" --group read-only`
+    : `${beside}npx sluice ask "your question"${group === undefined || group === 'default' ? '' : ` --group ${group}`}`;
   const file = own ? configFile : 'examples/countries/sluice.yaml';
   return [
     ...(link === null ? [] : [`\n${paint.strong('Open the console')} in a browser: ${link}`]),
-    ...(link?.includes('#') === true ? [paint.dim(`  ${aboutLink} npx sluice console prints another.`)] : []),
+    ...(link?.includes('#') === true ? [paint.dim(`  ${aboutLink} ${beside}npx sluice console prints another.`)] : []),
+    ...(beside === '' || environment.publishedOnLoopback || configuration.identity.provider !== 'none'
+      ? []
+      : [paint.bad(`  ${fromOutside}`)]),
     `\n${paint.strong('It keeps serving.')} In another terminal:`,
     `  ${ask}`,
-    `  curl -N ${url}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
-    ...aboutSecret(url, secretFile(configuration, environment)),
-    '  npx sluice tail                              every record as it happens',
+    `  curl -N ${near}/v1/runs -H 'content-type: application/json' -H 'accept: text/event-stream' -d '{"question":"…"}'`,
+    ...aboutSecret(near, secretFile(configuration, environment), beside),
+    `  ${beside}npx sluice tail                              every record as it happens`,
     ...(file === null || (!own && !isClone(root)) ? [] : [`  npx sluice check ${file}`]),
-    ...(own ? [] : ['  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how']),
+    ...(own || beside !== ''
+      ? []
+      : ['  SLUICE_CONFIG=my.yaml npm start               your own tools; docs/configuration.md says how']),
     paint.dim('Ctrl-C stops it.'),
     '',
   ].join('\n');

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { CommandNames } from '@sluice/host';
 
@@ -34,6 +35,15 @@ function commandOutsideAClone(root: string, folder: string): string {
   if (given.length > 0)
     return given.length === 1 ? `npx ${given.join()}` : `npx ${given.map((one) => `--package ${one} `).join('')}sluice`;
   return relative(project, folder).split(sep)[0] === '..' ? 'sluice' : byNpx;
+}
+
+/**
+ * What stands before a command that is typed beside this process, in another terminal: `docker exec` and the name of
+ * its container where this is the image, else nothing.
+ */
+export function besideThis(root: string, isContainer = existsSync('/.dockerenv')): string {
+  const isImage = isContainer && commandOutsideAClone(root, root) === 'sluice' && !isClone(root);
+  return isImage ? `docker exec -it ${hostname()} ` : '';
 }
 
 /** What npx was given to run, where npm installed Sluice for that alone, such as `./sluice-0.1.0.tgz`; else null. */
