@@ -29,6 +29,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   projection: ['core', 'contracts', 'sqlite', 'bus'],
   mcp: ['core', 'contracts', 'run'],
   host: ['core', 'configuration', 'contracts', 'bus', 'ledger', 'identity', 'run'],
+  backup: ['core', 'contracts', 'sqlite', 'bus', 'run', 'host'],
   apps: [
     ...[
       'core',
@@ -49,7 +50,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
       'host',
     ],
     ...['run', 'archive', 'audit', 'replay', 'discovery', 'proxy', 'wires', 'mcp', 'projection', 'tokens'],
-    'patterns',
+    ...['patterns', 'backup'],
   ],
   // The pages of the console know what the API can, through its client, and nothing else.
   console: ['client'],

@@ -68,6 +68,16 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'List and redrive records that could not be processed',
     load: () => import('./dead-letters.js'),
   },
+  backup: {
+    group: 'Prove and repair',
+    summary: 'Copy the data folder while services run on it',
+    load: () => import('./backup.js'),
+  },
+  restore: {
+    group: 'Prove and repair',
+    summary: 'Make a data folder of a backup',
+    load: () => import('./restore.js'),
+  },
   project: { group: 'Prove and repair', summary: 'Rebuild the lists from the log', load: () => import('./project.js') },
   topics: {
     group: 'Prove and repair',

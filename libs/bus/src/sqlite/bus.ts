@@ -31,7 +31,7 @@ import type { Fetch } from './fetch.js';
 import { forgetter } from './forget.js';
 import type { Forget } from './forget.js';
 import { GroupAppend } from './group-append.js';
-import { acquireLease, liveHolder } from './lease.js';
+import { acquireLease, freeLeases, liveHolder } from './lease.js';
 import type { Holder, LiveHolder } from './lease.js';
 import { loadProgress, positionOf } from './progress.js';
 import { readLog } from './read.js';
@@ -73,6 +73,10 @@ export interface SqliteBus extends Bus {
   /** The other process that consumes as the group now, null if there is none. */
   holderOf(group: string): Promise<LiveHolder | null>;
   identity(): Promise<LogIdentity>;
+  /** Frees all leases: for a copy of a log, whose leases are of the original's processes. */
+  freeLeases(): Promise<void>;
+  /** The offsets of the topic that the group has not finished. */
+  unfinished(group: string, topic: Topic): Promise<readonly number[]>;
 }
 
 /**
@@ -256,6 +260,22 @@ class OpenBus implements SqliteBus {
       id: this.store.database.prepare('SELECT id FROM identity').get()?.['id'] as string,
       used: writtenByServices.some((topic) => this.fetch.endOf(topic) > 0),
     }));
+  }
+
+  async freeLeases(): Promise<void> {
+    this.assertOpen();
+    await this.store.write('powerLoss', () => freeLeases(this.store.database));
+  }
+
+  async unfinished(group: string, topic: Topic): Promise<readonly number[]> {
+    this.assertOpen();
+    return patiently('The log could not be read', () => {
+      const position = positionOf(this.store.database, this.ids.get(topic) as number, group);
+      const end = this.fetch.endOf(topic);
+      const found: number[] = [];
+      for (let at = position.unfinishedFrom(0); at < end; at = position.unfinishedFrom(at + 1)) found.push(at);
+      return found;
+    });
   }
 
   async groupLag(group: string, topics: readonly Topic[]): Promise<readonly PartitionLag[]> {

@@ -55,6 +55,11 @@ export function liveHolder(database: DatabaseSync, group: string, self: Holder, 
   return { processId, instance: String(row?.['instance']) };
 }
 
+/** In a transaction: no process holds a lease any more. For a copy of a log, whose leases are of the original. */
+export function freeLeases(database: DatabaseSync): void {
+  database.exec('UPDATE leases SET process_id = NULL, expires_at = 0');
+}
+
 /** In a transaction. Throws GroupHeld. */
 export function acquireLease(database: DatabaseSync, group: string, holder: Holder, clock: Clock): Lease {
   const find = database.prepare(leaseQuery);
