@@ -101,7 +101,7 @@ const yesterday = Date.now() - 24 * 3_600_000;
 for (const name of readdirSync(folder))
   if (
     !written.has(name) &&
-    !['console', 'packages'].includes(name) &&
+    !['console', 'packages', 'site', 'site-pages'].includes(name) &&
     !name.startsWith('.') &&
     statSync(join(folder, name)).mtimeMs < yesterday
   )

@@ -232,6 +232,7 @@ const commands = {
   build: () => undefined,
   pack: (args) => run([inRoot('bin/pack.mjs'), ...args], { cwd: root }),
   image: (args) => run([inRoot('bin/image.mjs'), ...args], { cwd: root }),
+  docs: (args) => run([inRoot('bin/docs.mjs'), ...args], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
@@ -258,7 +259,7 @@ export function main(command, args) {
   if (work === undefined)
     stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
-  if (!['lint', 'generate', 'infra'].includes(command)) build(command === 'bench');
+  if (!['lint', 'generate', 'infra', 'docs'].includes(command)) build(command === 'bench');
   work(args);
 }
 

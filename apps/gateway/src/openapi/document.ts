@@ -64,6 +64,7 @@ function described(operation: Operation): JsonSchema {
   return {
     operationId: id,
     ...clientOf(operation),
+    'x-sluice-who': who,
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
