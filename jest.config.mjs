@@ -38,6 +38,7 @@ const shared = {
 const real = [
   'apps/executor/test/mcp-servers\\.',
   'libs/bus/test/kafka/',
+  'libs/content/test/postgres',
   'libs/host/test/(belonging-kafka|clock-watch|prefixes)\\.',
   'libs/hub/test/(allowed-by-name|analysis-server|hostile-|mcp-|protocol-eras|sample-|simplified-tools|stdio-|stdout-)',
   'libs/ledger/test/postgres',

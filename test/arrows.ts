@@ -8,6 +8,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['core'],
   bus: ['core', 'contracts', 'sqlite'],
   ledger: ['core', 'contracts', 'sqlite'],
+  content: ['core'],
   patterns: ['core', 'schemas'],
   tools: ['core', 'schemas', 'patterns'],
   isolation: ['core', 'schemas', 'tools'],

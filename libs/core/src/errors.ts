@@ -354,6 +354,8 @@ export const faultCodes = {
   model_unreachable: 'The model’s endpoint did not answer, asked to wait, or ended its turn with an error.',
   model_refused: 'The model’s endpoint refused the request for good, or gave a turn that cannot be used.',
   ledger_unreachable: 'The ledger did not answer.',
+  content_unreachable: 'The content store did not answer, or took no writes.',
+  content_corrupt: 'Stored content is not what was written.',
   output_too_large: 'The record’s output is larger than a record may be.',
   storage: 'The log could not be written or read.',
   retries_exhausted: 'It was retried until the limit and never worked.',

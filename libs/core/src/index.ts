@@ -118,6 +118,16 @@ export type {
 } from './ports/authorization.js';
 export type { Clock } from './ports/clock.js';
 export type { ConnectionAnswer, ConnectionBroker, ConnectionUse, Credential } from './ports/connections.js';
+export { ContentTooLargeError } from './ports/content.js';
+export type {
+  ContentName,
+  ContentOwner,
+  ContentRef,
+  ContentStore,
+  OpenContent,
+  StoredContent,
+  Swept,
+} from './ports/content.js';
 export type { Documents, StoredDocument } from './ports/documents.js';
 export type { Authentication, Authenticator } from './ports/identity.js';
 export type { Claim, ClaimRequest, Durability, Ledger } from './ports/ledger.js';
