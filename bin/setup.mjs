@@ -233,6 +233,7 @@ const commands = {
   pack: (args) => run([inRoot('bin/pack.mjs'), ...args], { cwd: root }),
   image: (args) => run([inRoot('bin/image.mjs'), ...args], { cwd: root }),
   docs: (args) => run([inRoot('bin/docs.mjs'), ...args], { cwd: root }),
+  chart: (args) => run([inRoot('bin/chart.mjs'), ...args], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
@@ -244,7 +245,7 @@ const commands = {
       [tool('typescript/bin/tsc'), '--noEmit', '-p', 'examples/upstream'],
     ),
   generate: () => {
-    all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts']);
+    all(['libs/contracts/generate.ts'], ['ops/grafana/generate.ts'], ['ops/chart/generate.ts']);
     // What the commands say of themselves can be asked once they are built, with the types that were made before.
     build();
     all([inRoot('dist/generate.js')], ['packages/generate/main.ts']);
@@ -260,6 +261,7 @@ export function main(command, args) {
     stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
   if (!['lint', 'generate', 'infra', 'docs'].includes(command)) build(command === 'bench');
+  if (!['lint', 'generate', 'infra', 'chart'].includes(command)) build(command === 'bench');
   work(args);
 }
 
