@@ -19,7 +19,8 @@ export type {
 export { skipUndecodable, recordAt } from './record-at.js';
 export { trustedTimeOf } from './trusted-time.js';
 export type { KafkaBus } from './kafka/bus.js';
-export { openKafkaBus } from './kafka/open.js';
+export { examineKafka, openKafkaBus } from './kafka/open.js';
+export type { KafkaExamination } from './kafka/admin/examine.js';
 export type { KafkaBusOptions, SaslOptions } from './kafka/options.js';
 export type { TopicFinding, TopicThere } from './kafka/admin/findings.js';
 export {
@@ -30,6 +31,8 @@ export {
   withoutCredentials,
 } from './processing/credential.js';
 export { tenantHeader } from './processing/session.js';
+export { examineLogFile } from './sqlite/examine.js';
+export type { ExaminedLog } from './sqlite/examine.js';
 export { openSqliteBus } from './sqlite/bus.js';
 export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';
 export { GroupHeld } from './sqlite/lease.js';

@@ -19,6 +19,7 @@ export type {
   ToolErrorCode,
   ToolErrorReason,
 } from './errors.js';
+export type { CheckResult } from './check-result.js';
 export { durationMs } from './duration.js';
 export { hasRawNumbers, inexactNumbers, mayHoldRawNumbers, parseExactJson, withPlainNumbers } from './exact-json.js';
 export { canonicalJson, equalJson, isJsonObject, isJsonText, isRawNumber, utf8Length } from './json.js';

@@ -50,9 +50,10 @@ export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
 export { Credentials } from './credentials.js';
 export { LocalSecret } from './local-secret.js';
 export { readLocalSecret } from './local-secret-environment.js';
-export { openLogFile, requireLog } from './open-sqlite.js';
+export { examineLedger, examineLog, openLogFile, requireLog } from './open-sqlite.js';
+export { examineCluster } from './open-kafka.js';
 export { requireBelonging } from './belonging.js';
-export { openBus, openLedger, projectionLocation, requireSharedLedger } from './open-stores.js';
+export { examineDatabase, openBus, openLedger, projectionLocation, requireSharedLedger } from './open-stores.js';
 export {
   createKeyFile,
   keyFile,

@@ -1,5 +1,5 @@
-import { openKafkaBus } from '@sluice/bus';
-import type { KafkaBus } from '@sluice/bus';
+import { examineKafka, openKafkaBus } from '@sluice/bus';
+import type { KafkaBus, KafkaBusOptions, KafkaExamination } from '@sluice/bus';
 import type { Environment } from './environment.js';
 import type { KafkaEnvironment } from './kafka-environment.js';
 import { partLog } from './log.js';
@@ -17,9 +17,22 @@ export function openCluster(
   signal?: AbortSignal,
   waitsFor?: (what: string) => void,
 ): Promise<KafkaBus> {
+  return openKafkaBus({
+    ...kafkaOptions(environment, kafka),
+    log: partLog(log, waitsFor),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** Looks at the cluster and its registry without a change to them. */
+export function examineCluster(environment: Environment, kafka: KafkaEnvironment): Promise<KafkaExamination> {
+  return examineKafka(kafkaOptions(environment, kafka));
+}
+
+function kafkaOptions(environment: Environment, kafka: KafkaEnvironment): KafkaBusOptions {
   const { brokers, prefix, tls, sasl, registry, partitions, replication } = kafka;
   const kept = Object.entries(environment.retention);
-  return openKafkaBus({
+  return {
     brokers,
     prefix,
     clientId: 'sluice',
@@ -34,7 +47,5 @@ export function openCluster(
     },
     instance: environment.instance,
     clock: systemClock,
-    log: partLog(log, waitsFor),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  };
 }

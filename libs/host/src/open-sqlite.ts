@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openSqliteBus } from '@sluice/bus';
-import type { SqliteBus } from '@sluice/bus';
+import { examineLogFile, openSqliteBus } from '@sluice/bus';
+import type { ExaminedLog, SqliteBus } from '@sluice/bus';
 import { allTopics } from '@sluice/contracts';
-import { openSqliteLedger } from '@sluice/ledger';
+import type { CheckResult } from '@sluice/core';
+import { examineLedgerFile, openSqliteLedger } from '@sluice/ledger';
 import type { SqliteLedger } from '@sluice/ledger';
 import { dataFiles, prepareDataFolder } from './data-folder.js';
 import type { Environment } from './environment.js';
@@ -55,6 +56,20 @@ export async function trimLog(bus: SqliteBus, retention: Retention): Promise<voi
       ...(bytes === null ? {} : { bytes }),
     });
   }
+}
+
+/** Looks at the log in the data folder without a change to it, and who consumes as the group; null if there is none. */
+export function examineLog(environment: Environment, group: string): ExaminedLog | null {
+  const { log } = dataFiles(environment);
+  if (!existsSync(log)) return null;
+  const { instance } = environment;
+  return examineLogFile(log, group, { instance, processId: process.pid, isAlive, clock: systemClock });
+}
+
+/** The same of the ledger. */
+export function examineLedger(environment: Environment): CheckResult | null {
+  const { ledger } = dataFiles(environment);
+  return existsSync(ledger) ? examineLedgerFile(ledger) : null;
 }
 
 function isAlive(processId: number): boolean {

@@ -1,8 +1,8 @@
 import type { Bus, LogIdentity, TopicFinding, TopicThere } from '@sluice/bus';
 import { sha256 } from '@sluice/contracts';
-import { openPostgresLedger } from '@sluice/ledger';
+import { examinePostgres, openPostgresLedger } from '@sluice/ledger';
 import type { Topic } from '@sluice/contracts';
-import type { StoredLedger, TimeThere } from '@sluice/ledger';
+import type { ExaminedDatabase, StoredLedger, TimeThere } from '@sluice/ledger';
 import { dataFiles } from './data-folder.js';
 import type { Environment } from './environment.js';
 import { keptWarnings } from './kept-warnings.js';
@@ -100,6 +100,15 @@ export function projectionLocation({ databaseUrl, instance, kafka, dataFolder }:
 }
 
 type ProjectionEnvironment = Pick<Environment, 'databaseUrl' | 'instance' | 'kafka' | 'dataFolder'>;
+
+/** Looks at the database of ledger and lists without a change to it; null where they are files. */
+export async function examineDatabase(environment: Environment): Promise<ExaminedDatabase | null> {
+  const { databaseUrl: url, instance } = environment;
+  if (url === null) return null;
+  const lists = projectionLocation(environment);
+  const schemas = [schemaOf(environment.kafka?.prefix ?? ''), ...('schema' in lists ? [lists.schema] : [])];
+  return examinePostgres({ url, schemas, instance });
+}
 
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
 export async function openLedger(

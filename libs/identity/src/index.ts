@@ -1,6 +1,7 @@
 export { ApiKeys } from './api-keys/api-keys.js';
 export type { ApiKey } from './api-keys/api-keys.js';
 export { createAuthenticator } from './credentials/authenticator.js';
+export { examineKeys } from './credentials/examine-keys.js';
 export { keyFileProblem } from './credentials/key-source.js';
 export { trialIssuer } from './credentials/trial-issuer.js';
 export type { TrialIssuer } from './credentials/trial-issuer.js';

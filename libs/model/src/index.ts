@@ -3,6 +3,7 @@ export type { ProviderCount } from './count-tools.js';
 export { createModel } from './create-model.js';
 export { askInOrder, briefOf } from './in-order.js';
 export { ModelRest } from './model-rest.js';
+export { listModels } from './list-models.js';
 export { Models } from './models.js';
 export type { ModelSource } from './models.js';
 export { nativeSearches } from './native-searches.js';

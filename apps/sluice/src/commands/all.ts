@@ -89,6 +89,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Say which log the ledger belongs to; adopt another',
     load: () => import('./ledger.js'),
   },
+  doctor: {
+    group: 'Prove and repair',
+    summary: 'Look at all that Sluice needs here, and say what is wrong',
+    load: () => import('./doctor.js'),
+  },
   check: { group: 'Configure', summary: 'Check a configuration file', load: () => import('./check.js') },
   export: {
     group: 'Prove and repair',

@@ -13,15 +13,15 @@ import type { Compiled, CompileWith, Environment } from '@sluice/host';
 export function compileForCommand(
   file: string,
   { environment }: { readonly environment: Environment },
-  more: Pick<CompileWith, 'keyFileProblem' | 'names' | 'pins'> = {},
+  more: Pick<CompileWith, 'keyFileProblem' | 'names' | 'pins'> & Partial<Pick<CompileWith, 'discover'>> = {},
 ): Promise<Compiled> {
   return compileFile(file, {
+    discover: (servers) => askServers(servers, environment),
     ...more,
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
     argumentsProblem,
     isSet: (variable) => environment.forChild([variable])[variable] !== undefined,
-    discover: (servers) => askServers(servers, environment),
   });
 }
 
@@ -32,10 +32,11 @@ export async function configurationOf(...given: Parameters<typeof compileForComm
   throw new Error(`The configuration ${given[0]} has mistakes:\n${formatProblems(problems)}`);
 }
 
-/** Asks MCP servers what they offer, and lets them go again. */
+/** Asks MCP servers what they offer, and lets them go again, also where the signal ends it before they answer. */
 export async function askServers(
   servers: readonly McpServer[],
   environment: Environment,
+  signal?: AbortSignal,
 ): Promise<readonly McpOffer[]> {
   const broker = createConnectionBroker({ secret: (variable) => environment.secret(variable), clock: systemClock });
   const hub = createMcpHub(servers, {
@@ -44,6 +45,7 @@ export async function askServers(
     forms: formsOf,
     onChange: () => undefined,
   });
+  signal?.addEventListener('abort', () => void hub.close(), { once: true });
   try {
     return await hub.discover();
   } finally {

@@ -1,4 +1,5 @@
 import type { KafkaBus } from './bus.js';
+import type { KafkaExamination } from './admin/examine.js';
 import type { KafkaBusOptions } from './options.js';
 
 /**
@@ -11,4 +12,13 @@ import type { KafkaBusOptions } from './options.js';
 export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
   const [{ busOn }, { clientsFor }] = await Promise.all([import('./bus.js'), import('./kafkajs/clients.js')]);
   return busOn(clientsFor(options), options);
+}
+
+/** Looks at broker, topics, rights and registry without a change to them. */
+export async function examineKafka(options: KafkaBusOptions): Promise<KafkaExamination> {
+  const [{ examinationOn }, { clientsFor }] = await Promise.all([
+    import('./admin/examine.js'),
+    import('./kafkajs/clients.js'),
+  ]);
+  return examinationOn(clientsFor(options), options);
 }

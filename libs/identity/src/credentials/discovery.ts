@@ -32,7 +32,8 @@ export function discovered(issuer: string, keysAt: (address: string) => KeySourc
   return async (header, token) => (await find())(header, token);
 }
 
-async function readAddress(issuer: string): Promise<string> {
+/** Where the issuer’s keys are. Rejects with what is wrong with its document. */
+export async function readAddress(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
   if (response.status !== 200) {

@@ -52,6 +52,9 @@ const migrations: readonly ((schema: string) => string)[] = [
   `,
 ];
 
+/** Of the tables, as this version makes them. */
+export const newestFormat = migrations.length;
+
 /** Any number, the same in every version: a process that migrates a ledger in this database holds it. */
 const migrationLock = 7_319_640_231;
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { openFile } from '@sluice/sqlite';
+import type { CheckResult } from '@sluice/core';
+import { fileProblem, openFile, openReadOnly } from '@sluice/sqlite';
 import { ledger } from './storage-error.js';
 
 /**
@@ -46,10 +47,32 @@ const migrations: readonly string[] = [
   `,
 ];
 
+const kind = { ...ledger, applicationId: 0x534c4c44, migrations };
+
+/** Looks at a ledger file that is there, without a change to it. Throws SQLite's error if it cannot be read. */
+export function examineLedgerFile(file: string): CheckResult {
+  const database = openReadOnly(file);
+  try {
+    const { problem, isOlder } = fileProblem(database, file, kind);
+    if (problem !== null)
+      return {
+        ...{ outcome: 'failed', detail: `The ledger ${file} ${problem}.` },
+        action: 'Put a whole copy back, or run the version that wrote it.',
+      };
+    if (!isOlder) return { outcome: 'ok', detail: `The ledger is ${file}.` };
+    return {
+      ...{ outcome: 'warning', detail: `The ledger ${file} is of a former version.` },
+      action: 'The next start brings it to this version.',
+    };
+  } finally {
+    database.close();
+  }
+}
+
 /**
  * Opens or makes the file. Throws SQLite's error if it is locked at the moment, else Fault('ledger_unreachable') with
  * what to change.
  */
 export function openDatabase(file: string): DatabaseSync {
-  return openFile(file, { ...ledger, applicationId: 0x534c4c44, migrations });
+  return openFile(file, kind);
 }

@@ -22,6 +22,11 @@ export interface ProviderRequest {
   readonly body: string;
 }
 
+/** One that only asks. */
+interface QueryRequest extends Pick<ProviderRequest, 'url' | 'headers'> {
+  readonly body?: undefined;
+}
+
 export interface ProviderResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -36,7 +41,7 @@ const dispatchers = new Map<string, Dispatcher>();
  * the signal’s reason.
  */
 export async function send(
-  request: ProviderRequest,
+  request: ProviderRequest | QueryRequest,
   signal: AbortSignal,
   proxy: ProxySettings = {},
 ): Promise<ProviderResponse> {
@@ -50,7 +55,7 @@ export async function send(
 }
 
 async function sendOnce(
-  { url, headers, body }: ProviderRequest,
+  { url, headers, body }: ProviderRequest | QueryRequest,
   signal: AbortSignal,
   proxy: ProxySettings,
 ): Promise<ProviderResponse> {
@@ -70,9 +75,9 @@ async function sendOnce(
     dispatchers.set(way, dispatcher);
   }
   const answer = await undici.request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
+    ...(body === undefined
+      ? { method: 'GET' as const, headers }
+      : { method: 'POST' as const, headers: { 'content-type': 'application/json', ...headers }, body }),
     signal,
     dispatcher,
   });
