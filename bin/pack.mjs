@@ -22,6 +22,9 @@ const { version } = json(inRoot('package.json'));
 /** What the sample and `sluice load` read, beside dist/ and schemas/. */
 const examples = ['countries/sluice.yaml', 'load'];
 
+/** What `sluice init --example` writes. Its folder installs what it imports, so the package does not. */
+const example = 'incident-desk';
+
 /** Packages that these files import, without those that Node has and those that nothing uses. */
 export function importedBy(folder, files) {
   const found = new Set();
@@ -66,12 +69,12 @@ export function dependenciesOf(imported) {
 
 /** Writes the folder of the package `sluice`; resolves with the packages that it holds and those that it installs. */
 async function writeSluice(folder) {
-  const { files, packages: bundled } = json(inRoot('dist/.contents.json'));
+  const { files: built, packages: bundled } = json(inRoot('dist/.contents.json'));
   const copy = (from, to = from) => cpSync(inRoot(from), join(folder, to), { recursive: true });
-  for (const file of files) copy(`dist/${file}`);
+  for (const file of built) copy(`dist/${file}`);
   copy('dist/console');
   for (const name of ['schemas', 'types', 'LICENSE']) copy(name);
-  for (const name of examples) copy(`examples/${name}`);
+  for (const name of [...examples, example]) copy(`examples/${name}`);
   copy('packages/sluice/README.md', 'README.md');
   copy('packages/sluice/sluice.mjs', 'bin/sluice.mjs');
   copy('bin/flags.mjs');
@@ -83,7 +86,8 @@ async function writeSluice(folder) {
   await buildCountries(join(folder, 'examples/countries/countries.nt'));
   const ofExample = await bundleExample('examples/analysis-server/server.mjs', folder);
 
-  const depends = dependenciesOf(importedBy(folder, readdirSync(folder, { recursive: true })));
+  const files = readdirSync(folder, { recursive: true }).filter((file) => !file.includes(example));
+  const depends = dependenciesOf(importedBy(folder, files));
   writePackage(folder, { ...json(inRoot('packages/sluice/package.json')), ...depends });
   const beside = Object.keys(depends.dependencies).flatMap((name) => withPlatforms(name));
   const packages = [
