@@ -234,6 +234,7 @@ const commands = {
   image: (args) => run([inRoot('bin/image.mjs'), ...args], { cwd: root }),
   docs: (args) => run([inRoot('bin/docs.mjs'), ...args], { cwd: root }),
   chart: (args) => run([inRoot('bin/chart.mjs'), ...args], { cwd: root }),
+  images: (args) => run([inRoot('bin/images.mjs'), ...args], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
@@ -260,8 +261,7 @@ export function main(command, args) {
   if (work === undefined)
     stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
-  if (!['lint', 'generate', 'infra', 'docs'].includes(command)) build(command === 'bench');
-  if (!['lint', 'generate', 'infra', 'chart'].includes(command)) build(command === 'bench');
+  if (!['lint', 'generate', 'infra', 'docs', 'chart', 'images'].includes(command)) build(command === 'bench');
   work(args);
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { services } from '@sluice/contracts';
 import { projectRoot } from '../harness/configurations.js';
-import { composeFile, endsByItself, isOwn, read, readYaml } from './files.js';
+import { composeFile, endsByItself, isOwn, read, readYaml, withoutVariables } from './files.js';
 import type { Service } from './files.js';
 
 const stack = composeFile('docker-compose.yml');
@@ -35,8 +35,9 @@ const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
 
 describe('every service of the stack', () => {
   it.each(whole)('%s: a fixed image, a memory limit, bounded lines', (_, service) => {
-    expect(service.image).toMatch(/^[\w./${}:-]+:[\w.-]*(\d|local)[\w.-]*\}?$/);
-    expect(service.image).not.toContain('latest');
+    expect(withoutVariables(service.image ?? '')).toMatch(/^[\w./-]+:([\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?|local)$/);
+    // Somebody with a mirror, or without a registry, names another one.
+    expect(service.image).toMatch(/^\$\{\w+_IMAGE:-[^}]+\}$/);
     expect(service.deploy?.resources?.limits?.memory).toMatch(/^\d+[mg]$/);
     expect(service.logging?.options).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
   });
@@ -45,6 +46,35 @@ describe('every service of the stack', () => {
     if (endsByItself(service)) return;
     expect(service.restart).toBe('unless-stopped');
     expect(service.healthcheck).toMatchObject({ test: expect.anything(), interval: expect.any(String) });
+  });
+
+  it.each(whole)(
+    '%s: has no capability, gains no right, and writes to nothing but volumes and memory',
+    (_, service) => {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(Object.keys(service)).not.toContain('cap_add');
+      expect(Object.keys(service)).not.toContain('privileged');
+    },
+  );
+
+  it('is pinned by a digest, but for the registry', () => {
+    const others = [...whole, ['registry of Confluent', confluent.services['registry'] ?? {}] as const].filter(
+      ([, service]) => !isOwn(service),
+    );
+    const pinned = others.filter(([, { image = '' }]) => image.includes('@sha256:')).map(([name]) => name);
+    expect(pinned.sort()).toEqual(
+      [
+        'alertmanager',
+        'grafana',
+        'kafka',
+        'kafka-2',
+        'kafka-3',
+        'postgres',
+        'prometheus',
+        'registry of Confluent',
+      ].sort(),
+    );
+    expect(new Set(others.filter(([name]) => name.startsWith('kafka')).map(([, { image }]) => image)).size).toBe(1);
   });
 
   it('listens on loopback alone', () => {
@@ -69,7 +99,7 @@ describe('every service of the stack', () => {
     const mounts = whole.flatMap(([, service]) => service.volumes ?? []);
     const volumes = { ...stack.volumes, ...cluster.volumes };
     // What stands for a variable is its default.
-    const sources = mounts.map((mount) => mount.replace(/^\$\{\w+:-([^}]*)\}/, '$1').split(':'));
+    const sources = mounts.map((mount) => withoutVariables(mount).split(':'));
     for (const [source = ''] of sources) {
       if (source.startsWith('./')) expect(existsSync(join(projectRoot, source))).toBe(true);
       else expect(Object.keys(volumes)).toContain(source);
@@ -85,7 +115,7 @@ describe('docker compose down --volumes', () => {
   );
 
   it.each(foreign)('%s: leaves no volume without a name, which a former `down` would have orphaned', (_, service) => {
-    const declared = declaredVolumes[(service.image ?? '').split(':')[0] ?? ''];
+    const declared = declaredVolumes[withoutVariables(service.image ?? '').split(':')[0] ?? ''];
     const mounted = [...(service.volumes ?? []).map((mount) => mount.split(':')[1]), ...(service.tmpfs ?? [])];
     expect(declared).toBeDefined();
     expect(mounted).toEqual(expect.arrayContaining([...(declared ?? [])]));
@@ -113,11 +143,18 @@ describe('the services of the project’s own image', () => {
 
   it('are the roles, the command line and what makes the secrets; one of them builds the image', () => {
     expect(own.map(([name]) => name)).toEqual(expect.arrayContaining(['secrets', 'sluice', ...services]));
-    expect(own.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual(['secrets']);
+    const builds = own.filter(([, { build }]) => build !== undefined);
+    expect(builds.map(([name]) => name)).toEqual(['secrets']);
+    const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(read('ops/Dockerfile')) ?? [];
+    expect(builds[0]?.[1].build?.args).toEqual({ NODE_IMAGE: `\${NODE_IMAGE:-${base}}` });
+  });
+
+  it.each(own.filter(([, service]) => endsByItself(service)))('%s: has no health, as it ends', (_, service) => {
+    expect(service.healthcheck).toEqual({ disable: true });
   });
 
   it.each(own)('%s: may write nothing but its volumes, gains no rights, and reaps its children', (_, service) => {
-    expect(service).toMatchObject({ read_only: true, init: true, cap_drop: ['ALL'] });
+    expect(service).toMatchObject({ read_only: true, init: true });
     expect(service.user).toBeUndefined();
   });
 
@@ -259,5 +296,47 @@ describe('the image', () => {
     ])
       expect(allowed).toContain(needed);
     expect(allowed.filter((line) => line.startsWith('!')).join('\n')).not.toMatch(/data|keys|\.env|node_modules/);
+  });
+});
+
+describe('npm run images', () => {
+  interface Images {
+    imagesOf(text: string): readonly { readonly image: string; readonly digest: string | null }[];
+    pinned(text: string, digests: ReadonlyMap<string, string>): string;
+  }
+  const images = async (): Promise<Images> => (await import(join(projectRoot, 'bin/images.mjs'))) as Images;
+
+  it('finds every image of others in the files, and writes a digest where it belongs', async () => {
+    const { imagesOf, pinned } = await images();
+    const named = [...Object.values(files), { text: read('ops/Dockerfile') }].flatMap(({ text }) => imagesOf(text));
+    const others = [...whole.map(([, service]) => service), confluent.services['registry'] ?? {}]
+      .filter((service) => !isOwn(service))
+      .map(({ image = '' }) => withoutVariables(image).split('@')[0]);
+    expect(new Set(named.map(({ image }) => image.replace(/^node:.*/, 'node')))).toEqual(new Set([...others, 'node']));
+
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const all = new Map(imagesOf(stack.text).map(({ image }) => [image, digest]));
+    const again = imagesOf(pinned(stack.text, all));
+    expect(again.map((one) => one.digest)).toEqual(again.map(() => digest));
+    expect(pinned(stack.text, new Map())).toBe(stack.text);
+  });
+});
+
+describe('npm run image', () => {
+  interface Image {
+    buildCommand(how: object, about: object, context: string): readonly string[];
+  }
+  it('says Docker the tags, what is known of the package, and the platforms', async () => {
+    const { buildCommand } = (await import(join(projectRoot, 'bin/image.mjs'))) as Image;
+    const about = { version: '0.1.0', revision: 'abc', source: '' };
+    const file = join(projectRoot, 'ops/Dockerfile');
+    expect(buildCommand({ tags: ['a:1', 'b:1'] }, about, '/context')).toEqual(
+      ['build', '--tag', 'a:1', '--tag', 'b:1', '--build-arg', 'VERSION=0.1.0', '--build-arg', 'REVISION=abc', '--file', file, '/context'], // prettier-ignore
+    );
+    const platform = 'linux/amd64,linux/arm64';
+    expect(buildCommand({ tags: ['a:1'], platform, push: true }, about, '/context').slice(0, 5)).toEqual(
+      ['buildx', 'build', '--platform', platform, '--push'], // prettier-ignore
+    );
+    expect(() => buildCommand({ tags: ['a:1'], push: true }, about, '/context')).toThrow('--push goes with --platform');
   });
 });

@@ -5,7 +5,11 @@ import { projectRoot } from '../harness/configurations.js';
 
 export interface Service {
   readonly image?: string;
-  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly build?: {
+    readonly context: string;
+    readonly dockerfile: string;
+    readonly args?: Readonly<Record<string, string>>;
+  };
   readonly command?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly restart?: string;
@@ -13,6 +17,7 @@ export interface Service {
   readonly read_only?: boolean;
   readonly user?: string;
   readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly stop_grace_period?: string;
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, unknown>>;
@@ -48,6 +53,11 @@ export function composeFile(file: string): ComposeFile {
 /** Whether the service does one thing and ends. */
 export function endsByItself({ restart }: Service): boolean {
   return restart === 'no';
+}
+
+/** What stands where the variable `NAME` in `${NAME:-default}` is not set. */
+export function withoutVariables(text: string): string {
+  return text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
 }
 
 /** Whether it is one of the project's own image. */
