@@ -75,6 +75,9 @@ async function writeSluice(folder) {
   copy('dist/console');
   for (const name of ['schemas', 'types', 'LICENSE']) copy(name);
   for (const name of [...examples, example]) copy(`examples/${name}`);
+  // For `sluice mcp operator`, which searches and reads them.
+  for (const name of readdirSync(inRoot('docs'), { recursive: true }))
+    if (name.endsWith('.md')) copy(`docs/${name.replaceAll('\\', '/')}`);
   copy('packages/sluice/README.md', 'README.md');
   copy('packages/sluice/sluice.mjs', 'bin/sluice.mjs');
   copy('bin/flags.mjs');

@@ -2,6 +2,7 @@ export { acceptedBy } from './accepted.js';
 export { blocksIn } from './blocks.js';
 export { callDigest, callerRequest, callRequest, formerRequestIdOf, requestIdOf } from './call-request.js';
 export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from './client-message.js';
+export { bounded } from './bounded.js';
 export { completed, listedValues } from './completions.js';
 export { saidError, withGroups } from './kept-back.js';
 export { eachOnce, hasResource, passedOnTo, passesOn, saidBy } from './passed-on.js';

@@ -130,6 +130,8 @@ beforeAll(async () => {
     );
     expect(megabytes).toBeLessThanOrEqual(60);
 
+    // What `sluice mcp operator` searches and reads.
+    expect(existsSync(join(folder, 'node_modules/sluice/docs/guarantees.md'))).toBe(true);
     const init = await npmRun('npx', ['sluice', 'init'], folder);
     expect([init.code, init.errors]).toEqual([0, '']);
     expect(readFileSync(join(folder, 'sluice.yaml'), 'utf8')).toMatch(/^# yaml-language-server: \$schema=(\S+)\n/);

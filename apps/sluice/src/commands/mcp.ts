@@ -30,7 +30,11 @@ sluice mcp serve
   Serves one MCP client over standard input and output: a client starts it by this command (docs/mcp.md). SLUICE_TOKEN is the caller's
   credential, where an identity is configured. Services that run are used, on Kafka and on the data folder alike; where none run on the data
   folder, they run in this process, under SLUICE_CONFIG, else what is in force there, else the sample's configuration. Several clients on
-  one data folder share them: when the process that runs them ends, another one takes them over.`;
+  one data folder share them: when the process that runs them ends, another one takes them over.
+sluice mcp operator [--url URL]
+  Serves an operator's MCP client, such as a coding agent, over standard input and output: runs, why they ended so, why tools are hidden,
+  what-if, checks of a configuration, and the documentation. It reads alone. It asks the gateway at URL, by default on this machine, with
+  SLUICE_TOKEN, or without an identity with the local secret (docs/mcp-operator.md).`;
 
 /** How long a server that no configuration has may take to start and to answer, in milliseconds. */
 const startMs = 60_000;
@@ -44,6 +48,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       env: { type: 'string' },
       json: { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
+      url: { type: 'string' },
     },
   });
   const [action, ...words] = positionals;
@@ -61,6 +66,12 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     refuseSurplus({ values, words }, { taken: [], words: 0 }, usage);
     return serveMcpOverStdio(surroundings);
   }
+  if (action === 'operator') {
+    refuseSurplus({ values, words }, { taken: ['url'], words: 0 }, usage);
+    const { serveOperator } = await import('../operator/serve.js');
+    return serveOperator(values.url, surroundings);
+  }
+  if (values.url !== undefined) throw new Error(`The command takes no --url here.\n${usage}`);
   if (action !== 'list') throw new Error(`${sayWhat('MCP servers', action)}\n${usage}`);
   const [first] = words;
   if (first === undefined) throw new Error(`Name the server.\n${usage}`);
