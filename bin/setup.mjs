@@ -235,6 +235,8 @@ const commands = {
   docs: (args) => run([inRoot('bin/docs.mjs'), ...args], { cwd: root }),
   chart: (args) => run([inRoot('bin/chart.mjs'), ...args], { cwd: root }),
   images: (args) => run([inRoot('bin/images.mjs'), ...args], { cwd: root }),
+  release: (args) => run([inRoot('bin/release.mjs'), ...args], { cwd: root }),
+  'keep-records': () => run([...sources, inRoot('test/upgrades/keep.ts')], { cwd: root }),
   infra: (args) => run([inRoot('test/infra/main.ts'), ...args], { cwd: root }),
   'test:faults': (args) => run([...sources, inRoot('test/faults/main.ts'), ...args], { cwd: root }),
   lint: () =>
@@ -261,7 +263,9 @@ export function main(command, args) {
   if (work === undefined)
     stop(`There is no command ${command}. There are: stack, ${Object.keys(commands).join(', ')}.`);
   install();
-  if (!['lint', 'generate', 'infra', 'docs', 'chart', 'images'].includes(command)) build(command === 'bench');
+  // What needs no build.
+  const unbuilt = ['lint', 'generate', 'infra', 'docs', 'chart', 'images', 'release'];
+  if (!unbuilt.includes(command)) build(command === 'bench');
   work(args);
 }
 

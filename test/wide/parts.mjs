@@ -15,6 +15,8 @@ export const parts = {
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
   packages:
     'the npm packages in empty folders, on Node 22 and 24 with npm 11 and 12: the sample, a folder by init, Cedar',
+  release:
+    'a release rehearsed into a folder: every artefact, its version, its checksums, its signature; needs Docker, Go, minisign',
   sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',
   tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
   versions: 'this version and one of the history: a data folder, and services side by side, forth and back',

