@@ -201,7 +201,10 @@ export const toolErrorReasons = {
     isKeptBack: true,
     meaning: 'The tool’s connection is not among those that grant, request and configuration all allow.',
   },
-  connection_denied: { stage: 'asked', meaning: 'The connection’s broker gives this caller no credential.' },
+  connection_denied: {
+    stage: 'asked',
+    meaning: 'The connection’s broker gives this caller no credential, or the API does not permit the call with it.',
+  },
   connection_unreachable: {
     stage: 'asked',
     meaning: 'The connection’s credential cannot be had now, or is not accepted.',

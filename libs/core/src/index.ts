@@ -238,11 +238,20 @@ export { proxyApis, unknownToolChoices } from './settings/proxy-types.js';
 export type { ProxyApi, ProxyModel, ProxySettings, UnknownTools, UpstreamSettings } from './settings/proxy-types.js';
 export { largestMessage, largestRecord, largestThought } from './settings/record-sizes.js';
 export { isConfidence, isPlanned } from './settings/strategies.js';
-export { agentToolType, mcpToolType, planToolType } from './settings/tool-types.js';
+export { agentToolType, isServerTool, mcpToolType, openApiToolType, planToolType } from './settings/tool-types.js';
 export { onErrorChoices, strategyNames } from './settings/agent-types.js';
 export { connectionAdapters } from './settings/connection-types.js';
 export { identityProviders } from './settings/identity-types.js';
 export { passedOnKinds } from './settings/mcp-types.js';
+export type {
+  CredentialIn,
+  HttpBody,
+  HttpOperation,
+  HttpParameter,
+  OpenApiSettings,
+  ParameterIn,
+  ParameterStyle,
+} from './settings/openapi-types.js';
 export { modelProviderEntries, modelProviderEntry, modelProviders } from './settings/model-providers.js';
 export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';

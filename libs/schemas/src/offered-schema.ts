@@ -49,7 +49,7 @@ type ConvertedOffer =
  * (`isBound`).
  */
 export function convertOffer(
-  { description, inputSchema, outputSchema, headerProblems = [] }: OfferedTool,
+  { description, inputSchema, outputSchema, headerProblems = [], problems: own = [] }: OfferedTool,
   isBound = false,
 ): ConvertedOffer {
   if (description.length > descriptionCharacters)
@@ -62,7 +62,7 @@ export function convertOffer(
   if (size !== null) return { problems: [size] };
   const input = takeInput(inputSchema, isBound);
   const output = takeOutput(outputSchema);
-  const problems = [...headerProblems, ...input.problems, ...output.problems];
+  const problems = [...own, ...headerProblems, ...input.problems, ...output.problems];
   if (problems.length > 0) return { problems };
   const { schema, places, narrowed, nulls } = input;
   return { inputSchema: schema, simplified: places, narrowed, nulls, outputSchema: output.schema };

@@ -1,6 +1,7 @@
 import type { TextMode } from '../foreign-text.js';
 import type { JsonObject } from '../json.js';
 import type { ConnectionSettings } from './connection-types.js';
+import type { HttpOperation, OpenApiSettings } from './openapi-types.js';
 
 /** What of MCP servers is passed on to MCP clients beside tools. */
 export const passedOnKinds = ['resource', 'prompt'] as const;
@@ -29,9 +30,14 @@ export interface McpToolRef {
   readonly reconcile?: { readonly tool: string; readonly pin: string };
   /** How long a result may answer equal calls, in milliseconds; absent where each call is made. */
   readonly cacheMs?: number;
+  /** The request that a call is, for an operation of an OpenAPI document; absent for a tool of an MCP server. */
+  readonly operation?: HttpOperation;
 }
 
-/** A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. */
+/**
+ * A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. Or an HTTP API with an OpenAPI
+ * document, whose address is `url`; null where the document says it.
+ */
 export interface McpServer {
   readonly id: string;
   readonly command: string | null;
@@ -55,4 +61,6 @@ export interface McpServer {
   readonly connection?: ConnectionSettings;
   /** The variable in which a server by command finds the credential. */
   readonly connectionEnv?: string;
+  /** Absent for an MCP server. */
+  readonly openapi?: OpenApiSettings;
 }

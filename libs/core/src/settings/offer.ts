@@ -1,6 +1,7 @@
 import { canonicalJson } from '../json.js';
 import { printable } from '../printable.js';
 import type { Digest, JsonObject } from '../json.js';
+import type { HttpOperation } from './openapi-types.js';
 
 /** A picture of a tool, as MCP has it. */
 export interface ToolIcon {
@@ -27,6 +28,10 @@ export interface OfferedTool {
    * can, or no headers are read.
    */
   readonly headerProblems?: readonly string[];
+  /** The request that a call is, for an operation of an OpenAPI document; absent for a tool of an MCP server. */
+  readonly operation?: HttpOperation;
+  /** Why an operation of a document cannot be called, a sentence each; absent where it can. */
+  readonly problems?: readonly string[];
 }
 
 /** A text of a server that belongs to no tool. */
@@ -62,6 +67,7 @@ export function isIcon(src: string): boolean {
  * What an allowed tool is held to: another description or schema is another tool, also where a simplified one stays
  * the same.
  */
-export function pinOf({ description, inputSchema, outputSchema }: OfferedTool, digest: Digest): string {
-  return digest(canonicalJson({ description: printable(description), inputSchema, outputSchema }));
+export function pinOf({ description, inputSchema, outputSchema, operation }: OfferedTool, digest: Digest): string {
+  const request = operation === undefined ? {} : { operation: operation as unknown as JsonObject };
+  return digest(canonicalJson({ description: printable(description), inputSchema, outputSchema, ...request }));
 }

@@ -151,7 +151,7 @@ export class ToolConnectionUnreachableError extends ToolUnavailableError {
   override readonly reason = 'connection_unreachable';
 }
 
-/** The broker of the tool's connection gives this caller no credential; nothing has happened. */
+/** The broker of the tool's connection gives this caller no credential, or it is not enough; nothing has happened. */
 export class ToolConnectionDeniedError extends Error {
   override readonly name = 'ToolConnectionDeniedError';
 }

@@ -1,0 +1,3 @@
+export { OpenApi } from './api.js';
+export { operationsOf } from './operations.js';
+export { requestFor } from './request.js';
