@@ -13,6 +13,7 @@ export const parts = {
   history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
   kills: 'ends a process with kill -9 at each record of a run by a plan, and of agents side by side',
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
+  openapi: 'public OpenAPI documents, such as GitHub’s and Kubernetes’: how many operations are tools, and how fast',
   packages:
     'the npm packages in empty folders, on Node 22 and 24 with npm 11 and 12: the sample, a folder by init, Cedar',
   release:

@@ -5,6 +5,7 @@ import {
   identityProviders,
   mcpToolType,
   modelProviders,
+  openApiToolType,
   toolEffects,
   webSearchProviders,
 } from '@sluice/core';
@@ -22,7 +23,7 @@ interface Row {
 
 type Rows = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
-const toolTypeNames = [...toolTypes(builtInTools).map(({ type }) => type), mcpToolType];
+const toolTypeNames = [...toolTypes(builtInTools).map(({ type }) => type), mcpToolType, openApiToolType];
 
 /** Texts of which only these are right; elsewhere the name is the author's choice. */
 const choices: Readonly<Record<string, readonly string[]>> = {
@@ -31,6 +32,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   'pipes.tool_discovery.strategy': discoveryStrategies,
   'identity.provider': identityProviders,
   'mcp.tools.<id>.effect': toolEffects,
+  'openapi.tools.<id>.effect': toolEffects,
   'connections.<connection>.adapter': connectionAdapters,
   'web.search.provider': webSearchProviders,
 };

@@ -1,4 +1,4 @@
-import { firstSentence, mcpToolType, quote, versionOf, wellFormed } from '@sluice/core';
+import { firstSentence, isServerTool, mcpToolType, openApiToolType, quote, versionOf, wellFormed } from '@sluice/core';
 import type {
   Configuration,
   ConfiguredTool,
@@ -36,6 +36,7 @@ import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
 import { type McpSettings, readMcp } from './mcp.js';
+import { readOpenApi } from './openapi.js';
 import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
@@ -103,7 +104,9 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
   const groups = readGroups(file.section('group'), entries);
   const connections = readConnections(file.section('connections'));
-  const mcp = readMcp(file.section('mcp'), connections);
+  const web = readWeb(file.section('web'));
+  const openApi = readOpenApi(file.section('openapi'), connections, web.web?.privateHosts ?? []);
+  const mcp = readMcp(file.section('mcp'), connections, openApi);
   const identified = identify(entries, mcp, problems, brought);
   const policy = readPolicy(
     file.section('policy'),
@@ -156,7 +159,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     knowledge: readKnowledge(file.section('knowledge')),
     ...readDocuments(file.section('documents')),
     ...graph,
-    ...readWeb(file.section('web')),
+    ...web,
     limits,
     ...(proxy === null ? {} : { proxy }),
     ...(pipes === null ? {} : { pipes }),
@@ -185,9 +188,10 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
 function checkAllowed(tools: readonly IdentifiedTool[], policy: Policy, mcp: McpSettings, problems: Problem[]): void {
   const allowed = new Set(policy.allowedTools);
   for (const { entry, id, binding } of tools) {
-    if (entry.type !== mcpToolType || !allowed.has(id)) continue;
+    if (!isServerTool(entry.type) || !allowed.has(id)) continue;
     const name = entry.mcpToolId ?? entry.key;
-    if (binding === null && !mcp.bindingIds.includes(name)) problems.push(notBound(entry, name));
+    const { bindingIds } = entry.type === openApiToolType ? mcp.openApi : mcp;
+    if (binding === null && !bindingIds.includes(name)) problems.push(notBound(entry, name));
     if (binding !== null && binding.redaction === null) {
       const write =
         'the result’s fields that may leave the tool, or `whole`; or take the tool out of policy.allowed_tools';
@@ -201,11 +205,12 @@ function checkAllowed(tools: readonly IdentifiedTool[], policy: Policy, mcp: Mcp
 }
 
 function notBound(entry: ToolEntry, name: string): Problem {
-  const write = `\`${name}: { server: …, tool: …, redaction: … }\` under mcp.tools, or take the tool out of policy.allowed_tools`;
+  const section = entry.type === openApiToolType ? 'openapi' : 'mcp';
+  const write = `\`${name}: { server: …, tool: …, redaction: … }\` under ${section}.tools, or take the tool out of policy.allowed_tools`;
   const path = entry.mcpToolId === null ? entry.path : `${entry.path}.mcp_tool_id`;
   return {
     path,
-    found: `an allowed tool without an entry ${quote(name)} under mcp.tools`,
+    found: `an allowed tool without an entry ${quote(name)} under ${section}.tools`,
     write,
     unknown: { kind: 'entry', name },
   };
@@ -250,14 +255,14 @@ function specify(
   if (clash !== undefined) return withheld(clash);
   const type = given.types.find((one) => one.type === tool.entry.type);
   const isBound = connectionOf(tool, servers) !== undefined;
-  if (tool.entry.type === mcpToolType || type === undefined) return specifyMcp(tool, { ...given, servers, isBound });
+  if (isServerTool(tool.entry.type) || type === undefined) return specifyMcp(tool, { ...given, servers, isBound });
   const specification = specifyBuiltIn(tool, type, given.digest);
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }
 
 /** The pack that a tool is documented in. */
 function categoryOf({ entry, binding }: IdentifiedTool, { types }: CompilerInputs): string | undefined {
-  return entry.type === mcpToolType ? binding?.server : types.find(({ type }) => type === entry.type)?.category;
+  return isServerTool(entry.type) ? binding?.server : types.find(({ type }) => type === entry.type)?.category;
 }
 
 /** Its short text: its own, else its type’s, which the first sentence of a description of its own replaces. */
@@ -293,7 +298,7 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema, nulls, reconcile, title, icons } = tool.allowed;
+  const { specification, pin, outputSchema, nulls, reconcile, title, icons, operation } = tool.allowed;
   const connection = connectionOf(tool, servers);
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
@@ -326,6 +331,7 @@ function compileTool(
             ...(nulls === undefined ? {} : { nulls }),
             ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
             ...(binding.cacheMs === null ? {} : { cacheMs: binding.cacheMs }),
+            ...(operation === undefined ? {} : { operation }),
           },
     ...(connection === undefined ? {} : { connection }),
     ...(entry.agent === null ? {} : { agent: entry.agent }),

@@ -1,4 +1,4 @@
-import { mcpToolType, quote, sentenceList } from '@sluice/core';
+import { isServerTool, quote, sentenceList } from '@sluice/core';
 import type { ConnectionSettings, McpServer, Policy, Problem, ToolType } from '@sluice/core';
 import { type ToolEntry } from './entries.js';
 import { describe } from './problems.js';
@@ -49,7 +49,7 @@ export function checkHosts(
     const path = `connections.${id}.hosts`;
     if (hosts === undefined) {
       const using = tools
-        .filter(({ entry }) => entry.connection === id && entry.type !== mcpToolType)
+        .filter(({ entry }) => entry.connection === id && !isServerTool(entry.type))
         .filter(({ entry, id: tool }) => needs(entry, types) && policy.allowedTools.includes(tool))
         .map(({ entry }) => quote(entry.key));
       if (using.length === 0) continue;

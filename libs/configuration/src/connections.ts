@@ -1,4 +1,4 @@
-import { connectionAdapters, connectionIdForm, mcpToolType, quote, suggestion, wildcard } from '@sluice/core';
+import { connectionAdapters, connectionIdForm, isServerTool, quote, suggestion, wildcard } from '@sluice/core';
 import type { ConnectionSettings, Policy, Problem, ToolType } from '@sluice/core';
 import { readHosts } from './connection-hosts.js';
 import { type ToolEntry } from './entries.js';
@@ -106,9 +106,9 @@ export function checkConnections(
       if (!needed || !policy.allowedTools.includes(id)) continue;
       const found = `nothing, though the policy allows ${quote(entry.key)}, which needs one`;
       problems.push({ path, found, write: 'the id of an entry under `connections`' });
-    } else if (entry.type === mcpToolType) {
-      const write = 'it at the server, under `mcp.servers`: every call of a server shows it one credential';
-      problems.push({ path, found: `a connection of an ${mcpToolType}`, write });
+    } else if (isServerTool(entry.type)) {
+      const write = 'it at the server: every call of a server shows it one credential';
+      problems.push({ path, found: `a connection of an ${entry.type ?? ''}`, write });
     } else if (!needed) {
       const write = 'nothing: leave it out';
       problems.push({ path, found: 'a connection of a tool that uses none', write });

@@ -1,4 +1,12 @@
-import { descriptionModes, mcpToolType, quote, suggestion, wildcard, planToolType } from '@sluice/core';
+import {
+  descriptionModes,
+  mcpToolType,
+  openApiToolType,
+  quote,
+  suggestion,
+  wildcard,
+  planToolType,
+} from '@sluice/core';
 import type { AgentSettings, DescriptionMode, JsonObject, PlanSettings, Problem } from '@sluice/core';
 import { readAgent } from './agent-entry.js';
 import { readExamples, readIcon } from './for-clients.js';
@@ -140,7 +148,7 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
 }
 
 function readType(section: Section, types: readonly string[]): string | null {
-  const known = [...types, mcpToolType];
+  const known = [...types, mcpToolType, openApiToolType];
   const type = section.text('type', 'the tool’s type');
   if (type === null) {
     if (!section.has('type')) section.problem(section.at('type'), 'nothing', suggestion('', known));

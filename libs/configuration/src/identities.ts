@@ -1,7 +1,7 @@
 import { type ToolEntry } from './entries.js';
-import { mcpToolType, quote } from '@sluice/core';
+import { isServerTool, openApiToolType, quote } from '@sluice/core';
 import type { Problem } from '@sluice/core';
-import { type McpBinding, type McpSettings, unboundServer } from './mcp.js';
+import { type McpBinding, type McpSettings, bindingOf, unboundServer } from './mcp.js';
 
 /** The longest name that every model's wire takes. */
 const longestId = 64;
@@ -40,10 +40,11 @@ export function identify(
   brought: ReadonlySet<string> = new Set(),
 ): readonly IdentifiedTool[] {
   const named = entries.map((entry) => {
-    if (entry.type !== mcpToolType) return { entry, id: `core__${safe(entry.key)}`, binding: null };
-    const binding = mcp.bindings.get(entry.mcpToolId ?? entry.key) ?? null;
+    if (!isServerTool(entry.type)) return { entry, id: `core__${safe(entry.key)}`, binding: null };
+    const binding = bindingOf(entry, mcp);
     const name = binding?.kind == null ? (binding?.tool ?? entry.key) : `${binding.kind}_${entry.key}`;
-    const id = `mcp__${binding?.server ?? unboundServer}__${safe(name)}`;
+    const kind = entry.type === openApiToolType ? 'api' : 'mcp';
+    const id = `${kind}__${binding?.server ?? unboundServer}__${safe(name)}`;
     return { entry, id, binding };
   });
   const sharing = Map.groupBy(named, (tool) => tool.id);
@@ -60,7 +61,7 @@ export function identify(
     const wrong =
       wrongId(tool.id, others) ??
       (brought.has(tool.entry.key) && keys.has(tool.id) ? `\`${tool.id}\` is the key of another tool` : null);
-    if (wrong === null || tool.entry.type === mcpToolType) return { ...tool, unusable: wrong };
+    if (wrong === null || isServerTool(tool.entry.type)) return { ...tool, unusable: wrong };
     problems.push({
       path: tool.entry.path,
       found: `a key whose id ${wrong}`,

@@ -1,4 +1,4 @@
-import { matchesPattern, quote, wildcard } from '@sluice/core';
+import { isServerTool, matchesPattern, openApiToolType, quote, wildcard } from '@sluice/core';
 import type { Finding, McpOffer, Problem } from '@sluice/core';
 import type { Pins } from './specifications.js';
 
@@ -9,8 +9,13 @@ interface Given {
   readonly pins?: Pins;
 }
 
-/** An entry of `mcp.tools` that brings in many tools of its server. */
+/** Sections with servers and with entries for their tools. */
+const sections = ['mcp', 'openapi'] as const;
+type ServerSection = (typeof sections)[number];
+
+/** An entry of `mcp.tools` or `openapi.tools` that brings in many tools of its server. */
 interface Many {
+  readonly section: ServerSection;
   readonly id: string;
   readonly server: string;
   /** Names, and patterns in which `*` stands for any characters. */
@@ -36,8 +41,8 @@ interface WrittenOut {
 }
 
 /**
- * The file with each entry of `mcp.tools` that has a list `tools` written out: an entry a tool, `<id>/<tool>`, and
- * likewise the entries of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single
+ * The file with each entry of `mcp.tools` and `openapi.tools` that has a list `tools` written out: an entry a tool,
+ * `<id>/<tool>`, and likewise the entries of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single
  * tools alone, so each is allowed, pinned and named like any other. Patterns match what the server offers; with pins,
  * only tools that were allowed before, so that a tool that a server adds later comes in when an operator compiles. A
  * tool that the file names elsewhere as `<entry>/<tool>` is one of the entry too, so that it is hidden and no unknown
@@ -49,13 +54,15 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
   if (all.length === 0) return { file: raw, brought: new Set() };
   const file = mapOf(raw);
   const named = namedIn(raw);
-  const names = new Map(all.map((many) => [many.id, namesOf(many, { ...given, named, others: all, raw }, findings)]));
+  const names = new Map(
+    all.map((many) => [placeOf(many), namesOf(many, { ...given, named, others: all, raw }, findings)]),
+  );
   const brought = new Set<string>();
   const keys = new Map<string, Found>();
   const writeOut = (key: string, entry: unknown): [string, unknown][] => {
-    const id = boundTo(key, entry);
-    const found = id === null ? undefined : names.get(id);
-    if (id === null || found === undefined) return [[key, entry]];
+    const bound = boundTo(key, entry);
+    const found = bound === null ? undefined : names.get(placeOf(bound));
+    if (bound === null || found === undefined) return [[key, entry]];
     for (const text of ['description', ...(Array.isArray(file['tool']) ? [] : ['name'])])
       if (mapOf(entry)[text] !== undefined)
         problems.push({
@@ -68,7 +75,11 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
     for (const one of found.brought) brought.add(`${key}/${one}`);
     return found.names.map((tool) => [
       `${key}/${tool}`,
-      { ...mapOf(entry), name: `${key}/${tool}`, mcp_tool_id: `${id}/${tool}` },
+      {
+        ...mapOf(entry),
+        name: `${key}/${tool}`,
+        ...(bound.section === 'mcp' ? { mcp_tool_id: `${bound.id}/${tool}` } : {}),
+      },
     ]);
   };
   const { tool } = file;
@@ -77,14 +88,19 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
     : isMap(tool)
       ? Object.fromEntries(Object.entries(tool).flatMap(([key, entry]) => writeOut(key, entry)))
       : tool;
-  const mcp = mapOf(file['mcp']);
-  const bindings = Object.entries(mapOf(mcp['tools'])).flatMap(([id, entry]): [string, unknown][] => {
-    const many = all.find((one) => one.id === id);
-    return many === undefined
-      ? [[id, entry]]
-      : (names.get(id)?.names ?? []).map((one) => [`${id}/${one}`, { ...many.binding, tool: one }]);
+  const written = sections.map((section) => {
+    const own = mapOf(file[section]);
+    const bindings = Object.entries(mapOf(own['tools'])).flatMap(([id, entry]): [string, unknown][] => {
+      const many = all.find((one) => one.section === section && one.id === id);
+      return many === undefined
+        ? [[id, entry]]
+        : (names.get(placeOf(many))?.names ?? []).map((one) => [`${id}/${one}`, { ...many.binding, tool: one }]);
+    });
+    return all.some((many) => many.section === section)
+      ? { [section]: { ...own, tools: Object.fromEntries(bindings) } }
+      : {};
   });
-  const whole = { ...file, tool: tools, mcp: { ...mcp, tools: Object.fromEntries(bindings) }, ...policyOf(file, keys) };
+  const whole = { ...file, tool: tools, ...written[0], ...written[1], ...policyOf(file, keys) };
   return { file: whole, brought };
 }
 
@@ -96,13 +112,22 @@ export function serversOfPatterns(raw: unknown): readonly string[] {
 }
 
 function manyIn(raw: unknown): readonly Many[] {
-  return Object.entries(mapOf(mapOf(mapOf(raw)['mcp'])['tools'])).flatMap(([id, entry]) => {
+  return sections.flatMap((section) => manyOf(raw, section));
+}
+
+/** What tells entries of both sections apart. */
+function placeOf({ section, id }: Pick<Many, 'section' | 'id'>): string {
+  return `${section}.tools.${id}`;
+}
+
+function manyOf(raw: unknown, section: ServerSection): readonly Many[] {
+  return bindingsIn(raw, section).flatMap(([id, entry]) => {
     const { tools, ...binding } = mapOf(entry);
     const { server, tool } = binding;
     const isRight =
       Array.isArray(tools) && tools.length > 0 && tools.every((one) => typeof one === 'string' && one !== '');
     return isRight && typeof server === 'string' && tool === undefined
-      ? [{ id, server, tools: tools as string[], binding }]
+      ? [{ section, id, server, tools: tools as string[], binding }]
       : [];
   });
 }
@@ -116,7 +141,7 @@ interface Around extends Given {
 }
 
 function namesOf(many: Many, around: Around, findings: Finding[]): Found {
-  const { id, server, tools } = many;
+  const { section, server, tools } = many;
   const { offers, pins } = around;
   const offer = offers.find((one) => one.server === server);
   // What has no name cannot be an entry; a finding about the server counts it.
@@ -138,8 +163,9 @@ function namesOf(many: Many, around: Around, findings: Finding[]): Found {
   tools.forEach((pattern, place) => {
     if (!isPattern(pattern) || offered === null || pinned.length > 0) return;
     if (offered.some((name) => matchesPattern(pattern, name))) return;
-    const message = `No tool of the server ${quote(server)} has the pattern ${quote(pattern)}; \`sluice mcp list ${server}\` shows what it offers.`;
-    findings.push({ kind: 'missing_tools', path: `mcp.tools.${id}.tools[${String(place)}]`, message });
+    const what = section === 'mcp' ? `sluice mcp list ${server}` : `sluice openapi list ${server}`;
+    const message = `No tool of the server ${quote(server)} has the pattern ${quote(pattern)}; \`${what}\` shows what it offers.`;
+    findings.push({ kind: 'missing_tools', path: `${placeOf(many)}.tools[${String(place)}]`, message });
   });
   return {
     names: [...new Set([...written, ...brought])].sort(),
@@ -149,11 +175,12 @@ function namesOf(many: Many, around: Around, findings: Finding[]): Found {
 }
 
 /** Tools of the server that other entries name: what a person wrote goes before what a pattern matches. */
-function namedElsewhere({ id, server }: Many, { raw, others }: Around): ReadonlySet<string> {
-  const entries = Object.values(mapOf(mapOf(mapOf(raw)['mcp'])['tools'])).map(mapOf);
+function namedElsewhere(many: Many, { raw, others }: Around): ReadonlySet<string> {
+  const { section, server } = many;
+  const entries = bindingsIn(raw, section).map(([, entry]) => mapOf(entry));
   const single = entries.flatMap(({ server: of, tool }) => (of === server && typeof tool === 'string' ? [tool] : []));
   const listed = others.flatMap((other) =>
-    other.server === server && other.id !== id ? other.tools.filter((one) => !isPattern(one)) : [],
+    other.server === server && placeOf(other) !== placeOf(many) ? other.tools.filter((one) => !isPattern(one)) : [],
   );
   return new Set([...single, ...listed]);
 }
@@ -167,8 +194,11 @@ function entriesIn(raw: unknown): readonly (readonly [string, unknown])[] {
 }
 
 /** What the keys of the entry’s tools begin with: `<key>/` of each entry of `tool` that uses it. */
-function prefixesOf({ id }: Many, raw: unknown): readonly string[] {
-  return entriesIn(raw).flatMap(([key, entry]) => (boundTo(key, entry) === id ? [`${key}/`] : []));
+function prefixesOf(many: Many, raw: unknown): readonly string[] {
+  return entriesIn(raw).flatMap(([key, entry]) => {
+    const bound = boundTo(key, entry);
+    return bound !== null && placeOf(bound) === placeOf(many) ? [`${key}/`] : [];
+  });
 }
 
 /** Tools that the file names as those of an entry, such as `files/read_file` in a rule. */
@@ -208,11 +238,16 @@ function pinnedOf(server: string, pins: Pins | undefined): readonly string[] {
   });
 }
 
-/** The id under `mcp.tools` that an entry of `tool` uses; null for what is no mcp-tool. */
-function boundTo(key: string, entry: unknown): string | null {
+/** The entry under `mcp.tools` or `openapi.tools` that one of `tool` uses; null for what no server runs. */
+function boundTo(key: string, entry: unknown): Pick<Many, 'section' | 'id'> | null {
   const { type, mcp_tool_id: id } = mapOf(entry);
-  if (type !== 'mcp-tool') return null;
-  return typeof id === 'string' ? id : key;
+  if (typeof type !== 'string' || !isServerTool(type)) return null;
+  if (type === openApiToolType) return { section: 'openapi', id: key };
+  return { section: 'mcp', id: typeof id === 'string' ? id : key };
+}
+
+function bindingsIn(raw: unknown, section: ServerSection): readonly (readonly [string, unknown])[] {
+  return Object.entries(mapOf(mapOf(mapOf(raw)[section])['tools']));
 }
 
 /** The entry's own name allows all that its list brings in; a name with `*` those that match. */

@@ -1,5 +1,6 @@
-import { textModes, passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
+import { openApiToolType, textModes, passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
 import type { ConnectionSettings, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
+import type { ToolEntry } from './entries.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
@@ -15,7 +16,10 @@ const serverMegabytes = { byDefault: 10, most: 256 } as const;
 const serverTools = { byDefault: 1_000, most: 20_000 } as const;
 const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
-/** One entry of `mcp.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing includes. */
+/**
+ * One entry of `mcp.tools`, or of `openapi.tools`: the server's tool behind an `mcp_tool_id`, and what its allowing
+ * includes.
+ */
 export interface McpBinding {
   readonly id: string;
   readonly path: string;
@@ -23,7 +27,8 @@ export interface McpBinding {
   readonly tool: string;
   /** Null for a tool. */
   readonly kind: PassedOnKind | null;
-  readonly effect: ToolEffect;
+  /** Null where the method of the operation says it. */
+  readonly effect: ToolEffect | null;
   readonly idempotent: boolean;
   readonly redaction: Redaction | null;
   /** The tool of the same server that says whether a call took effect. */
@@ -37,10 +42,24 @@ export interface McpSettings {
   readonly bindings: ReadonlyMap<string, McpBinding>;
   /** Ids written under `mcp.tools`, usable or not. */
   readonly bindingIds: readonly string[];
+  /** The same of `openapi.tools`. */
+  readonly openApi: Pick<McpSettings, 'bindings' | 'bindingIds'>;
   readonly naming: NamingStrategy;
 }
 
-export function readMcp(section: Section, connections: readonly ConnectionSettings[]): McpSettings {
+/** The binding of an entry of `tool`; null where none is written. */
+export function bindingOf(
+  { key, type, mcpToolId }: Pick<ToolEntry, 'key' | 'type' | 'mcpToolId'>,
+  mcp: McpSettings,
+): McpBinding | null {
+  return (type === openApiToolType ? mcp.openApi.bindings.get(key) : mcp.bindings.get(mcpToolId ?? key)) ?? null;
+}
+
+export function readMcp(
+  section: Section,
+  connections: readonly ConnectionSettings[],
+  openApi: OpenApiSection = noOpenApi,
+): McpSettings {
   section.closed(configurationKeys.mcp);
   const servers = section.section('servers');
   const tools = section.section('tools');
@@ -50,19 +69,31 @@ export function readMcp(section: Section, connections: readonly ConnectionSettin
     if (binding !== null) bindings.set(id, binding);
   }
   return {
-    servers: servers.keys().map((id) => readServer(id, servers.section(id), connections)),
+    servers: [
+      ...servers.keys().map((id) => readServer(id, servers.section(id), connections)),
+      ...openApi.servers.filter(({ id }) => isFree(id, servers)),
+    ],
+    openApi,
     bindings,
     bindingIds: tools.keys(),
     naming: section.choice('naming', namingStrategies) ?? 'server',
   };
 }
 
+/** What `openapi` holds (openapi.ts). */
+export type OpenApiSection = McpSettings['openApi'] & { readonly servers: readonly McpServer[] };
+const noOpenApi: OpenApiSection = { servers: [], bindings: new Map(), bindingIds: [] };
+
+/** Servers are called by name, so that one name is that of one server. */
+function isFree(id: string, servers: Section): boolean {
+  if (!servers.keys().includes(id)) return true;
+  servers.problem(servers.at(id), 'the name of a server under `openapi.servers`', 'another name for one of them');
+  return false;
+}
+
 function readServer(id: string, section: Section, connections: readonly ConnectionSettings[]): McpServer {
   section.closed(configurationKeys['mcp.servers.<server>']);
-  if (!/^[A-Za-z0-9_-]+$/.test(id) || id.includes('__') || id === unboundServer) {
-    const write = 'a name of letters, digits, `_` and `-`, without `__`, other than `unbound`';
-    section.problem(section.path, `the server name ${quote(id)}`, write);
-  }
+  checkServerName(id, section);
   const command = section.text('command', 'the program that starts the server');
   const url = section.address('url');
   if (section.has('command') === section.has('url')) {
@@ -100,6 +131,12 @@ function readServer(id: string, section: Section, connections: readonly Connecti
     ...limit,
     ...readCredential(section, connections),
   };
+}
+
+export function checkServerName(id: string, section: Section): void {
+  if (/^[A-Za-z0-9_-]+$/.test(id) && !id.includes('__') && id !== unboundServer) return;
+  const write = 'a name of letters, digits, `_` and `-`, without `__`, other than `unbound`';
+  section.problem(section.path, `the server name ${quote(id)}`, write);
 }
 
 /** What the server is to be shown, and in which variable if it is one to be started. */
@@ -194,7 +231,7 @@ function readKind(section: Section): PassedOnKind | null {
 }
 
 /** An old result may stand for a new one only where the tool changes nothing and the operator says that it may. */
-function readCache(section: Section, effect: ToolEffect, idempotent: boolean): number {
+export function readCache(section: Section, effect: ToolEffect | null, idempotent: boolean): number {
   if (effect !== 'read_only' || !idempotent)
     section.problem(
       section.at('cache_seconds'),
@@ -205,14 +242,14 @@ function readCache(section: Section, effect: ToolEffect, idempotent: boolean): n
 }
 
 /** A list that could be used is written out before; what is left of it is a mistake. */
-function refuseTools(section: Section): void {
+export function refuseTools(section: Section): void {
   const write = 'a list of the names of tools on that server, or of patterns such as `read_*`';
   const names = section.names('tools', write);
   if (names?.length === 0) section.refuse('tools', write);
   if (section.has('tool')) section.problem(section.at('tools'), 'both `tool` and `tools`', 'one of them');
 }
 
-function readRedaction(section: Section): Redaction | null {
+export function readRedaction(section: Section): Redaction | null {
   const value = section.value('redaction');
   if (value === null) return null;
   if (value === 'whole') return { whole: true };

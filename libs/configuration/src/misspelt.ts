@@ -29,11 +29,11 @@ export function withMeantSections(raw: unknown, problems: Problem[]): unknown {
 
 /** Where the names of a kind stand. */
 const sectionsOf: Readonly<Record<UnknownName['kind'], readonly string[]>> = {
-  tool: ['tool', 'mcp'],
+  tool: ['tool', 'mcp', 'openapi'],
   group: ['group', 'tool'],
   connection: ['connections'],
-  server: ['mcp', 'mcp.servers'],
-  entry: ['mcp', 'mcp.tools'],
+  server: ['mcp', 'mcp.servers', 'openapi', 'openapi.servers'],
+  entry: ['mcp', 'mcp.tools', 'openapi', 'openapi.tools'],
   upstream: ['proxy.upstreams'],
 };
 

@@ -1,4 +1,4 @@
-import { matchesPattern, mcpToolType, quote, suggestion, wildcard } from '@sluice/core';
+import { isServerTool, matchesPattern, quote, suggestion, wildcard } from '@sluice/core';
 import type { Policy } from '@sluice/core';
 import { readAllowedAgents } from './agent-tools.js';
 import { readApproval } from './approval.js';
@@ -39,7 +39,7 @@ function readAllowed(
     const path = section.itemAt('allowed_tools', place);
     if (typeof item !== 'string') return section.problem(path, describe(item), 'the key or the id of a tool');
     if (item === wildcard) {
-      for (const tool of tools) if (tool.entry.type !== mcpToolType) allowed.add(tool.id);
+      for (const tool of tools) if (!isServerTool(tool.entry.type)) allowed.add(tool.id);
       return;
     }
     const exact = byName.get(item);
@@ -47,7 +47,12 @@ function readAllowed(
     const meant = isPattern ? [...byName].flatMap(([name, tool]) => (matchesPattern(item, name) ? [tool] : [])) : exact;
     const found = meant === undefined ? [] : [meant].flat();
     for (const tool of found) allowed.add(tool.id);
-    if (found.length > 0 || (isPattern && servers.some((server) => item.startsWith(`mcp__${safe(server)}__`)))) return;
+    if (
+      found.length > 0 ||
+      (isPattern &&
+        servers.some((server) => /^(?:mcp|api)__/.test(item) && item.slice(5).startsWith(`${safe(server)}__`)))
+    )
+      return;
     if (isPattern) section.problem(path, `the pattern ${quote(item)}, which no tool has`, 'a pattern of keys or ids');
     else section.unknown(path, 'tool', item, suggestion(item, [...byName.keys()]));
   });

@@ -1,13 +1,15 @@
-import { canonicalJson, textModeByDefault, nearest, pinOf, quote } from '@sluice/core';
+import { canonicalJson, openApiToolType, textModeByDefault, nearest, pinOf, quote } from '@sluice/core';
 import type {
   TextMode,
   Digest,
+  HttpOperation,
   JsonObject,
   McpOffer,
   McpServer,
   McpToolRef,
   OfferedTool,
   PassedOnKind,
+  ToolEffect,
   ToolIcon,
   ToolSpec,
   ToolType,
@@ -51,6 +53,8 @@ export interface Allowed {
   /** What its server shows people; absent where it gives none. */
   readonly title?: string;
   readonly icons?: readonly ToolIcon[];
+  /** The request that a call is; absent for what is no operation of an OpenAPI document. */
+  readonly operation?: HttpOperation;
 }
 
 /** Pins of tools that were allowed before, by `pinKeyOf`. What is offered otherwise now is held back. */
@@ -77,10 +81,11 @@ export function specifyMcp(
   },
 ): Allowed {
   const { binding } = tool;
-  if (binding === null)
-    return withheld(
-      `No entry ${quote(tool.entry.mcpToolId ?? tool.entry.key)} under mcp.tools names its server and tool.`,
-    );
+  if (binding === null) {
+    const section = tool.entry.type === openApiToolType ? 'openapi' : 'mcp';
+    const name = quote(tool.entry.mcpToolId ?? tool.entry.key);
+    return withheld(`No entry ${name} under ${section}.tools names its server and tool.`);
+  }
   if (tool.unusable !== null)
     return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
   if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given.digest);
@@ -90,6 +95,7 @@ export function specifyMcp(
   const mode = given.servers.find(({ id }) => id === binding.server)?.descriptions ?? textModeByDefault;
   const { tool: looked, sentences: texts, heldBack } = lookOver(offered, mode, tool.entry.description !== null);
   if (heldBack !== null) return withheld(suspect(binding, heldBack, mode));
+  if (offered.problems !== undefined) return withheld(notCallable(binding, offered));
   const taken = convertOffer(looked, given.isBound);
   if ('problems' in taken) return withheld(sentences(taken.problems));
   if (binding.redaction === null)
@@ -105,7 +111,7 @@ export function specifyMcp(
     description: tool.entry.description ?? looked.description,
     inputSchema,
     redaction: binding.redaction,
-    effect: binding.effect,
+    effect: binding.effect ?? effectOf(offered),
     schemaHash: hash(inputSchema, given.digest),
   };
   const reconcile = asked === null ? null : { tool: asked.name, pin: pinOf(asked, given.digest) };
@@ -116,7 +122,17 @@ export function specifyMcp(
     ...(texts.length === 0 ? {} : { texts }),
     ...(title === undefined ? {} : { title }),
     ...(icons === undefined ? {} : { icons }),
+    ...(offered.operation === undefined ? {} : { operation: offered.operation }),
   };
+}
+
+/** By the method of the request, as HTTP has it. */
+function effectOf({ operation }: OfferedTool): ToolEffect {
+  return operation?.method === 'GET' || operation?.method === 'HEAD' ? 'read_only' : 'external_side_effect';
+}
+
+function notCallable({ server, tool }: McpBinding, { problems = [] }: OfferedTool): string {
+  return `The operation ${quote(tool)} of the server ${quote(server)} cannot be called. ${sentences(problems)}`;
 }
 
 const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
@@ -144,7 +160,7 @@ const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
  */
 function specifyPassedOn(
   { id, entry }: IdentifiedTool,
-  { server, tool, redaction, path, effect }: McpBinding,
+  { server, tool, redaction, path }: McpBinding,
   kind: PassedOnKind,
   digest: Digest,
 ): Allowed {
@@ -152,7 +168,15 @@ function specifyPassedOn(
   const inputSchema = passedOnInputs[kind];
   const what = kind === 'resource' ? `Resources ${tool}` : `The prompt ${tool}`;
   const description = entry.description ?? `${what} of the MCP server ${server}.`;
-  const spec = { name: id, description, inputSchema, redaction, effect, schemaHash: hash(inputSchema, digest) };
+  const effect = 'read_only';
+  const spec = {
+    name: id,
+    description,
+    inputSchema,
+    redaction,
+    effect,
+    schemaHash: hash(inputSchema, digest),
+  } as const;
   const specification = { spec, unavailable: null };
   return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
 }

@@ -12,6 +12,7 @@ export const pathKeys = [
   'authorization.cedar.policies',
   'authorization.cedar.schema',
   'connections.*.path',
+  'openapi.servers.*.document',
   'knowledge.load',
   'documents.folder',
   'graph.load',

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
+import type { HttpOperation, JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
 
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -11,6 +11,8 @@ export interface McpCallOptions {
   readonly pin: string | null;
   /** Reads resources, or gets a prompt, in place of a call: `tool` is the pattern of their addresses, or its name. */
   readonly kind?: PassedOnKind;
+  /** The request that the call is, at a server with an OpenAPI document. */
+  readonly operation?: HttpOperation;
   /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
   readonly trace?: Readonly<Record<string, string>>;
   /** What the call authenticates with, at a server that wants a connection. */
@@ -32,7 +34,7 @@ export interface McpServerStatus {
   readonly error: string | null;
 }
 
-/** The one way to the configured MCP servers (M-101 to M-104). */
+/** The one way to the configured servers (M-101 to M-104): MCP servers, and HTTP APIs with an OpenAPI document. */
 export interface McpHub {
   discover(): Promise<readonly McpOffer[]>;
   call(server: string, tool: string, args: JsonObject, options: McpCallOptions): Promise<JsonValue>;

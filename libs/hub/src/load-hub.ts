@@ -1,14 +1,33 @@
 import type { McpServer } from '@sluice/core';
 import type { McpHubParts } from './create-hub.js';
 import type { McpHub, McpServerStatus } from './hub.js';
+import { createOpenApiHub } from './openapi-hub.js';
 
 export type { McpHubParts };
 
+/** The hub of these servers, each spoken to in its way. */
+export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+  const described = servers.filter(({ openapi }) => openapi !== undefined);
+  const others = createMcpClients(
+    servers.filter(({ openapi }) => openapi === undefined),
+    given,
+  );
+  if (described.length === 0) return others;
+  const hub = createOpenApiHub(described);
+  const isDescribed = (id: string): boolean => described.some((server) => server.id === id);
+  return {
+    discover: async () => (await Promise.all([others.discover(), hub.discover()])).flat(),
+    call: (server, ...call) => (isDescribed(server) ? hub : others).call(server, ...call),
+    status: () => [...others.status(), ...hub.status()],
+    close: async () => void (await Promise.all([others.close(), hub.close()])),
+  };
+}
+
 /**
- * The hub of these servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or
+ * The hub of MCP servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or
  * call(): a service without MCP servers is seven megabytes smaller.
  */
-export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+function createMcpClients(servers: readonly McpServer[], given: McpHubParts): McpHub {
   let loading: Promise<McpHub> | undefined;
   let loaded: McpHub | undefined;
   let closed = false;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { mcpToolType } from '@sluice/core';
+import { isServerTool } from '@sluice/core';
 import type { Problem, ToolType } from '@sluice/core';
 import { toolTypes } from '@sluice/tools';
 import type { ToolContract } from '@sluice/tools';
@@ -73,7 +73,7 @@ async function toolFilesIn(folder: string): Promise<readonly string[]> {
 function typeOf({ contract, file, networkUses, closedUses }: LoadedTool, known: readonly ToolType[]): ToolType {
   const { type } = contract;
   const other = known.find((each) => each.type === type);
-  if (other !== undefined || type === mcpToolType) {
+  if (other !== undefined || isServerTool(type)) {
     throw new Error(
       `the type "${type}", which ${other?.file === undefined ? 'is built in' : `${other.file.path} has`} already`,
     );

@@ -7,15 +7,15 @@ import type { McpCredential, McpHub } from '@sluice/hub';
 const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
 const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
 
-/** One tool of an MCP server, behind the same methods as any other. */
+/** One tool of an MCP server, or one operation of an OpenAPI document, behind the same methods as any other. */
 export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   const spec = specOf(tool);
   const { mcp, timeoutMs, connection } = tool;
   const capabilities = connection === undefined ? open : authenticated;
   if (mcp === null)
-    throw new Error(`The tool ${tool.id} is of type mcp-tool and names no server; bind it in mcp.tools.`);
+    throw new Error(`The tool ${tool.id} is of type ${tool.type} and names no server; bind it in the configuration.`);
   const call = async (
-    called: Pick<McpToolRef, 'tool' | 'pin' | 'kind'>,
+    called: Pick<McpToolRef, 'tool' | 'pin' | 'kind' | 'operation'>,
     args: JsonObject,
     connectionId: string | undefined,
     granted: ToolCapabilities,
@@ -26,8 +26,12 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
     }
     const { signal } = cancellation;
-    const { kind } = called;
-    const what = { pin: called.pin, ...(kind === undefined ? {} : { kind }) };
+    const { kind, operation } = called;
+    const what = {
+      pin: called.pin,
+      ...(kind === undefined ? {} : { kind }),
+      ...(operation === undefined ? {} : { operation }),
+    };
     const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
     if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
     const credential = await shown(auth, connectionId);

@@ -41,6 +41,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Ask MCP servers for their tools; serve one MCP client',
     load: () => import('./mcp.js'),
   },
+  openapi: {
+    group: 'Configure',
+    summary: 'List the operations of an OpenAPI document as tools',
+    load: () => import('./openapi.js'),
+  },
   keys: {
     group: 'Grant and approve',
     summary: 'Make and rotate signing keys and API keys',

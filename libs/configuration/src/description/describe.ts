@@ -1,6 +1,6 @@
 import {
   compileRules,
-  mcpToolType,
+  isServerTool,
   needsApproval,
   quote,
   ruleInWords,
@@ -172,7 +172,7 @@ function statesOf(tools: readonly ConfiguredTool[]): readonly DescribedState[] {
 
 function sourceOf({ type, mcp, file, agent }: ConfiguredTool): Pick<DescribedTool, 'source' | 'source_name'> {
   if (agent !== undefined) return { source: 'agent', source_name: null };
-  if (mcp !== null || type === mcpToolType) return { source: 'mcp', source_name: mcp?.server ?? null };
+  if (mcp !== null || isServerTool(type)) return { source: 'mcp', source_name: mcp?.server ?? null };
   return file === undefined ? { source: 'built_in', source_name: null } : { source: 'file', source_name: file.path };
 }
 
