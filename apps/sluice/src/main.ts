@@ -34,7 +34,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   } catch (error) {
     const { optionProblem } = await import('./which-command.js');
     const problem = optionProblem(error, name, command.usage);
-    throw problem === null ? error : new Error(problem, { cause: error });
+    throw problem === null ? error : Object.assign(new Error(problem, { cause: error }), { code: 'invalid_options' });
   }
 }
 
@@ -67,6 +67,19 @@ function note(given: string, written?: () => void): void {
   process.stderr.write(isTTY ? wrap(text, columns) : text, written);
 }
 
+/** What stands behind `--` is another program’s. */
+function isJsonWanted(args: readonly string[]): boolean {
+  return (args.includes('--') ? args.slice(0, args.indexOf('--')) : args).includes('--json');
+}
+
+/** One line; the usage text, which may stand behind a sentence, is left out. */
+function errorJson(error: unknown, message: string): string {
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  const isOwn = name === 'Fault' || code === 'invalid_options';
+  const text = withCommands(message.split('\nsluice ')[0] ?? message, calledAs);
+  return `${JSON.stringify({ error: { code: isOwn ? code : 'failed', message: text } })}\n`;
+}
+
 function version(): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   return version;
@@ -81,6 +94,7 @@ try {
   // The reader of the output has closed it, which is no mistake.
   if (output.hasNoReader) process.exit(code);
   await output.flushed().catch(() => undefined);
-  const sentence = `sluice: ${error instanceof Error ? error.message : String(error)}\n`;
-  note(sentence, () => process.exit(1));
+  const message = error instanceof Error ? error.message : String(error);
+  if (isJsonWanted(process.argv.slice(2))) process.stderr.write(errorJson(error, message), () => process.exit(1));
+  else note(`sluice: ${message}\n`, () => process.exit(1));
 }

@@ -6,6 +6,7 @@ import { judgeAtDoor } from '@sluice/run';
 import { authenticatorOf, ownHeaders, ownToken } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import type { CommandContext } from '../commands/command-context.js';
+import { printJson, quietFor } from '../json-answer.js';
 import { configurationNow } from './approval-log.js';
 import type { ApprovalLog, LoggedApproval } from './approval-log.js';
 
@@ -23,8 +24,13 @@ export async function decide(
   { requested, place }: LoggedApproval,
   deciding: Deciding,
   log: ApprovalLog,
-  { environment, write, paint }: CommandContext,
+  json: boolean,
+  surroundings: CommandContext,
 ): Promise<number> {
+  const { environment, write, paint } = quietFor(json, surroundings);
+  const answer = (status: string, reason: string | null): void => {
+    if (json) printJson(surroundings, { approval_id: requested.approvalId, status, reason });
+  };
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
   const decidedAt = Date.now();
   const { partition: requestedPartition, offset: requestedOffset } = place;
@@ -32,6 +38,7 @@ export async function decide(
   const decided = { ...ids, ...deciding, decidedAt, requestedPartition, requestedOffset };
   const refusal = await refusalOf(decided, log, environment);
   if (refusal !== null) {
+    answer('refused', printable(refusal));
     write(
       `${paint.bad('✗')} ${approvalId}: the decision does not count, so it was not written. ${printable(refusal)}\n`,
     );
@@ -43,11 +50,13 @@ export async function decide(
   await log.bus.publish([{ ...written, key: sessionId, headers }]);
   const outcome = printableIn(await outcomeOf(approvalId, deciding, decidedAt - clockSkewMs, log));
   if (outcome === null) {
+    answer('pending', null);
     write('The decision is on the log. No executor has taken it yet; one does when it runs.\n');
     return 0;
   }
   const { notTaken } = outcome;
   if (notTaken === null && isOwn(outcome, deciding)) {
+    answer('taken', null);
     write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and the run goes on.\n`);
     return 0;
   }
@@ -57,6 +66,7 @@ export async function decide(
       : isRejectionReason(notTaken)
         ? rejectionReasons[notTaken]
         : notTaken;
+  answer('refused', why);
   write(`${paint.bad('✗')} ${approvalId}: the decision does not count. ${why}\n`);
   return 1;
 }

@@ -25,6 +25,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   init: { group: 'Run', summary: 'Write a configuration to start from', load: () => import('./init.js') },
   start: { group: 'Run', summary: 'Run everything in this process, with a sample', load: () => import('./start.js') },
   console: { group: 'Run', summary: 'Print a link that opens the console', load: () => import('./console.js') },
+  completion: {
+    group: 'Run',
+    summary: 'Print a script that completes commands in bash or zsh',
+    load: () => import('./completion.js'),
+  },
   ask: { group: 'Ask and follow', summary: 'Ask a question and show its run', load: () => import('./ask.js') },
   call: { group: 'Ask and follow', summary: 'Call one tool without a model', load: () => import('./call.js') },
   runs: { group: 'Ask and follow', summary: 'List runs', load: () => import('./runs.js') },

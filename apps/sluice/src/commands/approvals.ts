@@ -15,11 +15,11 @@ import type { CommandContext } from './command-context.js';
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
 sluice approvals show ID [--json] one that waits or was decided on: question, tool, arguments, the steps before, who may
                                   decide, and the outcome of the call; the beginning of its id is enough, here and below
-sluice approvals approve ID [--reason "…"] [--as user:NAME]
-sluice approvals refuse ID [--reason "…"] [--as user:NAME]
+sluice approvals approve ID [--reason "…"] [--as user:NAME] [--json]
+sluice approvals refuse ID [--reason "…"] [--as user:NAME] [--json]
   Decides, and says whether the decision was taken; exit code 1 if it was not. One that cannot count is not written.
   --as is who decides: your own name unless written. Where an identity is configured, the credential in SLUICE_TOKEN
-  says who.`;
+  says who. --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -43,12 +43,14 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     }
     case 'approve':
     case 'refuse': {
-      takes(1, 'reason', 'as');
+      takes(1, 'reason', 'as', 'json');
       const named = idOf(id);
       const token = ownToken(surroundings.environment);
       const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
       const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
-      return withApprovals(surroundings, async (log) => decide(await find(log, named), deciding, log, surroundings));
+      return withApprovals(surroundings, async (log) =>
+        decide(await find(log, named), deciding, log, values.json, surroundings),
+      );
     }
     case undefined:
     default:

@@ -8,15 +8,17 @@ import { readRange } from '../read-words.js';
 import { readText } from '../read-text.js';
 import { refuseSurplus } from '../refuse-surplus.js';
 import { sessionNamed } from '../session-named.js';
+import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice attest [--from time] [--to time] [--session id] [--quote]
+export const usage = `sluice attest [--from time] [--to time] [--session id] [--quote] [--json]
   Prints a signed report on the tool calls of a span: who called which tool under which configuration, the outcome, and hashes of arguments
   and result, each with a proof that leads to a checkpoint of the audit. A time is ISO 8601 or milliseconds since the epoch; --to is
   not included. With --session other sessions’ calls stand there as hashes. --quote adds a quote by software, which says that it is one.
   Needs the private key of the audit.
-sluice attest verify FILE
-  Verifies a report without a log, with public keys alone. Exit code 1 if anything was changed or left out, with a sentence for each.`;
+sluice attest verify FILE [--json]
+  Verifies a report without a log, with public keys alone. Exit code 1 if anything was changed or left out, with a sentence for each.
+  --json prints the report in one line, and of verify {valid, problems, calls}.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -27,6 +29,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       to: { type: 'string' },
       session: { type: 'string' },
       quote: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
     },
   });
   const [action, file, ...more] = positionals;
@@ -34,11 +37,17 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   if (action !== 'verify' || file === undefined)
     throw new Error(`Name the report: sluice attest verify FILE.\n${usage}`);
   refuseSurplus({ values, words: more }, { taken: [], words: 0 }, usage);
-  return verify(file, surroundings);
+  return verify(file, values.json, surroundings);
 }
 
 async function report(
-  values: { readonly from?: string; readonly to?: string; readonly session?: string; readonly quote: boolean },
+  values: {
+    readonly from?: string;
+    readonly to?: string;
+    readonly session?: string;
+    readonly quote: boolean;
+    readonly json: boolean;
+  },
   { environment, log, print }: CommandContext,
 ): Promise<number> {
   const range = readRange(values);
@@ -52,16 +61,24 @@ async function report(
     // What retired keys signed is genuine too.
     const verifier = verifierForLooking(environment);
     const made = await attest(bus, { ...range, session }, { signatures: { ...signatures, ...verifier }, quotes });
-    print(`${JSON.stringify(made, null, 1)}\n`);
+    print(`${JSON.stringify(made, null, values.json ? 0 : 1)}\n`);
     return 0;
   } finally {
     await bus.close();
   }
 }
 
-async function verify(file: string, { environment, write, paint }: CommandContext): Promise<number> {
+async function verify(
+  file: string,
+  json: boolean,
+  { environment, print, write, paint }: CommandContext,
+): Promise<number> {
   const given = readReport(file);
   const { problems, calls } = await verifyAttestation(given, verifierForLooking(environment));
+  if (json) {
+    printJson({ print }, { valid: problems.length === 0, problems, calls });
+    return problems.length === 0 ? 0 : 1;
+  }
   for (const problem of problems) write(`${paint.bad('✗')} ${printable(problem)}\n`);
   if (problems.length > 0) return 1;
   const report = given as unknown as Attestation;

@@ -27,8 +27,9 @@ sluice audit show SESSION [--tenant NAME] [--user NAME] [--json]
   have one of this id, name whose. Exit code 1 if the audit has no entry of it.
 sluice audit denials [--tenant NAME] [--user NAME] [--json]
   Which requests and listings were refused to whom, and why: by the gateway, and by the filter.
-sluice audit checkpoints               the last checkpoint of each chain, a line each
-  Keep them elsewhere, for verify --anchors. Exit code 1 if there are none.`;
+sluice audit checkpoints [--json]      the last checkpoint of each chain, a line each
+  Keep them elsewhere, for verify --anchors. Exit code 1 if there are none. --json prints what verify
+  found in one line; what show, denials and checkpoints print is a line for each.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -84,7 +85,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       takes(0, 'json', 'tenant', 'user');
       return onLog(surroundings, (bus) => showDenials(bus, { ...values, json: values.json }, surroundings));
     case 'checkpoints':
-      takes(0);
+      takes(0, 'json');
       return onLog(surroundings, async (bus) => {
         const kept = await lastCheckpoints(bus, verifierForLooking(environment));
         for (const checkpoint of kept) surroundings.print(`${JSON.stringify(checkpoint)}\n`);

@@ -7,29 +7,39 @@ import { aboutTools, allOffered } from '../show/configuration.js';
 import { askModels, unusableModels } from '../system/ask-models.js';
 import { outsideSources } from '../system/outside-sources.js';
 import { compileForCommand } from '../system/compile-once.js';
+import { printJson, quietFor } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice check [--strict] [--model] [FILE]
+export const usage = `sluice check [--strict] [--model] [--json] [FILE]
   Compiles a configuration (without FILE that of SLUICE_CONFIG) as the system would, asking the MCP servers of allowed tools what they
   offer. Asks once where permissions come from (file or table of users, lookup) and OpenFGA, with the variables that are set here, and
   says which model's key is not set here. Exit code 1 if it has mistakes; with --strict also if an allowed tool cannot be offered, as when
   its server does not answer, or if one of the others does not answer or has no key.
   With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
-  if one gives no answer.`;
+  if one gives no answer. --json prints {file, version, ok, problems, findings, sources, models}.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { strict: { type: 'boolean', default: false }, model: { type: 'boolean', default: false } },
+    options: {
+      strict: { type: 'boolean', default: false },
+      model: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
   });
   const [named, ...more] = positionals;
   const file = named ?? surroundings.environment.configFile;
   if (file === undefined || file === null || more.length > 0)
     throw new Error(`Give one configuration file, or set SLUICE_CONFIG.\n${usage}`);
-  const { write, paint } = surroundings;
+  const { write, paint } = quietFor(values.json, surroundings);
   const { configuration, problems, findings } = await compileForCommand(file, surroundings, { keyFileProblem });
   if (configuration === null) {
+    if (values.json)
+      printJson(surroundings, {
+        ...{ file, version: null, ok: false, problems: formatProblems(problems).split('\n') },
+        ...{ findings: [], sources: [], models: [] },
+      });
     write(
       `${paint.bad('✗')} ${file} has ${problems.length === 1 ? 'one mistake' : `${problems.length} mistakes`}:\n${formatProblems(problems)}\n`,
     );
@@ -47,6 +57,14 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const refused =
     models.some(({ problem }) => problem !== null) ||
     (values.strict && (silent.length > 0 || unset.length > 0 || lacking));
+  if (values.json)
+    printJson(surroundings, {
+      ...{ file, version: configuration.version, ok: !refused, problems: [], sources: silent },
+      ...{
+        findings: findings.length === 0 ? [] : formatFindings(findings).split('\n'),
+        models: values.model ? models : unset,
+      },
+    });
   write(
     `${refused ? paint.bad('✗') : lacking ? paint.bad('!') : paint.good('✓')} ${file}: ${aboutTools(configuration)}${unknown}, version ${configuration.version}\n`,
   );

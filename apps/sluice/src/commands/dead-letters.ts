@@ -22,6 +22,7 @@ import { sessionNamed } from '../session-named.js';
 import { readSince } from './since.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { withStores } from '../system/with-stores.js';
+import { printJson, quietFor } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice dead-letters list [--topic agent.steps] [--code model_refused] [--session id] [--since 12h] [--json]
@@ -29,11 +30,11 @@ export const usage = `sluice dead-letters list [--topic agent.steps] [--code mod
 sluice dead-letters show ID [--json]
   What is known of one, and what a redrive would do. An ID is partition/offset, as list prints it. A unique beginning of a
   session’s id is enough.
-sluice dead-letters redrive ID…   [--dry-run]
-sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run]
+sluice dead-letters redrive ID…   [--dry-run] [--json]
+sluice dead-letters redrive --topic … --code … --session … --since … | --all   [--dry-run] [--json]
   Once its cause is fixed: puts the record on the log again, once, as a new attempt of its run under today's configuration. Exit
   code 1 if one that was asked for is refused. Filters select letters not yet re-driven; --all selects all of them. --dry-run
-  says what would be done.`;
+  says what would be done. --json prints a line for each; of a redrive {id, redriven, dry_run, reason}.`;
 
 const options = {
   topic: { type: 'string' },
@@ -77,7 +78,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       return withLetters(surroundings, (stores) => show(id, values.json, stores, surroundings));
     }
     case 'redrive': {
-      takes(...filters, 'all', 'dry-run');
+      takes(...filters, 'all', 'dry-run', 'json');
       const filtered = Object.keys(filter).length > 0 || values.all;
       if (filtered === ids.length > 0)
         throw new Error(`Name the dead letters by their ids, or by a filter (--all for every one).\n${usage}`);
@@ -87,7 +88,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
         const letters = filtered
           ? notYet(readLetters(stores.bus, await withWholeSession(filter, stores)), stores)
           : byIds(ids, stores);
-        return redriveEach(letters, dryRun, stores, surroundings);
+        return redriveEach(letters, dryRun, values.json, stores, surroundings);
       });
     }
     case undefined:
@@ -158,9 +159,11 @@ async function show(
 async function redriveEach(
   letters: AsyncIterable<Letter>,
   dryRun: boolean,
+  json: boolean,
   stores: Stores,
-  { write, taken, paint }: CommandContext,
+  surroundings: CommandContext,
 ): Promise<number> {
+  const { write, taken, paint } = quietFor(json, surroundings);
   const by = whoIsThis();
   let done = 0;
   let refused = 0;
@@ -171,6 +174,7 @@ async function redriveEach(
     else refused++;
     const mark = why === null ? paint.good('✓') : paint.bad('✗');
     const said = why === null ? `${dryRun ? 'would go' : 'goes'} ${consequence(plan)}` : printable(why);
+    if (json) printJson(surroundings, { id: letter.id, redriven: why === null, dry_run: dryRun, reason: why });
     write(`${mark} ${letter.id}: ${said}\n`);
     await taken();
   }

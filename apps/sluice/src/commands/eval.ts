@@ -50,7 +50,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     ...(await ofRecorded(recorded, evaluation, wanted, show, stop.signal, surroundings)),
   ];
   if (stop.signal.aborted) return 130;
-  if (wanted.json) surroundings.print(`${JSON.stringify(asJson(results), null, 2)}\n`);
+  if (wanted.json) surroundings.print(`${JSON.stringify(asJson(results))}\n`);
   else surroundings.write(`\n${table(results)}`);
   if (wanted.junit !== undefined) writeFileSync(wanted.junit, asJunit(results));
   return results.every(({ failures }) => failures.length === 0) ? 0 : 1;

@@ -25,7 +25,7 @@ import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested]
+export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested] [--json]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
   JSON: which tools are eligible, permitted and offered, which rules close some (closed), which are hidden and why,
   and what a tool_choice comes to, or why it is refused. Without --config the file is that of SLUICE_CONFIG. Rules
@@ -40,7 +40,13 @@ export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
-    options: { config: { type: 'string' }, calls: { type: 'string' }, nested: { type: 'boolean', default: false } },
+    options: {
+      config: { type: 'string' },
+      calls: { type: 'string' },
+      nested: { type: 'boolean', default: false },
+      // All that it prints is JSON.
+      json: { type: 'boolean', default: false },
+    },
   });
   const config = values.config ?? surroundings.environment.configFile;
   if (config === undefined || config === null) throw new Error(`Name the configuration.\n${usage}`);

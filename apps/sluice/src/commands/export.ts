@@ -7,12 +7,14 @@ import { topics } from '@sluice/contracts';
 import { openBus, requireLog } from '@sluice/host';
 import { readRange, readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
+import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] FILE
+export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] [--json] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
   the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included. A unique beginning of a session’s id is
-  enough. - for FILE is standard output; what is said then goes to standard error.`;
+  enough. - for FILE is standard output; what is said then goes to standard error.
+  --json prints {file, records, bytes, sha256, undecodable}, with - on standard error.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -24,6 +26,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       session: { type: 'string' },
       tenant: { type: 'string' },
       topic: { type: 'string' },
+      json: { type: 'boolean', default: false },
     },
   });
   const [file, ...more] = positionals;
@@ -37,7 +40,8 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const toOutput = file === '-';
   if (toOutput && surroundings.terminal)
     throw new Error('An export is no text for a terminal: send it on, as in `sluice export - > log.sluice`.');
-  const say = toOutput ? surroundings.note : surroundings.write;
+  const said = toOutput ? surroundings.note : surroundings.write;
+  const say = values.json ? (): void => undefined : said;
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   requireLog(environment);
@@ -56,6 +60,10 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };
     const trailer = await (toOutput ? toStandardOutput(exported, surroundings) : writeArchive(file, exported));
     const count = Object.values(trailer.records).reduce((sum, one) => sum + one, 0);
+    const { bytes, sha256 } = trailer;
+    const written = { file, records: count, bytes, sha256, undecodable: lost };
+    if (values.json && toOutput) surroundings.note(`${JSON.stringify(written)}\n`);
+    else if (values.json) printJson(surroundings, written);
     say(
       `${paint.good('✓')} ${toOutput ? 'standard output' : file}: ${count === 1 ? 'one record' : `${count} records`}, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`,
     );

@@ -35,11 +35,11 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   if (values.states) {
     const states = listStates(evaluator, permitted, known);
     if (values.mermaid) print(stateDiagram(states));
-    else print(values.json ? `${JSON.stringify({ states }, null, 2)}\n` : statesAsText(states));
+    else print(values.json ? `${JSON.stringify({ states })}\n` : statesAsText(states));
     return 0;
   }
   const groups = listGroups(evaluator, permitted, known);
-  print(values.json ? `${JSON.stringify({ groups }, null, 2)}\n` : groupsAsText(groups));
+  print(values.json ? `${JSON.stringify({ groups })}\n` : groupsAsText(groups));
   return 0;
 }
 

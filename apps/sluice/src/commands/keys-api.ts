@@ -4,14 +4,16 @@ import type { ApiKey } from '@sluice/identity';
 import { openLedger, prepareDataFolder, requireSharedLedger, systemClock } from '@sluice/host';
 import { readSpan } from '../read-span.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
+import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice keys api new NAME --tenant TENANT --groups GROUP,… [--connections ID,…] [--expires 90d]
+export const usage = `sluice keys api new NAME --tenant TENANT --groups GROUP,… [--connections ID,…] [--expires 90d] [--json]
                                    makes an API key for service:NAME and prints it, once: the ledger keeps only its hash
 sluice keys api list [--json]      the API keys: whose they are, what they permit, when they end and when they were last used
-sluice keys api rotate ID [--overlap 24h]
+sluice keys api rotate ID [--overlap 24h] [--json]
                                    makes a key in place of this one, which is accepted for the overlap and not longer
-sluice keys api revoke ID          ends an API key at once, everywhere`;
+sluice keys api revoke ID [--json] ends an API key at once, everywhere
+  With --json new and rotate print {id, name, tenant, expires_at, token}, list {keys}, and revoke {id, status}: revoked, or revoked_before.`;
 
 /** What the command line gives for API keys. */
 export interface ApiKeyOptions {
@@ -36,7 +38,7 @@ export async function run(
     refuseSurplus({ values: { ...values }, words: rest }, { taken, words: count }, usage);
   switch (action) {
     case 'new': {
-      takes(1, 'tenant', 'groups', 'connections', 'expires');
+      takes(1, 'tenant', 'groups', 'connections', 'expires', 'json');
       const { tenant, groups } = values;
       const name = rest[0];
       if (name === undefined || tenant === undefined || tenant === '' || groups === undefined)
@@ -47,25 +49,26 @@ export async function run(
       const scope = { name, tenant, groups: namesOf(groups), connections: namesOf(values.connections ?? '') };
       return withKeys(surroundings, async (keys) => {
         const now = systemClock.now();
-        show(await keys.create({ ...scope, expiresAt: now + lifeMs }, now), surroundings);
+        show(await keys.create({ ...scope, expiresAt: now + lifeMs }, now), values.json, surroundings);
       });
     }
     case 'list':
       takes(0, 'json');
       return withKeys(surroundings, (keys) => list(keys, values.json, surroundings));
     case 'rotate': {
-      takes(1, 'overlap');
+      takes(1, 'overlap', 'json');
       const id = idOf(rest[0]);
       const overlapMs = readSpan('--overlap', values.overlap ?? '24h');
       return withKeys(surroundings, async (keys) =>
-        show(await keys.rotate(id, overlapMs, systemClock.now()), surroundings),
+        show(await keys.rotate(id, overlapMs, systemClock.now()), values.json, surroundings),
       );
     }
     case 'revoke': {
-      takes(1);
+      takes(1, 'json');
       const id = idOf(rest[0]);
       return withKeys(surroundings, async (keys) => {
         const isNew = await keys.revoke(id, systemClock.now());
+        if (values.json) return printJson(surroundings, { id, status: isNew ? 'revoked' : 'revoked_before' });
         surroundings.write(
           isNew ? `The API key ${id} is accepted no longer.\n` : `The API key ${id} was revoked before.\n`,
         );
@@ -90,7 +93,13 @@ async function withKeys({ environment, log }: CommandContext, work: (keys: ApiKe
 }
 
 /** The key alone goes to standard output, so that a script can keep it. */
-function show({ key, token }: { readonly key: ApiKey; readonly token: string }, { note, print }: CommandContext): void {
+function show(
+  { key, token }: { readonly key: ApiKey; readonly token: string },
+  json: boolean,
+  { note, print }: CommandContext,
+): void {
+  const { id, name, tenant, expiresAt } = key;
+  if (json) return printJson({ print }, { id, name, tenant, expires_at: iso(expiresAt), token });
   note(
     `The API key ${key.id} of service:${key.name} in ${key.tenant} ends at ${iso(key.expiresAt)}. It is shown this once:\n`,
   );
@@ -105,7 +114,7 @@ async function list(keys: ApiKeys, json: boolean, { print, write, paint }: Comma
       ...{ created_at: iso(key.createdAt), expires_at: iso(key.expiresAt), revoked_at: isoOrNull(key.revokedAt) },
       ...{ last_used_at: isoOrNull(key.lastUsedAt), replaces: key.replaces },
     });
-    return print(`${JSON.stringify({ keys: listed.map(times) }, null, 2)}\n`);
+    return printJson({ print }, { keys: listed.map(times) });
   }
   if (listed.length === 0) write('There are no API keys.\n');
   const now = systemClock.now();

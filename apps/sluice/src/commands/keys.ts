@@ -8,17 +8,20 @@ import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/host
 import { readText } from '../read-text.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
 import { run as runApi, usage as apiUsage } from './keys-api.js';
+import { printJson, quietFor } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice keys new [FILE]             makes the keys that services sign with, and the one for configurations
-sluice keys list [FILE]            what there is, without the private parts
-sluice keys rotate [FILE]          makes the next keys sign; the previous keys still verify, older ones do not
-sluice keys export ROLE [FILE]     prints what a process of the role needs: all public keys, and private ones of that role alone;
+export const usage = `sluice keys new [FILE] [--json]    makes the keys that services sign with, and the one for configurations
+sluice keys list [FILE] [--json]   what there is, without the private parts
+sluice keys rotate [FILE] [--json] makes the next keys sign; the previous keys still verify, older ones do not
+sluice keys export ROLE [FILE] [--json]
+                                   prints what a process of the role needs: all public keys, and private ones of that role alone;
                                    ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor, gateway, proxy or mcp
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.
+  --json prints {file, keys} with {kid, status, created_at, private} of each key; for export the keys in one line.
 ${apiUsage}`;
 
-/** For API keys; those of signatures take none. */
+/** For API keys; those of signatures take --json alone. */
 const options = {
   tenant: { type: 'string' },
   groups: { type: 'string' },
@@ -35,24 +38,29 @@ export function run(args: readonly string[], surroundings: CommandContext): Prom
   const [action, ...rest] = positionals;
   if (action === 'api') return runApi(rest, values, surroundings);
   const { environment, print } = surroundings;
-  const takes = (words: number): void => refuseSurplus({ values, words: rest }, { taken: [], words }, usage);
+  const takes = (words: number): void => refuseSurplus({ values, words: rest }, { taken: ['json'], words }, usage);
+  const said = quietFor(values.json, surroundings);
+  const listed = (path: string, set: KeySet): void => {
+    list(set, said);
+    if (values.json) printJson(surroundings, { file: path, keys: keysOf(set).map(keyJson) });
+  };
   const file = (named: string | undefined): string => named ?? keyFile(environment);
   switch (action) {
     case 'new':
       takes(1);
-      make(file(rest[0]), surroundings);
+      listed(file(rest[0]), make(file(rest[0]), said));
       break;
     case 'list':
       takes(1);
-      list(read(file(rest[0])), surroundings);
+      listed(file(rest[0]), read(file(rest[0])));
       break;
     case 'rotate':
       takes(1);
-      rotateFile(file(rest[0]), surroundings);
+      listed(file(rest[0]), rotateFile(file(rest[0]), said));
       break;
     case 'export':
       takes(2);
-      print(writeKeySet(keysFor(roleOf(rest[0]), read(file(rest[1])))));
+      print(exported(keysFor(roleOf(rest[0]), read(file(rest[1]))), values.json));
       break;
     case undefined:
     default:
@@ -61,27 +69,40 @@ export function run(args: readonly string[], surroundings: CommandContext): Prom
   return Promise.resolve(0);
 }
 
-function make(file: string, surroundings: CommandContext): void {
+function make(file: string, surroundings: CommandContext): KeySet {
   if (existsSync(file))
     throw new Error(`${file} is there already. Rotate its keys with \`sluice keys rotate\`, or name another file.`);
   const set = newKeySet(Date.now());
   makeFolder(dirname(file));
   createKeyFile(file, set);
   surroundings.write(`${file} holds new keys; keep it from everybody else.\n`);
-  list(set, surroundings);
+  return set;
 }
 
-function rotateFile(file: string, surroundings: CommandContext): void {
+function rotateFile(file: string, surroundings: CommandContext): KeySet {
   const set = rotate(read(file), Date.now());
   replaceKeyFile(file, set);
   surroundings.write(
     'Restart the processes, one after another and within the hour, so that they sign with the new keys.\n',
   );
-  list(set, surroundings);
+  return set;
 }
 
-function list({ keys, sealing = [] }: KeySet, { write, paint }: CommandContext): void {
-  for (const { kid, status, createdAt, d } of [...keys, ...sealing]) {
+function keysOf({ keys, sealing = [] }: KeySet) {
+  return [...keys, ...sealing];
+}
+
+function keyJson({ kid, status, createdAt, d }: ReturnType<typeof keysOf>[number]): object {
+  return { kid, status, created_at: createdAt, private: d !== null };
+}
+
+function exported(set: KeySet, json: boolean): string {
+  const text = writeKeySet(set);
+  return json ? `${JSON.stringify(JSON.parse(text))}\n` : text;
+}
+
+function list(set: KeySet, { write, paint }: CommandContext): void {
+  for (const { kid, status, createdAt, d } of keysOf(set)) {
     const mark = status === 'signing' ? paint.good(status.padEnd(9)) : status.padEnd(9);
     write(`${kid.padEnd(26)}  ${mark}  ${createdAt}${d === null ? '' : '  with its private key'}\n`);
   }

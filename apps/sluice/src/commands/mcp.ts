@@ -23,9 +23,10 @@ sluice mcp list [--env A,B] [--json] -- COMMAND [ARGUMENT…]
 sluice mcp servers [--json]
   Asks every server of the configuration in force: how fast it answers, and which of its tools are in use, held back because they changed
   since they were allowed, no longer offered, or in no entry. Exit code 1 if one is away or has a tool held back.
-sluice mcp approve SERVER [--yes] [--config FILE]
+sluice mcp approve SERVER [--yes] [--config FILE] [--json]
   Shows how tools that are held back differ from what was allowed, and allows them as they are now, as a new version of the configuration.
-  Compiles the file that the version in force came from, or FILE. --yes allows them without a question.
+  Compiles the file that the version in force came from, or FILE. --yes allows them without a question, as it must be with
+  --json, which prints {server, version, replaced, allowed}.
 sluice mcp serve
   Serves one MCP client over standard input and output: a client starts it by this command (docs/mcp.md). SLUICE_TOKEN is the caller's
   credential, where an identity is configured. Services that run are used, on Kafka and on the data folder alike; where none run on the data
@@ -57,10 +58,11 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     return servers(values.json, surroundings);
   }
   if (action === 'approve') {
-    refuseSurplus({ values, words }, { taken: ['yes', 'config'], words: 1 }, usage);
+    refuseSurplus({ values, words }, { taken: ['yes', 'config', 'json'], words: 1 }, usage);
     if (words[0] === undefined) throw new Error(`Name the server.\n${usage}`);
+    if (values.json && !values.yes) throw new Error(`Give --yes with --json: nothing can be asked then.\n${usage}`);
     const config = values.config ?? surroundings.environment.configFile;
-    return approve(words[0], { config, yes: values.yes }, surroundings);
+    return approve(words[0], { config, yes: values.yes, json: values.json }, surroundings);
   }
   if (action === 'serve') {
     refuseSurplus({ values, words }, { taken: [], words: 0 }, usage);

@@ -5,16 +5,21 @@ import { catchUp, Projection } from '@sluice/projection';
 import { refuseSurplus } from '../refuse-surplus.js';
 import type { AppliedConfiguration } from '@sluice/run';
 import type { Configuration } from '@sluice/core';
+import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice project rebuild
+export const usage = `sluice project rebuild [--json]
   Reads the log from its beginning into the gateway’s lists of runs, audit entries and dead letters: in the PostgreSQL of DATABASE_URL, or
   in SLUICE_DATA. The gateway does so by itself where it finds none. Lists are incomplete until it is done; a gateway that runs meanwhile
-  goes on.`;
+  goes on. --json prints {records}.`;
 
-export async function run(args: readonly string[], { environment, log, write }: CommandContext): Promise<number> {
-  const { values, positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
-  refuseSurplus({ values, words: positionals }, { taken: [], words: 1 }, usage);
+export async function run(
+  args: readonly string[],
+  { environment, log, print, write }: CommandContext,
+): Promise<number> {
+  const options = { json: { type: 'boolean', default: false } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  refuseSurplus({ values, words: positionals }, { taken: ['json'], words: 1 }, usage);
   if (positionals[0] !== 'rebuild') throw new Error(`Write “sluice project rebuild”.\n${usage}`);
   requireLog(environment);
   const place = projectionLocation(environment);
@@ -30,7 +35,8 @@ export async function run(args: readonly string[], { environment, log, write }: 
       const applied = new Map((await configurationsOn(bus, signatures)).map((one) => [one.version, one]));
       const costs = runCosts((version) => Promise.resolve(readable(applied.get(version))));
       const records = await catchUp(projection, { bus: genuine, costs, signal });
-      write(`The lists are rebuilt from ${records} records.\n`);
+      if (values.json) printJson({ print }, { records });
+      else write(`The lists are rebuilt from ${records} records.\n`);
       return 0;
     } finally {
       await projection.close();

@@ -25,7 +25,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const configuration = await configurationOf(values.config, surroundings);
   const permitted = values.permitted?.split(',').filter((name) => name !== '') ?? [wildcard];
   const groups = recommendGroups(compileEvaluator(configuration), permitted, question);
-  surroundings.print(values.json ? `${JSON.stringify({ groups }, null, 2)}\n` : inWords(groups));
+  surroundings.print(values.json ? `${JSON.stringify({ groups })}\n` : inWords(groups));
   return 0;
 }
 

@@ -6,12 +6,14 @@ import type { TrialIssuer } from '@sluice/identity';
 import { prepareDataFolder, systemClock } from '@sluice/host';
 import { readSpan } from '../read-span.js';
 import { readText } from '../read-text.js';
+import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice token --tenant TENANT --groups GROUP,… [--user NAME] [--expires 1h]
+export const usage = `sluice token --tenant TENANT --groups GROUP,… [--user NAME] [--expires 1h] [--json]
   Prints a JWT for trials, as an identity provider would issue it to this user (trial unless named). On first use it makes the
   key pair of a trial issuer in the data folder, and says which identity to write into the configuration so that its tokens are
-  accepted. The holder of that key can sign in as anyone: use a real issuer before others can reach the services.`;
+  accepted. The holder of that key can sign in as anyone: use a real issuer before others can reach the services.
+  --json prints {token, expires_at}.`;
 
 const issuerName = 'https://trial.invalid';
 
@@ -23,6 +25,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       groups: { type: 'string' },
       user: { type: 'string' },
       expires: { type: 'string' },
+      json: { type: 'boolean', default: false },
     },
   });
   const { tenant, groups } = values;
@@ -34,7 +37,10 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     ...{ iss: issuerName, aud: 'sluice', sub: values.user ?? 'trial', tenant },
     tool_groups: groups.split(',').filter((name) => name !== ''),
   };
-  surroundings.print(`${await issuer.token(claims, systemClock.now() + lifeMs)}\n`);
+  const expiresAt = systemClock.now() + lifeMs;
+  const token = await issuer.token(claims, expiresAt);
+  if (values.json) printJson(surroundings, { token, expires_at: new Date(expiresAt).toISOString() });
+  else surroundings.print(`${token}\n`);
   return 0;
 }
 

@@ -29,7 +29,7 @@ export async function tokensOfRuns(
     });
     const rows = runs.map(rowOf);
     const total = sumOf(rows);
-    if (options.json) print(`${JSON.stringify({ runs: rows, total }, null, 2)}\n`);
+    if (options.json) print(`${JSON.stringify({ runs: rows, total })}\n`);
     else if (rows.length === 0) write('No run is on the log.\n');
     else write(asText(printableIn(rows), total));
     return 0;

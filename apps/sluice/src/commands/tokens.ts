@@ -90,7 +90,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   for (const agent of agents)
     rows.push(...(await rowsOf(agent, configuration, { model, iterations, counter, provider })));
   const { print, write } = surroundings;
-  if (values.json) print(`${JSON.stringify({ model, tokenizer, iterations, rows }, null, 2)}\n`);
+  if (values.json) print(`${JSON.stringify({ model, tokenizer, iterations, rows })}\n`);
   else write(asText(rows, { model, tokenizer, iterations, listsTools: values.tools }));
   return 0;
 }

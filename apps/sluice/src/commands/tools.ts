@@ -6,25 +6,31 @@ import { compiledFrom, configurationsOn } from '@sluice/run';
 import { configurationOf } from '../system/compile-once.js';
 import { builtInConfiguration } from '../system/built-in-tools.js';
 import { writePages } from '../system/write-pages.js';
+import { printJson, quietFor } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice tools docs DIR [--config FILE] [--group GROUP,…]
+export const usage = `sluice tools docs DIR [--config FILE] [--group GROUP,…] [--json]
   Writes a page about each tool that the policy allows into DIR, with an index by category in README.md: the pages that
   an agent with deferred descriptions reads. Without a configuration they are about the built-in tools. Pages
   that an earlier call wrote, of tools that are not there any more, are removed.
-sluice tools --hash HASH [--config FILE]
+sluice tools --hash HASH [--config FILE] [--json]
   What the tools take whose schema has this hash, as records on the log name them: each with the configuration, its
   description and its schema as JSON, a line each. From the configurations of the log, the newest first, or from FILE.
-  Exit code 1 if there is none.`;
+  Exit code 1 if there is none. With --json docs prints {folder, written, removed}.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { config: { type: 'string' }, group: { type: 'string' }, hash: { type: 'string' } },
+    options: {
+      config: { type: 'string' },
+      group: { type: 'string' },
+      hash: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
   });
   if (values.hash !== undefined && positionals.length === 0 && values.group === undefined)
-    return specifications(values.hash, values.config, surroundings);
+    return specifications(values.hash, values.config, quietFor(values.json, surroundings));
   if (values.hash !== undefined) throw new Error(`Give --hash with --config alone.\n${usage}`);
   const [what, folder, ...surplus] = positionals;
   if (what !== 'docs' || folder === undefined || surplus.length > 0)
@@ -34,7 +40,8 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const groups = values.group?.split(',').filter((name) => name !== '') ?? [wildcard];
   const tools = documentedTools(compileEvaluator(configuration), { groups, toolIds: null, nested: false });
   const { written, removed } = await writePages(folder, tools);
-  surroundings.write(`${written} pages in ${folder}${removed === 0 ? '' : `, ${removed} removed`}.\n`);
+  if (values.json) printJson(surroundings, { folder, written, removed });
+  else surroundings.write(`${written} pages in ${folder}${removed === 0 ? '' : `, ${removed} removed`}.\n`);
   return 0;
 }
 

@@ -1,21 +1,24 @@
 import { parseArgs } from 'node:util';
 import { access, allTopics, recordNames, services } from '@sluice/contracts';
-import type { Access, Role } from '@sluice/contracts';
+import type { Access, Role, Topic } from '@sluice/contracts';
 import { openBus } from '@sluice/host';
 import type { Environment, Kept } from '@sluice/host';
 import { refuseSurplus } from '../refuse-surplus.js';
+import { printJson, quietFor } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
 /** The units that SLUICE_RETENTION can be written in, the largest first. */
 const ages = { d: 86_400_000, h: 3_600_000, min: 60_000 };
 const sizes = { TB: 1024 ** 4, GB: 1024 ** 3, MB: 1024 ** 2 };
 
-export const usage = `sluice topics [--check | --apply | --acls [--principal NAME]]
+export const usage = `sluice topics [--check | --apply | --acls [--principal NAME]] [--json]
   Lists the topics, who reads and writes them, and how long they are kept. --check asks the broker for the settings of the
   topics that are there, prints them, and says which are not as they must be; the exit code is 1 where rights or data are in
   danger. --apply gives topics that are there the retention that SLUICE_RETENTION_HOURS and SLUICE_RETENTION name, since only
   new ones are created with it. --acls prints the kafka-acls.sh commands that give each role exactly what it needs; the
-  principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.`;
+  principals are User:sluice-filter and so on, or NAME-filter with --principal NAME.
+  --json prints {topics} with {topic, record, written_by, read_by, kept_ms, kept_bytes} of each; with --check {topics, findings}, with
+  --apply {changed} and with --acls {commands}.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { environment, write, print } = surroundings;
@@ -26,14 +29,20 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       apply: { type: 'boolean', default: false },
       check: { type: 'boolean', default: false },
       principal: { type: 'string' },
+      json: { type: 'boolean', default: false },
     },
   });
   const taken = values.acls ? ['acls', 'principal'] : values.check ? ['check'] : ['apply'];
-  refuseSurplus({ values, words: [] }, { taken, words: 0 }, usage);
+  const said = quietFor(values.json, surroundings);
+  refuseSurplus({ values, words: [] }, { taken: [...taken, 'json'], words: 0 }, usage);
   const prefix = environment.kafka?.prefix ?? '';
-  if (values.acls) for (const line of acls(prefix, values.principal ?? 'User:sluice')) print(`${line}\n`);
-  else if (values.check) return check(surroundings);
-  else if (values.apply) await apply(surroundings);
+  const commands = acls(prefix, values.principal ?? 'User:sluice');
+  if (values.acls && values.json)
+    printJson(surroundings, { commands: commands.filter((line) => !line.startsWith('#')) });
+  else if (values.acls) for (const line of commands) print(`${line}\n`);
+  else if (values.check) return check(values.json, said);
+  else if (values.apply) await apply(values.json, said);
+  else if (values.json) printJson(surroundings, { topics: allTopics.map((topic) => topicJson(topic, environment)) });
   else for (const line of listing(prefix, environment)) write(`${line}\n`);
   return 0;
 }
@@ -48,7 +57,7 @@ const shown = [
   'retention.bytes',
 ] as const;
 
-async function check({ environment, log, write }: CommandContext): Promise<number> {
+async function check(json: boolean, { environment, log, print, write }: CommandContext): Promise<number> {
   const { bus, findings, topicsThere } = await openBus(environment, log);
   try {
     for (const [topic, { settings, partitions }] of topicsThere()) {
@@ -56,6 +65,11 @@ async function check({ environment, log, write }: CommandContext): Promise<numbe
       write(`${environment.kafka?.prefix ?? ''}${topic}: partitions=${partitions} ${values.join(' ')}\n`);
     }
     const found = findings();
+    const there = [...topicsThere()].map(([topic, { settings, partitions }]) => ({
+      ...{ topic: `${environment.kafka?.prefix ?? ''}${topic}`, partitions },
+      settings: Object.fromEntries(shown.map((setting) => [setting, settings.get(setting) ?? null])),
+    }));
+    if (json) printJson({ print }, { topics: there, findings: found });
     for (const { sentence, endangers } of found) write(`${endangers ? '✗' : '!'} ${sentence}\n`);
     if (environment.kafka === null) write('The embedded log has no settings to check.\n');
     else if (topicsThere().size === 0)
@@ -67,15 +81,32 @@ async function check({ environment, log, write }: CommandContext): Promise<numbe
   }
 }
 
-async function apply({ environment, log, write }: CommandContext): Promise<void> {
+async function apply(json: boolean, { environment, log, print, write }: CommandContext): Promise<void> {
   const { bus, applyRetention } = await openBus(environment, log);
   try {
     const changed = await applyRetention();
+    if (json) printJson({ print }, { changed });
     for (const line of changed) write(`${line}\n`);
     if (changed.length === 0) write('All topics are kept as they should be.\n');
   } finally {
     await bus.close();
   }
+}
+
+function topicJson(topic: Topic, { kafka, retention }: Environment): object {
+  const roles = Object.entries(access) as [Role, Access][];
+  const who = (kind: 'reads' | 'writes') =>
+    roles.filter(([, rights]) => rights[kind].includes(topic)).map(([role]) => role);
+  const { ms, bytes } = retention[topic];
+  return {
+    ...{
+      topic: `${kafka?.prefix ?? ''}${topic}`,
+      record: recordNames[topic],
+      written_by: who('writes'),
+      read_by: who('reads'),
+    },
+    ...{ kept_ms: ms === -1 ? null : ms, kept_bytes: bytes },
+  };
 }
 
 function listing(prefix: string, { retention }: Environment): readonly string[] {

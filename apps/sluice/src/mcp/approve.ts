@@ -7,6 +7,7 @@ import { openBus, openSignatures, requireLog } from '@sluice/host';
 import { applyConfiguration, configurationsOn, inForceOf } from '@sluice/run';
 import { differences } from '@sluice/replay';
 import type { CommandContext } from '../commands/command-context.js';
+import { printJson, quietFor } from '../json-answer.js';
 import { configurationOf } from '../system/compile-once.js';
 import { allowedTools, lookAt } from './server-view.js';
 
@@ -17,9 +18,13 @@ import { allowedTools, lookAt } from './server-view.js';
  */
 export async function approve(
   id: string,
-  given: { readonly config: string | null; readonly yes: boolean },
-  surroundings: CommandContext,
+  given: { readonly config: string | null; readonly yes: boolean; readonly json: boolean },
+  context: CommandContext,
 ): Promise<number> {
+  const surroundings = quietFor(given.json, context);
+  const answer = (version: string, replaced: string | null, tools: readonly string[]): void => {
+    if (given.json) printJson(context, { server: id, version, replaced, allowed: tools });
+  };
   const { environment, log, write, paint } = surroundings;
   requireLog(environment);
   const { bus } = await openBus(environment, log);
@@ -39,6 +44,7 @@ export async function approve(
     const view = await lookAt(server, inForce, allowed, environment);
     if (view.error !== null) throw new Error(view.error);
     if (view.heldBack.length === 0) {
+      answer(last.version, null, []);
       write(`${paint.good('✓')} No tool of ${id} is held back: it offers what was allowed.\n`);
       return 0;
     }
@@ -65,6 +71,7 @@ export async function approve(
     }
     const about = { source: file, compiledAt: Date.now() };
     await applyConfiguration(bus, configuration, about, { signatures, isWhole: environment.toolsets === 'whole' });
+    answer(configuration.version, last.version, view.heldBack);
     write(`${paint.good('✓')} ${configuration.version} is in force, after ${last.version}.\n`);
     return 0;
   } finally {
