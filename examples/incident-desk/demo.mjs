@@ -74,6 +74,17 @@ async function start() {
   return { ...services, link: /http\S*#\S+/.exec(output)?.[0] };
 }
 
+/** The scripted model where sluice.yaml expects it; none where another model is named. */
+async function startScript() {
+  const place = /^ {2}name: scripted-on-call\n {2}base_url: http:\/\/127\.0\.0\.1:(\d+)\//m;
+  const [, port] = place.exec(readFileSync(config, 'utf8')) ?? [];
+  if (port === undefined) return null;
+  return startModel(Number(port)).catch((error) => {
+    const isTaken = error.code === 'EADDRINUSE';
+    throw isTaken ? new Error(`Port ${port} is taken: end what runs there, or name another one in ${config}.`) : error;
+  });
+}
+
 async function ask({ who, args, look }) {
   title(`${who} asks: ${args[0]}`);
   const seen = new Set();
@@ -147,14 +158,13 @@ async function play(services) {
 
 rmSync(shop, { force: true });
 mkdirSync(data, { recursive: true });
-/** Where sluice.yaml expects the scripted model; no port where another model is named. */
-const [, port] =
-  /^ {2}name: scripted-on-call\n {2}base_url: http:\/\/127\.0\.0\.1:(\d+)\//m.exec(readFileSync(config, 'utf8')) ?? [];
-const model = port === undefined ? null : await startModel(Number(port));
 let services;
-// Ctrl-C reaches the services as well; they end, and so does this.
+let model;
+// Ctrl-C in a terminal reaches the services as well: they end, and so does this.
 process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => services?.child.kill('SIGTERM'));
 try {
+  model = await startScript();
   services = await start();
   if (!options.once && services.link) console.log(`The console: ${services.link}`);
   await play(services);

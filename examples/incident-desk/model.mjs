@@ -12,8 +12,8 @@ function read({ messages, tools = [] }) {
   const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const calls = messages.flatMap(({ tool_calls: made = [] }) => made);
   const made = calls.map(({ id, function: { name, arguments: text } }) => {
-    const text_of = messages.find((one) => one.role === 'tool' && one.tool_call_id === id)?.content ?? '';
-    return { name: name.split('__').at(-1), args: text, text: text_of, result: parsed(text_of) };
+    const said = messages.find((one) => one.role === 'tool' && one.tool_call_id === id)?.content ?? '';
+    return { name: name.split('__').at(-1), args: text, text: said, result: parsed(said) };
   });
   const done = (name) => made.findLast((one) => one.name === name && one.result !== null)?.result;
   const idOf = (name) => tools.map((one) => one.function.name).find((id) => id.endsWith(`__${name}`));
@@ -51,7 +51,7 @@ function obey({ made }) {
 const wantsPost = (question) => /status page/i.test(question);
 
 /** What one does next, by what is offered and was not done yet. */
-function next({ question, done, idOf, isNew }) {
+function next({ question, made, done, idOf, isNew }) {
   const say = (text, ...calls) => ({ text: `${text} `, calls: calls.map(([name, args]) => [idOf(name), args]) });
   const metric = (name) => ['query_metrics', { service: failing, metric: name }];
   if (isNew('list_alerts')) return say('First I look at what fires.', ['list_alerts', {}]);
@@ -84,13 +84,14 @@ function next({ question, done, idOf, isNew }) {
     return say(`I go back to ${former.version}, the smallest change that mends it.`, ['roll_back', { service: failing, version: former.version }]); // prettier-ignore
   if (wantsPost(question) && isNew('post_update') && done('query_metrics') !== undefined)
     return say(`The error rate is ${rate} %. I write to customers.`, ['post_update', statusOf(rate)]);
-  return afterwards({ done, say, metric });
+  return afterwards({ made, say, metric });
 }
 
 /** Whether the rollback helped: the metric once more, after it. */
-function afterwards({ done, say, metric }) {
-  const isChecked = done('query_metrics')?.now < 1;
-  return done('roll_back') !== undefined && !isChecked ? say('Did it help?', metric('error_rate')) : null;
+function afterwards({ made, say, metric }) {
+  const at = made.findLastIndex(({ name, result }) => name === 'roll_back' && result !== null);
+  const isChecked = made.slice(at).some(({ name }) => name === 'query_metrics');
+  return at !== -1 && !isChecked ? say('Did it help?', metric('error_rate')) : null;
 }
 
 const statusOf = (rate) =>
@@ -113,7 +114,8 @@ function answerOf({ question, made, done }) {
   else if (alerts?.length > 0) sentences.push(`${alerts.length} alerts fire; the worst is ${alerts[0].id}: ${alerts[0].summary}.`); // prettier-ignore
   if (cause) sentences.push(`Cause: ${cause}. ${done('search_logs').affected_customers} customers were affected.`);
   if (back) sentences.push(`Rolled back to ${back.version} at ${back.at}.`);
-  if (first && last && first !== last) sentences.push(`The error rate fell from ${first.now} % to ${last.now} %.`);
+  if (first && last && last.now < first.now)
+    sentences.push(`The error rate fell from ${first.now} % to ${last.now} %.`);
   else if (first) sentences.push(`The error rate of ${first.service} is ${first.now} % (before: ${first.before} %).`);
   if (done('post_update')) sentences.push('The status page says so.');
   for (const { name, result } of made)

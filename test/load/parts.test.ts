@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { Fault } from '@sluice/core';
 import { askingFrom } from '../../apps/sluice/src/load/asking.js';
 import { Latencies } from '../../apps/sluice/src/load/latencies.js';
@@ -42,6 +43,19 @@ describe('the requests that are drawn from a mix', () => {
     }
     expect(new Set(asked.map(({ request }) => request.sessionId)).size).toBeLessThanOrEqual(24);
   });
+});
+
+it('the mix of the incident desk asks for groups and states that its configuration has', () => {
+  const { tool } = parse(readFileSync(join(projectRoot, 'examples/incident-desk/sluice.yaml'), 'utf8')) as {
+    readonly tool: Readonly<Record<string, { group: string[]; available_in_states: string[] }>>;
+  };
+  const groups = new Set(Object.values(tool).flatMap(({ group }) => group));
+  const states = new Set(Object.values(tool).flatMap((one) => one.available_in_states));
+  const { kinds } = readMix(join(projectRoot, 'examples/incident-desk/mix.yaml'));
+  for (const [kind, one] of Object.entries(kinds)) {
+    expect([kind, one.groups?.filter((group) => !groups.has(group)) ?? []]).toEqual([kind, []]);
+    expect([kind, states.has(one.state ?? 'undefined')]).toEqual([kind, true]);
+  }
 });
 
 describe('latencies', () => {
