@@ -190,7 +190,7 @@ describe('docs/audit.md', () => {
 });
 
 describe('every page', () => {
-  const pages = globSync(['*.md', 'docs/*.md', 'libs/*/src/**/*.md'], { cwd: root });
+  const pages = globSync(['*.md', 'docs/**/*.md', 'libs/*/src/**/*.md'], { cwd: root });
 
   it('links only to what is there', () => {
     expect(pages.length).toBeGreaterThan(4);
@@ -225,6 +225,92 @@ function anchorOf(heading: string): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(' ', '-');
+}
+
+describe('the blocks of code of every page', () => {
+  const pages = globSync(['*.md', 'docs/**/*.md', 'examples/*/*.md', 'packages/*/*.md'], { cwd: root }).filter(
+    (path) => !/node_modules|^docs\/tools\//.test(path),
+  );
+  const blocks = pages.flatMap((page) =>
+    [...read(page).matchAll(/^( *)```(\S*)[^\n]*\n([\s\S]*?)^\1```$/gm)].map(([, , language = '', text = '']) => ({
+      page,
+      language,
+      text,
+    })),
+  );
+
+  it('name their language, and JSON is JSON', () => {
+    expect(blocks.length).toBeGreaterThan(200);
+    expect(blocks.filter(({ language }) => language === '')).toEqual([]);
+    for (const { page, language, text } of blocks)
+      if (language === 'json') expect({ page, text: isJson(text) ? '' : text }).toEqual({ page, text: '' });
+  });
+
+  it('give commands of sluice that there are, with options that they take', async () => {
+    const lines = blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ page, text }) =>
+        text
+          .replaceAll('\\\n', ' ')
+          .split('\n')
+          .map((line) => ({ page, line })),
+      )
+      .flatMap(({ page, line }) =>
+        [...line.matchAll(/(?:^|\| |&& )(?:[A-Z_]+=\S+ )*(?:npx )?sluice ([a-z-]+)([^|#]*)/g)].map(
+          ([, command = '', rest = '']) => ({
+            page,
+            line,
+            command,
+            options: optionsOf(rest.split(/ -- /, 1)[0] ?? ''),
+          }),
+        ),
+      );
+    expect(lines.length).toBeGreaterThan(60);
+    const wrong = await Promise.all(
+      lines.map(async ({ page, line, command, options }) => {
+        const { usage } = (await commands[command]?.load()) ?? {};
+        const known = usage === undefined ? [] : optionsOf(usage);
+        return options.every((option) => known.includes(option)) && usage !== undefined ? [] : [`${page}: ${line}`];
+      }),
+    );
+    expect(wrong.flat()).toEqual([]);
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The options that a command line or a usage names. */
+function optionsOf(text: string): readonly string[] {
+  return [...text.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, name = '']) => name);
+}
+
+describe('the site', () => {
+  it('and docs/README.md have every page of docs/', async () => {
+    const { navigation, readSite } = (await import(join(root, 'docs/.vitepress/pages.mjs'))) as SiteModule;
+    const { pages } = readSite(root);
+    const index = read('docs/README.md');
+    const main = pages.filter(({ path }) => !path.includes('/') && path !== 'index.md');
+    expect(main.filter(({ path }) => !index.includes(`](${path})`))).toEqual([]);
+    expect(navigation(pages).map(({ text }) => text)).toEqual(['Start', 'Guides', 'Operate', 'Reference', 'Project']);
+    expect(navigation([...pages, { path: 'new.md', text: '# New' }]).at(-1)?.text).toBe('Further pages');
+  });
+});
+
+interface SitePage {
+  readonly path: string;
+  readonly text: string;
+}
+
+interface SiteModule {
+  readSite(root: string): { readonly pages: readonly SitePage[] };
+  navigation(pages: readonly SitePage[]): readonly { readonly text: string }[];
 }
 
 describe('docs/operations.md', () => {

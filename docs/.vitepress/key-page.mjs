@@ -1,5 +1,5 @@
 import { typeOf } from './api-pages.mjs';
-import { anchorOf, cell, plain } from './markdown.mjs';
+import { anchorOf, cell, changeLinks, plain } from './markdown.mjs';
 
 /**
  * Every key of the configuration, from its JSON Schema, section by section. Defaults, which the schema does not have,
@@ -39,8 +39,11 @@ function sectionsOf(path, { properties }) {
   const keys = Object.entries(properties).map(([key, { description, anyOf }]) => {
     const forms = anyOf.filter(({ type }) => type !== 'null');
     const place = path === '' ? key : `${path}.${key}`;
-    for (const found of forms.flatMap((form) => objectsIn(place, form)))
-      if (!inner.some((one) => one.path === found.path)) inner.push(found);
+    // A list of sections has the keys of the map of them, where there are both.
+    const found = forms.flatMap((form) => objectsIn(place, form));
+    const isMap = found.some((one) => one.path.endsWith('<name>'));
+    for (const one of found.filter((each) => !isMap || !each.path.endsWith('[]')))
+      if (!inner.some(({ path: known }) => known === one.path)) inner.push(one);
     return { key, types: [...new Set(forms.map(formName))].join(' or '), meaning: description };
   });
   return [{ path, keys }, ...inner.flatMap(({ path: place, schema }) => sectionsOf(place, schema))];
@@ -85,10 +88,14 @@ function defaultsOf(guide) {
     parts.map((part) => {
       const [heading = ''] = part.split('\n', 1);
       const rows = [...part.matchAll(/^\| `([\w-]+)` \|[^|]*\|([^|]*)\|/gm)];
-      return [pathOf(heading), new Map(rows.map(([, key, usual]) => [key, usual.trim()]))];
+      return [pathOf(heading), new Map(rows.map(([, key, usual]) => [key, fromReference(usual.trim())]))];
     }),
   );
 }
 
 /** The path of a section by its heading in the guide; names that an author chooses are all `<name>`. */
 const pathOf = (heading) => (heading === 'The file' ? '' : heading.replaceAll('`', '').replaceAll(/<\w+>/g, '<name>'));
+
+/** A text of docs/configuration.md as this page, in a folder beside it, has it. */
+const fromReference = (text) =>
+  changeLinks(text, (target) => (target.startsWith('#') ? `../configuration.md${target}` : `../${target}`));

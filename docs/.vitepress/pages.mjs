@@ -124,15 +124,22 @@ function relativeTo(from, to) {
   return link.startsWith('.') ? link : `./${link}`;
 }
 
-/** Groups of links for navigation. Throws an Error that names a page of docs/ that is in none. */
-export function navigation(pages) {
+/** Pages of docs/ that no group names: they stand in one of their own until nav.mjs has them. */
+function furtherPages(pages) {
   const known = new Set(groups.flatMap((group) => Object.keys(group.pages).map((name) => `${name}.md`)));
-  const missing = pages.filter(({ path }) => !path.includes('/') && path !== 'index.md' && !known.has(path));
-  if (missing.length > 0)
-    throw new Error(
-      `No group of docs/.vitepress/nav.mjs has ${missing.map(({ path }) => path).join(', ')}. Name it in one.`,
-    );
-  return groups.map(({ title, pages: names, generated, files = {} }) => ({
+  const further = pages.filter(({ path }) => !path.includes('/') && path !== 'index.md' && !known.has(path));
+  if (further.length === 0) return [];
+  return [
+    {
+      title: 'Further pages',
+      pages: Object.fromEntries(further.map(({ path, text }) => [path.replace(/\.md$/, ''), aboutPage(text).title])),
+    },
+  ];
+}
+
+/** Groups of links for navigation. */
+export function navigation(pages) {
+  return [...groups, ...furtherPages(pages)].map(({ title, pages: names, generated, files = {} }) => ({
     text: title,
     items: [
       ...Object.entries(names).map(([name, text]) => ({ text, link: `/${name}` })),
@@ -166,7 +173,10 @@ export function llmsText(pages, base) {
     const { title, sentence } = about.get(path);
     return `- [${title}](${base}${path})${sentence === '' ? '' : `: ${sentence}`}`;
   };
-  const main = groups.map(({ title, pages: names }) => [title, Object.keys(names).map((name) => `${name}.md`)]);
+  const main = [...groups, ...furtherPages(pages)].map(({ title, pages: names }) => [
+    title,
+    Object.keys(names).map((name) => `${name}.md`),
+  ]);
   const inMain = main.map(([title, paths]) => [title, paths.filter((path) => about.has(path) && !isLookedUp(path))]);
   const listed = new Set(inMain.flatMap(([, paths]) => paths));
   const rest = (wanted) => pages.map(({ path }) => path).filter((path) => !listed.has(path) && wanted(path));
