@@ -14,9 +14,8 @@ const inRoot = (...parts) => join(root, ...parts);
 /** Roles that a release runs are its values' affair. */
 const rulesOfRelease = 'roles.yml';
 
-/** Lays the chart out in the folder, which is made new. */
-export function layOutChart(folder) {
-  const { version } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
+/** Lays the chart out in the folder, which is made new, in the package's version or another one. */
+export function layOutChart(folder, version = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')).version) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const name of ['.helmignore', 'values.yaml', 'values.schema.json', 'templates'])

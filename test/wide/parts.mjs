@@ -4,6 +4,8 @@
  * Jest project `wide`.
  */
 export const parts = {
+  chart:
+    'the Helm chart: three files of values against golden files and schemas, what it refuses, the main job from its pods',
   clients:
     'every case by both halves of the Python client, its types and form, llm-comply on the proxy, a page that runs',
   conformance: 'every scenario of the MCP conformance suite, in both revisions, of the server and of the hub',
