@@ -44,8 +44,8 @@ const inputs = {
   ],
 } as const;
 
-/** First lines of what pages show of other programs: Kubernetes, Docker, evaluations. */
-const ofOthers = /^(?:# kustomization\.yaml|apiVersion:|patches:|services:|cases:|config:)/;
+/** First lines of what pages show of other programs: Helm, Kubernetes, Docker, evaluations. */
+const ofOthers = /^(?:# values\.yaml|apiVersion:|patches:|services:|cases:|config:)/;
 /** What is wrong with an excerpt alone: it names parts that stand elsewhere in the file. */
 const ofAnExcerpt =
   /^nothing$|^the unknown (?:tool|group|type|server) |, which no tool is of$|, which is no tool$|, which has no tools$|, and no tool that |and no (?:allowed tool|agent) that |uses none$/;

@@ -17,12 +17,6 @@ describe('the table of services', () => {
     for (const [name, { command }] of serving) expect(command).toEqual(['serve', '--role', name]);
   });
 
-  it('is what Kubernetes runs', () => {
-    const { resources } = read('ops/kubernetes/kustomization.yaml') as { resources: readonly string[] };
-    const own = resources.filter((file) => file !== 'configuration.yaml').map((file) => file.replace('.yaml', ''));
-    expect(sorted(own)).toEqual(sorted(services));
-  });
-
   it('is whose absence alerts', () => {
     const { groups } = read('ops/prometheus/rules/roles.yml') as {
       groups: readonly { rules: readonly { labels: { role: string } }[] }[];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { roles, services } from '@sluice/contracts';
 import { readEnvironment } from '@sluice/host';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { usage as keysUsage } from '../../apps/sluice/src/commands/keys.js';
 import { files } from '../../ops/chart/generate.js';
@@ -76,6 +77,13 @@ describe('the Helm chart', () => {
     };
     look(JSON.parse(chart('values.schema.json')) as Record<string, unknown>, 'values');
     expect(open).toEqual([]);
+  });
+
+  it('takes the values that the pages show', () => {
+    const isValid = new Ajv({ strict: false }).compile(JSON.parse(chart('values.schema.json')) as object);
+    const shown = [...read('docs/operations.md').matchAll(/```yaml\n(# values\.yaml\n[^]*?)```/g)];
+    expect(shown.length).toBeGreaterThan(3);
+    for (const [, text = ''] of shown) expect([text, isValid(parse(text)), isValid.errors]).toEqual([text, true, null]);
   });
 
   it('sets variables that Sluice reads', () => {

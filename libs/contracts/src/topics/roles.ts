@@ -38,7 +38,7 @@ type RoleWith<Part> = { [R in Role]: (typeof roles)[R] extends Part ? R : never 
 /** The services that take records from the log by a group, one after another. */
 export type Handler = Exclude<RoleWith<{ group: string }>, 'audit'>;
 /**
- * The services, each a role of `sluice serve`. Compose file, Kubernetes manifests, alert rules and the broker’s
+ * The services, each a role of `sluice serve`. Compose file, Helm chart, alert rules and the broker’s
  * access rights are held to this list.
  */
 export type ServiceName = RoleWith<{ isService: true }>;
