@@ -1,3 +1,4 @@
+export { withLogCopy } from './copy-log.js';
 export type { CallInDoubt } from './in-doubt.js';
 export type { Manifest } from './manifest.js';
 export { sizeText } from './files.js';

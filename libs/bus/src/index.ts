@@ -31,7 +31,7 @@ export {
   withoutCredentials,
 } from './processing/credential.js';
 export { tenantHeader } from './processing/session.js';
-export { examineLogFile } from './sqlite/examine.js';
+export { examineLogFile, schemasOf } from './sqlite/examine.js';
 export type { ExaminedLog } from './sqlite/examine.js';
 export { openSqliteBus } from './sqlite/bus.js';
 export type { SqliteBus, SqliteBusOptions } from './sqlite/bus.js';

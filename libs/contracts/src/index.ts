@@ -10,6 +10,8 @@ export { NamedTools } from './configurations/named-tools.js';
 export { inParts, isPart, isWholePart } from './configurations/parts.js';
 export { sha256 } from './digest.js';
 export { redriveHeader } from './headers.js';
+export { incompatible } from './incompatible.js';
+export type { RegisteredSchema } from './incompatible.js';
 export { recordFromJson, recordToJson, ShapeError, wireFields } from './json.js';
 export { positionOf } from './position.js';
 export { longestId, requestIds } from './request-ids.js';

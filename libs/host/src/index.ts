@@ -50,8 +50,9 @@ export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';
 export { Credentials } from './credentials.js';
 export { LocalSecret } from './local-secret.js';
 export { readLocalSecret } from './local-secret-environment.js';
-export { examineLedger, examineLog, openLogFile, requireLog } from './open-sqlite.js';
+export { examineLedger, examineLog, examineRecords, openLogFile, requireLog } from './open-sqlite.js';
 export { examineCluster } from './open-kafka.js';
+export { newestVersion } from './written-by.js';
 export { requireBelonging } from './belonging.js';
 export { examineDatabase, openBus, openLedger, projectionLocation, requireSharedLedger } from './open-stores.js';
 export {

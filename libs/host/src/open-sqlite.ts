@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { examineLogFile, openSqliteBus } from '@sluice/bus';
+import { examineLogFile, schemasOf, openSqliteBus } from '@sluice/bus';
 import type { ExaminedLog, SqliteBus } from '@sluice/bus';
-import { allTopics } from '@sluice/contracts';
+import { allTopics, incompatible } from '@sluice/contracts';
 import type { CheckResult } from '@sluice/core';
 import { examineLedgerFile, openSqliteLedger } from '@sluice/ledger';
 import type { SqliteLedger } from '@sluice/ledger';
@@ -70,6 +70,20 @@ export function examineLog(environment: Environment, group: string): ExaminedLog
 export function examineLedger(environment: Environment): CheckResult | null {
   const { ledger } = dataFiles(environment);
   return existsSync(ledger) ? examineLedgerFile(ledger) : null;
+}
+
+/** Whether this version and those that wrote the log understand each other's records; null if there is no log. */
+export function examineRecords(environment: Environment): CheckResult | null {
+  const { log } = dataFiles(environment);
+  if (!existsSync(log)) return null;
+  const schemas = schemasOf(log);
+  const refused = incompatible(schemas);
+  if (refused.length === 0)
+    return { outcome: 'ok', detail: `Records of all ${schemas.length} schemas on the log are understood, both ways.` };
+  return {
+    ...{ outcome: 'failed', detail: `Records of ${refused.join(', ')} on the log and of this version do not fit.` },
+    action: 'Stay with the version that wrote them.',
+  };
 }
 
 function isAlive(processId: number): boolean {

@@ -60,7 +60,9 @@ export async function startNestService(
   });
   app.useGlobalFilters(new PassOnFilter());
   try {
-    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () => inTurn(runtime.log, () => app.listen()));
+    await runtime.health.during(group, `The service ${group} has no partitions yet.`, () =>
+      inTurn(runtime.log, () => app.listen()),
+    );
   } catch (error) {
     await app.close();
     throw error;

@@ -25,7 +25,7 @@ export async function openNamed<T>(folder: Folder, open: () => Promise<T>): Prom
 }
 
 /** The newest version that opened the folder; null where none that writes it down did. */
-function newestVersion(folder: Folder): string | null {
+export function newestVersion(folder: Folder): string | null {
   try {
     const { version } = JSON.parse(readFileSync(dataFiles(folder).writtenBy, 'utf8')) as { readonly version?: unknown };
     return typeof version === 'string' && /^\d+\.\d+\.\d+$/.test(version) ? version : null;

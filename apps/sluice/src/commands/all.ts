@@ -78,6 +78,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'List and redrive records that could not be processed',
     load: () => import('./dead-letters.js'),
   },
+  upgrade: {
+    group: 'Prove and repair',
+    summary: 'Say what an upgrade to this version would do here',
+    load: () => import('./upgrade.js'),
+  },
   backup: {
     group: 'Prove and repair',
     summary: 'Copy the data folder while services run on it',

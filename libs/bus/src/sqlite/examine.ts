@@ -1,4 +1,5 @@
 import type { CheckResult, Clock } from '@sluice/core';
+import type { RegisteredSchema } from '@sluice/contracts';
 import { fileProblem, openReadOnly } from '@sluice/sqlite';
 import { logKind } from './database.js';
 import { liveHolder } from './lease.js';
@@ -32,6 +33,19 @@ export function examineLogFile(file: string, group: string, self: Holder & { rea
     const who =
       holder === null ? 'No process runs services on it.' : `Process ${holder.processId} runs services on it.`;
     return { result: { outcome: 'ok', detail: `The log is ${file}. ${who}` }, holder, isOfThisVersion: true };
+  } finally {
+    database.close();
+  }
+}
+
+/** The schemas by which records of a log file were written. Writes nothing. */
+export function schemasOf(file: string): readonly RegisteredSchema[] {
+  const database = openReadOnly(file);
+  try {
+    return database
+      .prepare('SELECT subject, schema FROM schemas')
+      .all()
+      .map((row) => ({ subject: String(row['subject']), schema: String(row['schema']) }));
   } finally {
     database.close();
   }
