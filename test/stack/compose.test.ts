@@ -36,7 +36,7 @@ const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
 describe('every service of the stack', () => {
   it.each(whole)('%s: a fixed image, a memory limit, bounded lines', (_, service) => {
     expect(withoutVariables(service.image ?? '')).toMatch(/^[\w./-]+:([\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?|local)$/);
-    // Somebody with a mirror, or without a registry, names another one.
+    // A machine with a mirror, or without a registry, names another one.
     expect(service.image).toMatch(/^\$\{\w+_IMAGE:-[^}]+\}$/);
     expect(service.deploy?.resources?.limits?.memory).toMatch(/^\d+[mg]$/);
     expect(service.logging?.options).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });

@@ -131,6 +131,8 @@ services:
       SLUICE_CONFIG: sluice.yaml
       SLUICE_DATA: /var/lib/sluice
       SLUICE_HOST: 0.0.0.0
+      # The port below is this machine's alone.
+      SLUICE_PUBLISHED_ON_LOOPBACK: 'true'
     env_file: [{ path: .env, required: false }]
     # The log is in ./data, which user 1000 of this machine must be able to write: \`mkdir data\` before the first start.
     volumes: ['./:/app:ro', './data:/var/lib/sluice']
