@@ -11,6 +11,7 @@ import * as exporting from '../../apps/sluice/src/commands/export.js';
 import * as init from '../../apps/sluice/src/commands/init.js';
 import * as keys from '../../apps/sluice/src/commands/keys.js';
 import * as mcp from '../../apps/sluice/src/commands/mcp.js';
+import * as openapi from '../../apps/sluice/src/commands/openapi.js';
 import * as replaying from '../../apps/sluice/src/commands/replay.js';
 import * as runs from '../../apps/sluice/src/commands/runs.js';
 import * as tail from '../../apps/sluice/src/commands/tail.js';
@@ -33,6 +34,7 @@ const commands = {
   export: exporting,
   keys,
   mcp,
+  openapi,
   replay: replaying,
   tail,
   token,

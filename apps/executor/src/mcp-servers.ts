@@ -3,7 +3,7 @@ import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/hub';
 import type { McpHub } from '@sluice/hub';
-import { mcpSpan, systemClock, withLogContext } from '@sluice/host';
+import { apiSpan, mcpSpan, systemClock, withLogContext } from '@sluice/host';
 import type { Environment, Log, Traces } from '@sluice/host';
 
 interface Opened {
@@ -66,12 +66,13 @@ export class McpServers implements McpHub {
     return this.ask(this.current());
   }
 
-  /** The server learns in which trace the call stands, as the protocol has it: in `_meta`. */
+  /** The server learns in which trace the call stands: in `_meta`, or by the headers of an HTTP request. */
   call: McpHub['call'] = (id, tool, args, options) => {
     const opened = this.current().find(({ server }) => server.id === id);
     if (opened === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${id} is configured.`));
     return this.traces.span(
-      () => mcpSpan(opened.server, tool),
+      () =>
+        options.operation === undefined ? mcpSpan(opened.server, tool) : apiSpan(opened.server, options.operation),
       () =>
         this.timed(id, () =>
           this.with(opened, (hub) => hub.call(id, tool, args, { ...options, trace: this.traces.headers() })),

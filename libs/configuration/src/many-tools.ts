@@ -42,12 +42,12 @@ interface WrittenOut {
 
 /**
  * The file with each entry of `mcp.tools` and `openapi.tools` that has a list `tools` written out: an entry a tool,
- * `<id>/<tool>`, and likewise the entries of `tool` that use it and the names in `policy.allowed_tools`. What comes after sees single
- * tools alone, so each is allowed, pinned and named like any other. Patterns match what the server offers; with pins,
- * only tools that were allowed before, so that a tool that a server adds later comes in when an operator compiles. A
- * tool that the file names elsewhere as `<entry>/<tool>` is one of the entry too, so that it is hidden and no unknown
- * name where its server is away or has it no longer. What is not of the right shape stays as it is, for its reader to
- * refuse.
+ * `<id>/<tool>`, and likewise the entries of `tool` that use it and the names in `policy.allowed_tools`. What comes
+ * after sees single tools alone, so each is allowed, pinned and named like any other. Patterns match what the server
+ * offers; with pins, only tools that were allowed before, so that a tool that a server adds later comes in when an
+ * operator compiles. A tool that the file names elsewhere as `<entry>/<tool>` is one of the entry too, so that it is
+ * hidden and no unknown name where its server is away or has it no longer. What is not of the right shape stays as it
+ * is, for its reader to refuse.
  */
 export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[], findings: Finding[]): WrittenOut {
   const all = manyIn(raw);

@@ -27,36 +27,40 @@ export function findAboutServers(servers: readonly McpServer[], given: AboutServ
 }
 
 /** The executor may have what is missing here, so it is no mistake. */
-function aboutVariables({ id, env, connectionEnv }: McpServer, given: AboutServers): readonly Finding[] {
+function aboutVariables(server: McpServer, given: AboutServers): readonly Finding[] {
+  const { id, env, connectionEnv } = server;
   return env.flatMap((name, place): readonly Finding[] => {
     if (name === connectionEnv || (given.isSet?.(name) ?? true)) return [];
     const message = `The variable ${name} is not set here: where it is not set either, the executor starts the server ${quote(id)} without it.`;
-    return [{ kind: 'unset_variable', path: `${pathOf(id)}.env[${String(place)}]`, message }];
+    return [{ kind: 'unset_variable', path: `${pathOf(server)}.env[${String(place)}]`, message }];
   });
 }
 
-function aboutList({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+function aboutList(server: McpServer, { offers }: AboutServers): readonly Finding[] {
+  const { id } = server;
   return offers.flatMap((offer): readonly Finding[] => {
     if (offer.server !== id || !('tools' in offer) || offer.endless === undefined) return [];
     const message = `The server ${quote(id)} ${offer.endless}: only the ${String(offer.tools.length)} tools that were read are known.`;
-    return [{ kind: 'endless_list', path: pathOf(id), message }];
+    return [{ kind: 'endless_list', path: pathOf(server), message }];
   });
 }
 
 /** What has no name cannot be named in a list, nor be called. */
-function aboutNames({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+function aboutNames(server: McpServer, { offers }: AboutServers): readonly Finding[] {
+  const { id } = server;
   return offers.flatMap((offer): readonly Finding[] => {
     if (offer.server !== id || 'error' in offer) return [];
     const nameless = offer.tools.filter(({ name }) => name === '').length;
     if (nameless === 0) return [];
     const tools = nameless === 1 ? 'a tool' : `${String(nameless)} tools`;
     const message = `The server ${quote(id)} offers ${tools} without a name: not offered, its author has to mend that.`;
-    return [{ kind: 'unavailable', path: pathOf(id), message }];
+    return [{ kind: 'unavailable', path: pathOf(server), message }];
   });
 }
 
 /** Its instructions reach no model; they, and texts beside prompts and resources, say what kind of server it is. */
-function aboutTexts({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+function aboutTexts(server: McpServer, { offers }: AboutServers): readonly Finding[] {
+  const { id } = server;
   return offers.flatMap((offer): readonly Finding[] => {
     if (offer.server !== id || 'error' in offer) return [];
     const sentences = (offer.texts ?? []).flatMap(({ of, text }) =>
@@ -64,20 +68,21 @@ function aboutTexts({ id }: McpServer, { offers }: AboutServers): readonly Findi
     );
     return sentences.slice(0, shownTexts).map((sentence) => {
       const message = `A text of the server ${quote(id)} is suspect. ${sentence}`;
-      return { kind: 'suspect_text', path: pathOf(id), message };
+      return { kind: 'suspect_text', path: pathOf(server), message };
     });
   });
 }
 
 /** Which tools the patterns would bring in is unknown then, so no tool stands there as unavailable. */
-function aboutPatterns({ id }: McpServer, { offers }: AboutServers): readonly Finding[] {
+function aboutPatterns(server: McpServer, { offers }: AboutServers): readonly Finding[] {
+  const { id } = server;
   return offers.flatMap((offer): readonly Finding[] => {
     if (offer.server !== id || !('error' in offer)) return [];
-    const message = `The server ${quote(id)} could not be asked what it offers, so none of the tools that patterns in mcp.tools match is known or offered: ${offer.error}`;
-    return [{ kind: 'missing_tools', path: pathOf(id), message }];
+    const message = `The server ${quote(id)} could not be asked what it offers, so none of the tools that patterns in ${server.openapi === undefined ? 'mcp' : 'openapi'}.tools match is known or offered: ${offer.error}`;
+    return [{ kind: 'missing_tools', path: pathOf(server), message }];
   });
 }
 
-function pathOf(server: string): string {
-  return join('mcp.servers', server);
+function pathOf({ id, openapi }: McpServer): string {
+  return join(openapi === undefined ? 'mcp.servers' : 'openapi.servers', id);
 }

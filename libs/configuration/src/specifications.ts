@@ -94,7 +94,7 @@ export function specifyMcp(
   if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
   const mode = given.servers.find(({ id }) => id === binding.server)?.descriptions ?? textModeByDefault;
   const { tool: looked, sentences: texts, heldBack } = lookOver(offered, mode, tool.entry.description !== null);
-  if (heldBack !== null) return withheld(suspect(binding, heldBack, mode));
+  if (heldBack !== null) return withheld(suspect(binding, offered, heldBack, mode));
   if (offered.problems !== undefined) return withheld(notCallable(binding, offered));
   const taken = convertOffer(looked, given.isBound);
   if ('problems' in taken) return withheld(sentences(taken.problems));
@@ -185,10 +185,13 @@ function wrongHeaders({ server, tool }: McpBinding, problems: readonly string[])
   return `The server ${quote(server)} asks for arguments of ${quote(tool)} as headers in a way that the protocol does not permit. ${sentences(problems)} Its author has to mend that.`;
 }
 
-function suspect({ server, tool }: McpBinding, sentence: string, mode: TextMode): string {
+function suspect({ server, tool }: McpBinding, { operation }: OfferedTool, sentence: string, mode: TextMode): string {
+  const section = operation === undefined ? 'mcp' : 'openapi';
   const why =
-    mode === 'hold_back' ? `mcp.servers.${server}.descriptions is hold_back` : 'nothing can be taken out of it there';
-  return `The server ${quote(server)} describes ${quote(tool)} with a text that no model is given. ${sentence} It is held back, since ${why}: look at the text (npx sluice mcp list ${server}), and write descriptions: pass beside the server if it is right.`;
+    mode === 'hold_back'
+      ? `${section}.servers.${server}.descriptions is hold_back`
+      : 'nothing can be taken out of it there';
+  return `The server ${quote(server)} describes ${quote(tool)} with a text that no model is given. ${sentence} It is held back, since ${why}: look at the text (npx sluice ${section} list ${server}), and write descriptions: pass beside the server if it is right.`;
 }
 
 function changed({ server, tool }: McpBinding): string {

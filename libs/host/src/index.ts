@@ -43,7 +43,7 @@ export { BoundedNames } from './bounded-names.js';
 export { measureFailure, measureLeftOut, measureSkippedModels, measurePrompt, measureTurn } from './model-metrics.js';
 export { noTraces } from './traces/traces.js';
 export type { SpanEnd, Traces } from './traces/traces.js';
-export { chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';
+export { apiSpan, chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';
 export { inHop } from './traces/hop.js';
 // The stores and keys that commands open by themselves
 export { dataFiles, makeFolder, prepareDataFolder } from './data-folder.js';

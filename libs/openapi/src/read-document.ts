@@ -24,9 +24,9 @@ export async function readDocument(place: string, requests: GuardedRequests, sig
   const isAddress = /^https?:\/\//i.test(place);
   const root = isAddress ? new URL(place).href : pathToFileURL(await real(resolve(place))).href;
   const read = (url: string): Promise<string> =>
-    isAddress ? fetched(url, requests, signal) : text(fileURLToPath(url), place);
+    isAddress ? fetched(url, requests, signal) : text(fileURLToPath(url));
   const document = await parsed(await read(root), place);
-  if (!hasOthers(document, document)) return document;
+  if (!hasOthers(document)) return document;
   return inOne(document, root, read);
 }
 
@@ -34,23 +34,40 @@ async function inOne(document: JsonObject, root: string, read: (url: string) => 
   const { $RefParser } = await import('@apidevtools/json-schema-ref-parser');
   const folder = new URL('.', root).href;
   let files = 0;
+  // What the reader of references throws says less.
+  let refused: DocumentError | null = null;
+  const readPart = async (url: string): Promise<string> => {
+    const address = /^[a-z]+:\/\//i.test(url) ? url : pathToFileURL(url).href;
+    if (!address.startsWith(folder) || !(await isWithin(address, folder)))
+      throw new DocumentError(
+        `It refers to ${shown(url)}, which is not in its own folder: nothing outside of that is read. Put it there, or the parts into one document.`,
+      );
+    if (++files > mostFiles) throw new DocumentError(`It is made of more than ${String(mostFiles)} files.`);
+    return read(address.replace(/#.*$/, ''));
+  };
   const resolver = {
     order: 1,
     canRead: true,
     read: async ({ url }: { readonly url: string }): Promise<string> => {
-      const address = /^[a-z]+:\/\//i.test(url) ? url : pathToFileURL(url).href;
-      if (!address.startsWith(folder) || !(await isWithin(address, folder)))
-        throw new DocumentError(
-          `It refers to ${shown(url)}, which is not in its own folder: nothing outside of that is read. Put it there, or the parts into one document.`,
-        );
-      if (++files > mostFiles) throw new DocumentError(`It is made of more than ${String(mostFiles)} files.`);
-      return read(address.replace(/#.*$/, ''));
+      try {
+        return await readPart(url);
+      } catch (error) {
+        if (error instanceof DocumentError) refused ??= error;
+        throw error;
+      }
     },
   };
   const parser = {
     order: 1,
     canParse: true,
-    parse: ({ data, url }: { readonly data: unknown; readonly url: string }) => parsed(String(data), url),
+    parse: async ({ data, url }: { readonly data: unknown; readonly url: string }) => {
+      try {
+        return await parsed(String(data), url);
+      } catch (error) {
+        if (error instanceof DocumentError) refused ??= error;
+        throw error;
+      }
+    },
   };
   try {
     const path = root.startsWith('file:') ? fileURLToPath(root) : root;
@@ -60,18 +77,19 @@ async function inOne(document: JsonObject, root: string, read: (url: string) => 
     });
     return whole as JsonObject;
   } catch (error) {
-    const own = causes(error).find((one) => one instanceof DocumentError);
-    if (own !== undefined) throw own;
-    throw new DocumentError(`Its references could not be put in place: ${(error as Error).message}`, { cause: error });
+    throw (
+      refused ??
+      new DocumentError(`Its references could not be put in place: ${(error as Error).message}`, { cause: error })
+    );
   }
 }
 
 /** Whether some reference leads to another file. */
-function hasOthers(value: JsonValue, root: JsonValue): boolean {
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).some((one) => hasOthers(one, root));
+function hasOthers(value: JsonValue): boolean {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).some(hasOthers);
   if (!isJsonObject(value)) return false;
   return Object.entries(value).some(([key, one]) =>
-    key === '$ref' && typeof one === 'string' ? !one.startsWith('#') : !isExample(key) && hasOthers(one, root),
+    key === '$ref' && typeof one === 'string' ? !one.startsWith('#') : !isExample(key) && hasOthers(one),
   );
 }
 
@@ -91,16 +109,16 @@ async function real(file: string): Promise<string> {
   return realpath(file).catch(() => file);
 }
 
-async function text(file: string, place: string): Promise<string> {
+async function text(file: string): Promise<string> {
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
-    throw new DocumentError(`The document ${shown(place)} cannot be read: ${why}.`, { cause: error });
+    throw new DocumentError(`The document ${shown(file)} cannot be read: ${why}.`, { cause: error });
   }
-  if (bytes.byteLength > mostBytes) throw tooLarge(place);
+  if (bytes.byteLength > mostBytes) throw tooLarge(file);
   return bytes.toString('utf8');
 }
 
@@ -125,7 +143,7 @@ async function parsed(text: string, place: string): Promise<JsonObject> {
   if (value === undefined) {
     const { parse } = await import('yaml');
     try {
-      value = parse(text, { uniqueKeys: false, maxAliasCount: 1_000, logLevel: 'silent' });
+      value = parse(text, { uniqueKeys: false, maxAliasCount: 1_000, logLevel: 'error' });
     } catch (error) {
       const [line = ''] = (error as Error).message.split('\n');
       throw new DocumentError(`${shown(place)} is neither JSON nor YAML: ${line}`, { cause: error });
@@ -142,18 +160,5 @@ function tooLarge(place: string): DocumentError {
 
 /** Without a query, which may hold a key. */
 function shown(place: string): string {
-  return place.replace(/[?#].*$/, '').slice(0, 300);
-}
-
-function causes(error: unknown): readonly unknown[] {
-  const found: unknown[] = [];
-  const waiting: unknown[] = [error];
-  while (waiting.length > 0 && found.length < 50) {
-    const one = waiting.shift();
-    if (!(one instanceof Error)) continue;
-    found.push(one);
-    const { cause, errors, source } = one as Error & { readonly errors?: unknown; readonly source?: unknown };
-    waiting.push(cause, source, ...(Array.isArray(errors) ? (errors as unknown[]) : []));
-  }
-  return found;
+  return (/^https?:/i.test(place) ? place.replace(/[?#].*$/, '') : place).slice(0, 300);
 }

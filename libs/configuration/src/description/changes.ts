@@ -107,6 +107,7 @@ function toolsOf({ tools, policy }: Configuration, { rules }: ConfigurationDescr
 }
 
 function fromOf({ mcp, file, type }: ConfiguredTool): string {
+  if (mcp?.operation !== undefined) return `${mcp.tool} of the API ${mcp.server}`;
   if (mcp !== null) return `${mcp.tool} of the MCP server ${mcp.server}`;
   return file === undefined ? `the type ${type}` : `the file ${file.path} (${file.hash.slice(0, 12)})`;
 }

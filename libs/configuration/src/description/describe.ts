@@ -1,7 +1,8 @@
 import {
   compileRules,
-  isServerTool,
+  mcpToolType,
   needsApproval,
+  openApiToolType,
   quote,
   ruleInWords,
   sentenceList,
@@ -56,9 +57,9 @@ interface DescribedTool {
   readonly title: string;
   readonly description: string;
   readonly type: string;
-  /** `built_in`, `file`, `mcp` or `agent`. */
-  readonly source: 'built_in' | 'file' | 'mcp' | 'agent';
-  /** The MCP server, or the file, that it comes from; null for others. */
+  /** `built_in`, `file`, `mcp`, `openapi` or `agent`. */
+  readonly source: 'built_in' | 'file' | 'mcp' | 'openapi' | 'agent';
+  /** The server, or the file, that it comes from; null for others. */
   readonly source_name: string | null;
   readonly effect: ToolEffect | null;
   readonly groups: readonly string[];
@@ -172,7 +173,8 @@ function statesOf(tools: readonly ConfiguredTool[]): readonly DescribedState[] {
 
 function sourceOf({ type, mcp, file, agent }: ConfiguredTool): Pick<DescribedTool, 'source' | 'source_name'> {
   if (agent !== undefined) return { source: 'agent', source_name: null };
-  if (mcp !== null || isServerTool(type)) return { source: 'mcp', source_name: mcp?.server ?? null };
+  if (type === openApiToolType) return { source: 'openapi', source_name: mcp?.server ?? null };
+  if (mcp !== null || type === mcpToolType) return { source: 'mcp', source_name: mcp?.server ?? null };
   return file === undefined ? { source: 'built_in', source_name: null } : { source: 'file', source_name: file.path };
 }
 

@@ -76,6 +76,23 @@ export function mcpSpan(server: { readonly id: string; readonly url: string | nu
   };
 }
 
+/** A request to an API with an OpenAPI document. Without its arguments, which an address may hold. */
+export function apiSpan(
+  server: { readonly id: string; readonly url: string | null },
+  { method, path, url = null }: { readonly method: string; readonly path: string; readonly url?: string | null },
+): SpanOf {
+  return {
+    name: `${method} ${path}`,
+    kind: 'client',
+    attributes: {
+      'http.request.method': method,
+      'url.template': path,
+      ...addressOf(server.url ?? url),
+      'sluice.openapi.server': server.id,
+    },
+  };
+}
+
 /** A whole run, from its first decision to its end. */
 export function runAttributes(response: AgentResponse, model: ModelSettings | null): Attributes {
   const { run } = response;

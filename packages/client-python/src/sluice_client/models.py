@@ -1201,7 +1201,7 @@ class DescribedTool(Answer):
     title: str = Field(description="For people.")
     description: str = Field(description="What it does.")
     type: str = Field(description="Its type.")
-    source: Literal["built_in", "file", "mcp", "agent"] | str = Field(description="Where it comes from.")
+    source: Literal["built_in", "file", "mcp", "openapi", "agent"] | str = Field(description="Where it comes from.")
     source_name: str | None = Field(description="The MCP server or the file.")
     effect: Literal["read_only", "state_change", "external_side_effect", None] | str = Field(description="What a call changes; null where it is not known.")
     groups: list[str] = Field(description="Its groups.")

@@ -1718,7 +1718,7 @@ export interface DescribedTool {
   /** Its type. */
   readonly type: string;
   /** Where it comes from. */
-  readonly source: "built_in" | "file" | "mcp" | "agent";
+  readonly source: "built_in" | "file" | "mcp" | "openapi" | "agent";
   /** The MCP server or the file. */
   readonly source_name: string | null;
   /** What a call changes; null where it is not known. */

@@ -46,7 +46,13 @@ export function ToolFacts({ tool }: { readonly tool: GroupTool }) {
   return <Facts facts={facts} />;
 }
 
-const sources = { built_in: 'built in', file: 'a tool file', mcp: 'an MCP server', agent: 'an agent' } as const;
+const sources = {
+  built_in: 'built in',
+  file: 'a tool file',
+  mcp: 'an MCP server',
+  openapi: 'an API',
+  agent: 'an agent',
+} as const;
 
 function configured(tool: DescribedTool): readonly Fact[] {
   const { source, source_name: name, connection, needs_approval: needsApproval, unavailable, rules } = tool;

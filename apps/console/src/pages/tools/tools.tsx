@@ -141,10 +141,14 @@ const columns: readonly Column<GroupTool>[] = [
   { id: 'source', name: 'Source', width: '130px', isMinor: true, cell: (tool) => <Tag>{sourceOf(tool)}</Tag> },
 ];
 
-/** Where a tool comes from, by the prefix of its id: `core`, an MCP server as `mcp analysis`, or a folder of files. */
+/**
+ * Where a tool comes from, by the prefix of its id: `core`, an MCP server as `mcp analysis`, an API as `api pets`, or
+ * a folder of files.
+ */
 function sourceOf({ id }: Pick<GroupTool, 'id'>): string {
   const parts = id.split('__');
   if (parts[0] === 'mcp' && parts.length > 2) return `MCP: ${parts[1]}`;
+  if (parts[0] === 'api' && parts.length > 2) return `API: ${parts[1]}`;
   return parts.length > 1 ? (parts[0] ?? id) : 'own';
 }
 

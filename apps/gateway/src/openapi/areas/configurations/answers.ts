@@ -67,7 +67,7 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       title: text('For people.'),
       description: text('What it does.'),
       type: text('Its type.'),
-      source: { enum: ['built_in', 'file', 'mcp', 'agent'], description: 'Where it comes from.' },
+      source: { enum: ['built_in', 'file', 'mcp', 'openapi', 'agent'], description: 'Where it comes from.' },
       source_name: textOrNull('The MCP server or the file.'),
       effect,
       groups: names('Its groups.'),
