@@ -30,7 +30,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   audit: ['core', 'contracts', 'bus'],
   projection: ['core', 'contracts', 'sqlite', 'bus'],
   mcp: ['core', 'contracts', 'run'],
-  host: ['core', 'configuration', 'contracts', 'bus', 'ledger', 'identity', 'run'],
+  host: ['core', 'configuration', 'contracts', 'bus', 'ledger', 'content', 'identity', 'run'],
   backup: ['core', 'contracts', 'sqlite', 'bus', 'run', 'host'],
   apps: [
     ...[

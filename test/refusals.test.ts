@@ -215,6 +215,7 @@ describe('what a run may use', () => {
       providerData: null,
       cachedAt: null,
       documentation: null,
+      content: [],
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

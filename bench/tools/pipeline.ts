@@ -62,6 +62,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
         ask,
       ),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
+    keepAnswer: () => Promise.resolve([]),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

@@ -18,6 +18,7 @@ export const groups = [
       groups: 'Groups and states',
       'writing-a-tool': 'Write a tool',
       'mcp-hub': 'Tools of MCP servers',
+      content: 'What MCP servers answer: content',
       openapi: 'Tools of an HTTP API (OpenAPI)',
       mcp: 'Sluice in an MCP client',
       upstream: 'Ask from your system',

@@ -25,6 +25,7 @@ async function run(
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
+    keepAnswer: () => Promise.resolve([]),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

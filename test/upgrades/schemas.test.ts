@@ -74,6 +74,7 @@ describe('what today’s services sign', () => {
       providerData: null,
       cachedAt: null,
       documentation: null,
+      content: [],
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };

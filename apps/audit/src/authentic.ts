@@ -67,5 +67,5 @@ function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
  * other service can make one that holds; and what a model’s provider wants back is in the history alone.
  */
 function done(step: AgentStep): string {
-  return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'providerData']);
+  return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'providerData', 'content']);
 }

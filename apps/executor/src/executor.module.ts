@@ -11,6 +11,7 @@ import type { McpServerStatus } from '@sluice/hub';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
+import { ContentSweep } from './content-sweep.js';
 import { ExecutorController } from './executor.controller.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
@@ -65,12 +66,14 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   });
   sayWhoDecides(runtime);
   const sweep = new ExpirySweep(runtime);
+  const contentSweep = new ContentSweep(runtime);
   const reporter = new ServerReporter(runtime, servers);
   const stopForgetting = forgetWorkspaces(runtime);
   return {
     close: async () => {
       await reporter.close();
       await sweep.close();
+      await contentSweep.close();
       await stopForgetting();
       await service.close();
       await toolbox.close();

@@ -38,6 +38,7 @@ import { processesPerFile } from '@sluice/isolation';
 import { lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
 import type { AllReturned, Returned } from './agents/returned.js';
+import { keepAnswer } from './keep-answer.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
 import { TurnProgress } from './turn-progress.js';
@@ -260,6 +261,8 @@ export class Turn {
           this.runTools,
         ),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
+      keepAnswer: ({ context: { tenantId, runId } }, answer) =>
+        keepAnswer(record, { tenantId, runId }, answer, runtime),
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
       once: (tool, invocation, effect, ask) =>

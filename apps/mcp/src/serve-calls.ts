@@ -3,6 +3,7 @@ import type { Incoming } from '@sluice/bus';
 import { TooManyRuns } from '@sluice/host';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import {
+  answerAsGiven,
   argumentsRefusal,
   namesIn,
   offeredTo,
@@ -14,6 +15,7 @@ import {
   withGroups,
 } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
+import type { AgentStep } from '@sluice/contracts';
 import { answerIn, askForDecision } from './approvals.js';
 import { attempt, cutTexts, invalid, keyInUse, progressText } from './call-texts.js';
 import type { Caller } from './callers.js';
@@ -24,6 +26,7 @@ import { sayListsChanged } from './lists-changed.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import type { MintedCredential } from './state-credentials.js';
+import { wholeAnswer } from './whole-answer.js';
 
 /** The member of `_meta` that names a call, so that repeating it repeats nothing. */
 const idempotencyKey = 'sluice/idempotency_key';
@@ -124,7 +127,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const after = stateAfter(before, step);
         const credential = after === before ? null : await moved(after, caller);
         if (step.outcome !== 'ok') await log.write(context, 'warning', { tool: name, ...saidError(step) });
-        return withCredential(resultOf(step, name, ids, caller.principal.groups), credential);
+        return withCredential(await resultFor(step, name, ids, caller.principal), credential);
       }
       case 'waiting': {
         const { configurations, clock } = parts.runtime;
@@ -143,6 +146,22 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       case 'cut':
         return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
     }
+  }
+
+  /** As the tool’s server answered, where that is kept; else as the step has it. */
+  async function resultFor(
+    step: AgentStep,
+    name: string,
+    ids: { readonly requestId: string; readonly toolId: string },
+    { tenantId, groups }: Caller['principal'],
+  ): Promise<CallResult> {
+    const { content, log: lines } = parts.runtime;
+    const whole = await wholeAnswer(step, { tenantId, runId: ids.requestId }, content);
+    if (whole.kind === 'here') return answerAsGiven(whole.answer, step, ids);
+    const result = resultOf(step, name, ids, groups);
+    if (whole.kind === 'none') return result;
+    lines.warn({ request_id: ids.requestId, why: whole.why }, 'the content of a step cannot be given to an MCP client');
+    return { ...result, _meta: { ...result._meta, 'sluice/content_gone': whole.why } };
   }
 
   /**

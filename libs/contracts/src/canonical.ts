@@ -143,7 +143,8 @@ export function recordContent(name: string, record: object, without: readonly st
 
 function isDefault(value: unknown, given: unknown): boolean {
   if (given === undefined) return false;
-  if (Array.isArray(given)) return (value as readonly unknown[]).length === 0;
+  // Null stands for what is left out.
+  if (Array.isArray(given)) return value === null || (value as readonly unknown[]).length === 0;
   if (typeof given === 'object' && given !== null) return Object.keys(value as object).length === 0;
   return value === given;
 }

@@ -9,6 +9,7 @@ const common = {
   args: '{"word":"a"}',
   resultHash: 'h',
   cachedAtMs: null,
+  content: [],
   ...times,
 };
 

@@ -35,6 +35,7 @@ function step(changes: Partial<Step>): Step {
     providerData: null,
     cachedAt: null,
     documentation: null,
+    content: [],
     ...changes,
   };
 }

@@ -73,6 +73,7 @@ export function pipeline(
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),
+    keepAnswer: () => Promise.resolve([]),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

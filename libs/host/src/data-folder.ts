@@ -12,6 +12,8 @@ export function dataFiles({ dataFolder }: { readonly dataFolder: string }) {
     /** Of requirements, one file a tenant. */
     graphs: join(dataFolder, 'graphs'),
     workspaces: join(dataFolder, 'workspaces'),
+    /** What no record has room for. */
+    content: join(dataFolder, 'content'),
     /** What filter and executor sign with; made on first run. */
     keys: join(dataFolder, 'keys.json'),
     /** The newest version of the program that opened the folder. */

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { readContent } from './content-environment.js';
+import type { ContentEnvironment } from './content-environment.js';
 import { dataFiles } from './data-folder.js';
 import { nameOf } from './host-names.js';
 import { readHttp } from './http-environment.js';
@@ -56,6 +58,8 @@ export interface Environment {
    * for at the moment of use.
    */
   secretsKey?(): string | null;
+  /** Where content is, which no record has room for, and what it is sealed with; by default as without variables. */
+  readonly content?: ContentEnvironment;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
   readonly configFile: string | null;
   /** Address of health and metrics. SLUICE_HOST and SLUICE_PORT, default 127.0.0.1 and 8090. */
@@ -151,6 +155,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
     sessionsKeptMs: variables.integer('SLUICE_SESSION_DAYS', bus === 'kafka' ? 30 : 0, 0, 36_500) * dayMs || null,
     keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
     secretsKey: () => variables.secret('SLUICE_SECRETS_KEY') ?? null,
+    content: readContent(variables),
     configFile: absolute(variables.text('SLUICE_CONFIG')),
     host: variables.text('SLUICE_HOST') ?? '127.0.0.1',
     port,

@@ -3,6 +3,7 @@ import { ClockWatch } from './clock-watch.js';
 import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
+import { openContent } from './open-content.js';
 import { openCredentials, openSignatures } from './keys-environment.js';
 import { openLocalSecret } from './local-secret-environment.js';
 import type { Log } from './log.js';
@@ -61,6 +62,7 @@ export async function openRuntime(
   const signatures = openSignatures(environment);
   const localSecret = openLocalSecret(environment);
   const credentials = openCredentials(environment);
+  const content = openContent(environment, clock);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
   else if (signatures.since('ends') === Infinity) log.warn(unsignedEnds);
   if (environment.bus === 'kafka' && !credentials.isSealing) log.warn(unsealed);
@@ -129,12 +131,14 @@ export async function openRuntime(
       ledger,
       rates: ledger,
       documents: ledger.documents,
+      content,
       signatures,
       localSecret,
       credentials,
       configurations: followed,
       fail,
     };
+    closing.push(() => content.close());
     closing.push(keepTidy(runtime, trim));
     return { runtime, url: operations.url, failed, beforeClose: (step) => void closing.push(step), close };
   } catch (error) {

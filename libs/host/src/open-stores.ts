@@ -83,7 +83,7 @@ export function requireSharedLedger({ bus, databaseUrl }: Environment): void {
 const longestSchema = 63;
 
 /** Logs with different prefixes know nothing of each other, so their ledgers must not either, even in one database. */
-function schemaOf(prefix: string): string {
+export function schemaOf(prefix: string): string {
   if (prefix === '') return 'public';
   const schema = `sluice_${prefix}`;
   return schema.length <= longestSchema ? schema : `sluice_${sha256(prefix).slice(0, 32)}`;

@@ -1,4 +1,4 @@
-import type { Clock, RateLimiter } from '@sluice/core';
+import type { Clock, ContentStore, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
 import type { Credentials } from './credentials.js';
 import type { Environment } from './environment.js';
@@ -26,6 +26,8 @@ export interface Runtime extends RunParts {
   readonly health: Health;
   /** On the ledger's database, so that a limit holds across instances. */
   readonly rates: RateLimiter;
+  /** What no record has room for. */
+  readonly content: ContentStore;
   /** Credentials on their way over the log. */
   readonly credentials: Credentials;
   /** What requests prove themselves by where no identity is configured. */

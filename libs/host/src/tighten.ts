@@ -8,7 +8,7 @@ const ofOthers = 0o077;
 /** What Sluice keeps in the data folder, with what SQLite and a change of version put beside it. */
 const own =
   /^(?:(?:log|ledger|projection|graph)\.sqlite|keys\.json|local-secret|sluice\.log|tool_discovery\.jsonl|trial-issuer\.json)/;
-const folders = ['graphs', 'workspaces'];
+const folders = ['graphs', 'workspaces', 'content'];
 
 /**
  * Takes from others on the machine what they may do with a data folder of a former version, or one made by hand: it

@@ -118,3 +118,29 @@ describe('the environment', () => {
     [{ DATABASE_URL_FILE: '/nonexistent/url' }, /DATABASE_URL_FILE names the file/],
   ])('says what is wrong with %j', (values, sentence) => expect(() => readEnvironment(values)).toThrow(sentence));
 });
+
+describe('where content is', () => {
+  const read = (values: Record<string, string>) => readEnvironment(values).content;
+
+  it('is a bucket where one is named, with a folder in it', () => {
+    const secrets = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_REGION: 'eu-central-1' };
+    const bucket = read({ SLUICE_CONTENT_BUCKET: 'https://s3.example.com/bucket/a/b', ...secrets })?.bucket;
+    expect(bucket).toMatchObject({
+      ...{ endpoint: 'https://s3.example.com', bucket: 'bucket', prefix: 'a/b', region: 'eu-central-1' },
+    });
+    expect(bucket?.credentials()).toEqual({ accessKeyId: 'a', secretAccessKey: 'b' });
+    expect(read({})).toMatchObject({ bucket: null, maxBytes: 10_000_000 });
+  });
+
+  it.each(['s3://bucket', 'https://s3.example.com', 'bucket', 'https://me:pw@s3.example.com/bucket'])(
+    'is not %s, and a sentence says what is',
+    (address) => {
+      expect(() => read({ SLUICE_CONTENT_BUCKET: address })).toThrow(/must be the address of a bucket/);
+    },
+  );
+
+  it('wants credentials when it is used', () => {
+    const bucket = read({ SLUICE_CONTENT_BUCKET: 'https://s3.example.com/bucket' })?.bucket;
+    expect(() => bucket?.credentials()).toThrow('AWS_ACCESS_KEY_ID is not set.');
+  });
+});

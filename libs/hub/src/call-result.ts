@@ -80,6 +80,24 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
   return parsed(text);
 }
 
+/** Whether the value is all that the result says: one text that is no JSON, and nothing beside it. */
+export function saysAll(value: JsonValue, result: CallToolResult): boolean {
+  const [block, ...others] = result.content;
+  return (
+    typeof value === 'string' &&
+    others.length === 0 &&
+    block?.type === 'text' &&
+    Object.keys(block).length === 2 &&
+    Object.keys(result).every((name) => name === 'content' || name === 'isError')
+  );
+}
+
+/** The whole result as JSON, of which `hide` takes out what may not leave the server. */
+export function answerOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonObject {
+  const answer = withoutPrototype(result as JsonValue) as JsonObject;
+  return hide === null ? answer : (hidden(answer, hide) as JsonObject);
+}
+
 /** A member of this name is an attack on readers that are not careful, and never a value. */
 function withoutPrototype(value: JsonValue): JsonValue {
   if (!isJsonObject(value) || !Object.hasOwn(value, '__proto__')) return value;

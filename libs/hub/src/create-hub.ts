@@ -15,7 +15,7 @@ import {
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
-import { NoResultError, resultIn, shortened, valueOf } from './call-result.js';
+import { answerOf, NoResultError, resultIn, saysAll, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './call-as-caller.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
@@ -180,7 +180,10 @@ async function request(
     anything,
     { signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
   );
-  return valueOf(resultIn(answer), connection.hiding);
+  const result = resultIn(answer);
+  const value = valueOf(result, connection.hiding);
+  if (options.onAnswer !== undefined && !saysAll(value, result)) options.onAnswer(answerOf(result, connection.hiding));
+  return value;
 }
 
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */

@@ -15,6 +15,8 @@ export interface McpCallOptions {
   readonly operation?: HttpOperation;
   /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
   readonly trace?: Readonly<Record<string, string>>;
+  /** Called with what a tool answered, whole, where its value does not say everything. */
+  onAnswer?(answer: JsonObject): void;
   /** What the call authenticates with, at a server that wants a connection. */
   readonly credential?: McpCredential;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { canonicalJson, parseExactJson } from '@sluice/core';
-import type { CachedOutput, Clock, Documents, JsonValue, ToolInvocationContext } from '@sluice/core';
+import type { CachedOutput, Clock, Documents, JsonObject, JsonValue, ToolInvocationContext } from '@sluice/core';
 
 interface ResultCacheParts {
   /** Where all executors see that something was changed at a server. */
@@ -24,6 +24,8 @@ export interface CacheableCall {
 
 interface Kept {
   readonly text: string;
+  /** The whole answer, as JSON text. */
+  readonly answer: string | null;
   readonly generation: string;
   readonly givenAt: number;
 }
@@ -58,11 +60,16 @@ export class ResultCache {
       if (found.generation === generation && age >= 0 && age < cacheMs) {
         this.put(key, found);
         onAsked(server, 'hit');
-        return { kind: 'found', output: parseExactJson(found.text), cachedAtMs: found.givenAt };
+        return {
+          kind: 'found',
+          output: parseExactJson(found.text),
+          answer: answerIn(found),
+          cachedAtMs: found.givenAt,
+        };
       }
     }
     onAsked(server, 'miss');
-    return { kind: 'none', keep: (output) => this.keep(key, output, generation) };
+    return { kind: 'none', keep: (output, answer) => this.keep(key, output, answer, generation) };
   }
 
   /**
@@ -96,13 +103,14 @@ export class ResultCache {
     await documents.put(key, version + 1, JSON.stringify(randomUUID()), clock.now() + markedMs);
   }
 
-  private keep(key: string, output: JsonValue, generation: string | null): void {
+  private keep(key: string, output: JsonValue, answer: JsonObject | null, generation: string | null): void {
     if (generation === null) return;
     const text = JSON.stringify(output) as string | undefined;
-    if (text === undefined || text.length > mostOfOne) return;
+    const whole = answer === null ? null : JSON.stringify(answer);
+    if (text === undefined || text.length + (whole?.length ?? 0) > mostOfOne) return;
     const before = this.kept.get(key);
     if (before !== undefined) this.drop(key, before);
-    this.put(key, { text, generation, givenAt: this.given.clock.now() });
+    this.put(key, { text, answer: whole, generation, givenAt: this.given.clock.now() });
     for (const [oldest, kept] of this.kept) {
       if (this.characters <= mostCharacters) break;
       this.drop(oldest, kept);
@@ -120,9 +128,13 @@ export class ResultCache {
   }
 }
 
+function answerIn({ answer }: Kept): JsonObject | null {
+  return answer === null ? null : (parseExactJson(answer) as JsonObject);
+}
+
 /** What its key and its place cost counts too. */
-function sizeOf({ text }: Kept): number {
-  return text.length + 256;
+function sizeOf({ text, answer }: Kept): number {
+  return text.length + (answer?.length ?? 0) + 256;
 }
 
 function markOf(server: string): string {

@@ -46,7 +46,7 @@ function cacheOn(documents: Pick<ReturnType<typeof shared>, 'find' | 'put'>) {
     get: async (output: JsonValue, changes: Partial<CacheableCall> = {}) => {
       const found = await cache.output({ ...call, ...changes });
       if (found.kind === 'found') return found.output;
-      found.keep(output);
+      found.keep(output, null);
       return output;
     },
   };
@@ -115,7 +115,7 @@ describe('the cache of results (M-82)', () => {
     const { cache, get } = cacheOn(shared());
     const slow = await cache.output(call);
     await cache.changing('shop', () => Promise.resolve());
-    if (slow.kind === 'none') slow.keep('old');
+    if (slow.kind === 'none') slow.keep('old', null);
     expect(await get('new')).toBe('new');
   });
 

@@ -1,4 +1,5 @@
 export { acceptedBy } from './accepted.js';
+export { joinAnswer, splitAnswer, stepContent } from './answers.js';
 export { blocksIn } from './blocks.js';
 export { callDigest, callerRequest, callRequest, formerRequestIdOf, requestIdOf } from './call-request.js';
 export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from './client-message.js';
@@ -6,7 +7,7 @@ export { bounded } from './bounded.js';
 export { completed, listedValues } from './completions.js';
 export { saidError, withGroups } from './kept-back.js';
 export { eachOnce, hasResource, passedOnTo, passesOn, saidBy } from './passed-on.js';
-export { categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
+export { answerAsGiven, categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
 export type { CallResult } from './results.js';
 export { annotationsOf, servedNames, servedTool } from './served-tool.js';
 export type { ServedTool } from './served-tool.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, isKeptBack, isRejectionReason, rejectionReasons, toolErrors, wildcard } from '@sluice/core';
-import type { JsonValue, ToolErrorCode } from '@sluice/core';
+import type { JsonObject, JsonValue, ToolErrorCode } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import { blocksIn } from './blocks.js';
 import type { Block } from './blocks.js';
@@ -63,6 +63,21 @@ export function resultOf(
       'sluice/request_id': ids.requestId,
       ...(cachedAt === null ? {} : { 'sluice/cached_at': cachedAt }),
     },
+  };
+}
+
+/** What an MCP server answered, as it answered: its blocks in their order, with what it said beside them. */
+export function answerAsGiven(
+  answer: JsonObject,
+  { cachedAt }: AgentStep,
+  { requestId }: { readonly requestId: string },
+): CallResult {
+  const cached = cachedAt === null ? {} : { 'sluice/cached_at': cachedAt };
+  const own = isJsonObject(answer['_meta']) ? answer['_meta'] : {};
+  return {
+    ...(answer as unknown as CallResult),
+    isError: false,
+    _meta: { ...own, 'sluice/request_id': requestId, ...cached },
   };
 }
 

@@ -30,6 +30,7 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     startedAt: 0,
     endedAt: 0,
     resultHash: null,
+    content: [],
     agentRun: null,
     providerData: null,
     cachedAt: null,

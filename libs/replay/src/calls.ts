@@ -83,6 +83,7 @@ function recordedWorld(
     capabilities: saidByTheRecord,
     once: saidByTheRecord,
     cached: saidByTheRecord,
+    keepAnswer: saidByTheRecord,
     begun: () => Promise.resolve(null),
     hashResult: () => '',
     conceal: (_tool, result) => result,
@@ -163,6 +164,7 @@ export function recordedResult(toolCallId: string, recorded: Step): ToolExecResu
   const facts = {
     ...(recorded.resultHash === null ? {} : { resultHash: recorded.resultHash }),
     ...(recorded.cachedAt === null ? {} : { cachedAtMs: recorded.cachedAt }),
+    ...(recorded.content.length === 0 ? {} : { content: recorded.content }),
   };
   if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...facts };
   const errorCode = outcome as ToolErrorCode;

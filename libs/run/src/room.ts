@@ -21,8 +21,14 @@ const spareBytes = 16_384;
 /** A refusal of the longest message there is, for calls whose refusal is not known yet. */
 const anyRefusal = 'x'.repeat(256);
 
-/** Bytes of a step that depend on its result, but for the observation: outcome, reason, hash, the agent's run. */
-const resultFormBytes = 512;
+/** Bytes of the names of content that a step can have (libs/mcp/src/answers.ts bounds them). */
+const mostContentBytes = 3_072;
+
+/**
+ * Bytes of a step that depend on its result, but for the observation: outcome, reason, hash, the agent's run, and names
+ * of content.
+ */
+const resultFormBytes = 512 + mostContentBytes;
 
 /**
  * Why the call at `index` is not made although it could be, or null. `done` are the steps before it. A call is made

@@ -99,7 +99,18 @@ export function stepOf(
   index: number,
   state: string,
   tool: Pick<ConfiguredTool, 'key' | 'target'> | undefined,
-  { toolCallId, name, args, result, resultHash, cachedAtMs, error, startedAtMs, endedAtMs }: ToolInvocationRecord,
+  {
+    toolCallId,
+    name,
+    args,
+    result,
+    resultHash,
+    cachedAtMs,
+    content,
+    error,
+    startedAtMs,
+    endedAtMs,
+  }: ToolInvocationRecord,
   agentRun: AgentRun | null = null,
 ): Step {
   return {
@@ -121,6 +132,7 @@ export function stepOf(
     providerData: null,
     cachedAt: cachedAtMs,
     documentation: null,
+    content,
   };
 }
 
@@ -229,9 +241,9 @@ function withinBound(history: readonly Step[]): readonly Step[] {
  * whole.
  */
 function withoutHash(step: Step): Step {
-  const { resultHash, cachedAt, documentation } = step;
-  if (resultHash === null && cachedAt === null && documentation === null) return step;
-  return { ...step, resultHash: null, cachedAt: null, documentation: null };
+  const { resultHash, cachedAt, documentation, content } = step;
+  if (resultHash === null && cachedAt === null && documentation === null && content.length === 0) return step;
+  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: [] };
 }
 
 function observation(value: JsonValue): string {

@@ -37,6 +37,7 @@ describe('the record of a call (K-06, X-9)', () => {
       agentRun: null,
       providerData: null,
       cachedAt: null,
+      content: [],
       documentation: null,
     });
   });

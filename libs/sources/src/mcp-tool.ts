@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sluice/core';
+import { isJsonObject, ToolOutput } from '@sluice/core';
 import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpToolRef, ToolCapabilities } from '@sluice/core';
 import { jsonSchemaOutput, readReconciled, redact, schemaInput, specOf } from '@sluice/tools';
 import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
@@ -20,6 +20,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     connectionId: string | undefined,
     granted: ToolCapabilities,
     keyOf: (key: string) => string,
+    onAnswer?: (answer: JsonObject) => void,
   ): Promise<JsonValue> => {
     const { cancellation, idempotency, auth } = granted as Partial<ServiceCapabilities>;
     if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
@@ -31,6 +32,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       pin: called.pin,
       ...(kind === undefined ? {} : { kind }),
       ...(operation === undefined ? {} : { operation }),
+      ...(onAnswer === undefined ? {} : { onAnswer }),
     };
     const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
     if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
@@ -47,8 +49,21 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     repeatable: tool.repeatable || spec.effect === 'read_only',
     ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
     validateInput: schemaInput(tool),
-    exec: (args, { connectionId }, granted) =>
-      call(mcp, isJsonObject(args) ? args : {}, connectionId, granted, (key) => key),
+    exec: async (args, { connectionId }, granted) => {
+      const heard: JsonObject[] = [];
+      const own = isJsonObject(args) ? args : {};
+      const value = await call(
+        mcp,
+        own,
+        connectionId,
+        granted,
+        (key) => key,
+        (answer) => void heard.push(answer),
+      );
+      // Of a call that was sent again, the last answer is the one that counts.
+      const answer = heard.at(-1);
+      return answer === undefined ? value : new ToolOutput(value, answer);
+    },
     ...(reconcile === undefined
       ? {}
       : {

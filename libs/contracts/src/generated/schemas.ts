@@ -656,6 +656,15 @@ export const schemas = {
         ],
         "doc": "On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.",
         "default": null
+      },
+      {
+        "name": "content",
+        "type": {
+          "type": "array",
+          "items": "StepContent"
+        },
+        "doc": "What of the result stands in the content store; empty in a history, and where everything stands in the observation.",
+        "default": []
       }
     ]
   },
@@ -2442,6 +2451,43 @@ export const schemas = {
         "name": "timestamp",
         "type": "long",
         "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
+  "StepContent": {
+    "type": "record",
+    "name": "StepContent",
+    "namespace": "sluice",
+    "doc": "Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md).",
+    "fields": [
+      {
+        "name": "hash",
+        "type": "string",
+        "doc": "A keyed hash of the content, 64 hexadecimal digits."
+      },
+      {
+        "name": "type",
+        "type": "string",
+        "doc": "Its media type."
+      },
+      {
+        "name": "size",
+        "type": "long",
+        "doc": "Bytes."
+      },
+      {
+        "name": "kind",
+        "type": "string",
+        "doc": "`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks."
+      },
+      {
+        "name": "name",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The address of a resource, cut where it is long; else null.",
+        "default": null
       }
     ]
   },

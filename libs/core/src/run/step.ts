@@ -1,5 +1,5 @@
 /**
- * Members are described in schemas/. In a history a step has no `resultHash` and no `cachedAt`: they are for the
- * audit.
+ * Members are described in schemas/. In a history a step has no `resultHash` no `cachedAt` and no `content`: these are
+ * for those who read the step itself.
  */
-export type { AgentRun, AgentStep as Step, OtherModels, ParentCall } from '@sluice/records';
+export type { AgentRun, AgentStep as Step, OtherModels, ParentCall, StepContent } from '@sluice/records';

@@ -1,5 +1,6 @@
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import type { JsonValue } from '../json.js';
+import type { StepContent } from '../run/step.js';
 import type { ToolExecResult } from './types.js';
 
 /**
@@ -16,6 +17,8 @@ export type ToolInvocationRecord = {
   readonly resultHash: string | null;
   /** When the tool gave it to an equal call before; null where it ran for this one. */
   readonly cachedAtMs: number | null;
+  /** What of the result stands in the content store. */
+  readonly content: readonly StepContent[];
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -42,8 +45,9 @@ export function invocationRecord(
   ended: ToolExecResult,
   { startedAtMs, endedAtMs }: CallTimes,
 ): ToolInvocationRecord {
-  const { toolCallId, resultHash = null, cachedAtMs = null } = ended;
-  const of = { toolCallId, name: call.tool, args: call.arguments, resultHash, cachedAtMs, startedAtMs, endedAtMs };
+  const { toolCallId, resultHash = null, cachedAtMs = null, content = [] } = ended;
+  const ids = { toolCallId, name: call.tool, args: call.arguments };
+  const of = { ...ids, resultHash, cachedAtMs, content, startedAtMs, endedAtMs };
   if (ended.ok) return { ...of, result: ended.value, error: null };
   const { errorCode: code, reason = null, safeMessage } = ended;
   return { ...of, result: null, error: { code, reason, safeMessage } };

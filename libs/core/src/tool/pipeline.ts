@@ -1,5 +1,6 @@
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
-import type { JsonValue } from '../json.js';
+import type { JsonObject, JsonValue } from '../json.js';
+import type { StepContent } from '../run/step.js';
 import type {
   BoundTool,
   ReconcileAnswer,
@@ -62,8 +63,14 @@ export interface ToolLimits {
 
 /** What an equal call got a while ago; or, where there is nothing, what keeps the output of this one. */
 export type CachedOutput =
-  | { readonly kind: 'found'; readonly output: JsonValue; readonly cachedAtMs: number }
-  | { readonly kind: 'none'; keep(output: JsonValue): void };
+  | {
+      readonly kind: 'found';
+      readonly output: JsonValue;
+      /** The whole answer of an MCP server, where it says more than the output. */
+      readonly answer: JsonObject | null;
+      readonly cachedAtMs: number;
+    }
+  | { readonly kind: 'none'; keep(output: JsonValue, answer: JsonObject | null): void };
 
 /** What an earlier attempt at a call began. */
 export interface BegunBefore {
@@ -115,6 +122,11 @@ export interface ToolPipeline<Parked = never> {
   hashResult(invocation: ToolInvocation, text: string): string;
   /** The result without the credentials that the call was given. */
   conceal(tool: BoundTool, result: ToolExecResult): ToolExecResult;
+  /**
+   * Puts the whole answer of a call into the content store, before anything names it, and returns the names; none
+   * where the step says everything.
+   */
+  keepAnswer(invocation: ToolInvocation, answer: JsonObject): Promise<readonly StepContent[]>;
   /** Runs the effect at most once for the call key, or says why not. */
   once(
     tool: BoundTool,

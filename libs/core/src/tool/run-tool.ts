@@ -1,12 +1,12 @@
 import { isDeeperThan } from '../plain-json.js';
-import { type JsonValue, isJsonObject } from '../json.js';
+import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
 import { finish, withinLimits } from './finish.js';
 import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
 import { reconcile } from './reconcile.js';
 import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
-import { ToolConnectionDeniedError, ToolInputError, ToolUnavailableError } from './types.js';
+import { ToolConnectionDeniedError, ToolInputError, ToolOutput, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
 import { within } from './within.js';
 import type { Ended } from './within.js';
@@ -99,17 +99,21 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
     const effect = async (): Promise<ToolExecResult> => {
       const cached = tool.cacheMs === undefined ? null : await pipeline.cached(tool, invocation, input.args);
       pipeline.onStart(invocation, input.args);
-      const ended: Ended =
+      const { ended, answer } =
         cached?.kind === 'found'
-          ? { kind: 'value', value: cached.output }
-          : await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline);
+          ? { ended: { kind: 'value', value: cached.output } as const, answer: cached.answer }
+          : withoutAnswer(await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline));
       own.abort(callEnded);
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);
       // An output with a credential in it is not kept: the next call may have another one to look for.
       if (cached?.kind === 'none' && ended.kind === 'value' && judged.ok && concealed === judged)
-        cached.keep(ended.value as JsonValue);
-      const result = concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
+        cached.keep(ended.value as JsonValue, answer);
+      const left = concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
+      // What redaction or a credential took something out of is passed on as what is left of the value.
+      const isWhole = left === judged && judged.ok && 'whole' in tool.spec.redaction;
+      const content = answer !== null && isWhole ? await pipeline.keepAnswer(invocation, answer) : [];
+      const result = content.length === 0 ? left : { ...left, content };
       return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };
     const ask = () => reconcile(tool, invocation, input.args, pipeline);
@@ -118,6 +122,13 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
   } finally {
     invocation.signal.removeEventListener('abort', follow);
   }
+}
+
+/** How the work ended, with the value alone, and the answer that came beside it. */
+function withoutAnswer(ended: Ended): { readonly ended: Ended; readonly answer: JsonObject | null } {
+  if (ended.kind !== 'value' || !(ended.value instanceof ToolOutput)) return { ended, answer: null };
+  const { value, answer } = ended.value;
+  return { ended: { kind: 'value', value }, answer };
 }
 
 function turnedAway(result: ToolExecResult): Way<never> {

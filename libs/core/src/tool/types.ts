@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.js';
 import type { RequestOfTool } from '../generated/request-views.js';
+import type { StepContent } from '../run/step.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 
 /** What running a tool can change. */
@@ -11,6 +12,17 @@ export type ToolEffect = (typeof toolEffects)[number];
  * is.
  */
 export type Redaction = { readonly fields: readonly string[] } | { readonly whole: true };
+
+/**
+ * What a tool of an MCP server gave: the value, which models read, and the whole answer, for clients of the same
+ * protocol.
+ */
+export class ToolOutput {
+  constructor(
+    readonly value: JsonValue,
+    readonly answer: JsonObject,
+  ) {}
+}
 
 /** A tool as the rest of the system knows it; no code, no schema library. `name` is the tool's id. */
 export interface ToolSpec {
@@ -98,6 +110,8 @@ export type ToolExecResult = {
    * where the tool ran.
    */
   readonly cachedAtMs?: number;
+  /** What of it stands in the content store; absent where everything stands in the value. */
+  readonly content?: readonly StepContent[];
 } & (
   | { readonly ok: true; readonly value: JsonValue }
   | {

@@ -188,6 +188,8 @@ export interface AgentStep {
   readonly cachedAt: number | null;
   /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
   readonly documentation: string | null;
+  /** What of the result stands in the content store; empty in a history, and where everything stands in the observation. */
+  readonly content: readonly StepContent[];
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -792,6 +794,20 @@ export interface StateTransition {
   readonly timestamp: number;
 }
 
+/** Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
+export interface StepContent {
+  /** A keyed hash of the content, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Its media type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  readonly kind: string;
+  /** The address of a resource, cut where it is long; else null. */
+  readonly name: string | null;
+}
+
 /** How good the result of one attempt at a plan's step was, and what that was measured by. */
 export interface StepScore {
   /** The number of the run's plan, from 1. */
@@ -988,6 +1004,7 @@ export interface RecordTypes {
   readonly RunError: RunError;
   readonly RunStrategy: RunStrategy;
   readonly StateTransition: StateTransition;
+  readonly StepContent: StepContent;
   readonly StepScore: StepScore;
   readonly StrategyDecision: StrategyDecision;
   readonly ToolCall: ToolCall;

@@ -24,15 +24,15 @@ const runs = new CanonicalForm({
 });
 
 /**
- * A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean
- * nothing in a history; what its models cost is in the run.
+ * A result’s hash, age and content, what was read before, and what an agent’s prompts were made of, are for people, and
+ * mean nothing in a history; what its models cost is in the run.
  */
 const histories = new CanonicalForm({
   names: 'process',
   order: 'schema',
   saysNothing: isAbsent,
   without: {
-    AgentStep: ['resultHash', 'cachedAt', 'documentation'],
+    AgentStep: ['resultHash', 'cachedAt', 'documentation', 'content'],
     AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
   },
 });

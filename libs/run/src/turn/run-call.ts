@@ -70,6 +70,7 @@ type Acts = Pick<
   | 'capabilities'
   | 'cached'
   | 'hashResult'
+  | 'keepAnswer'
   | 'conceal'
   | 'once'
   | 'begun'

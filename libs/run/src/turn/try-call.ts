@@ -199,6 +199,7 @@ function watching({ source, authorizer, onFault }: DryWorld) {
     capabilities: begins,
     once: begins,
     cached: begins,
+    keepAnswer: begins,
     begun: () => Promise.resolve(null),
     hashResult: () => '',
     conceal: (_tool, result) => result,

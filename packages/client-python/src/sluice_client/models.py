@@ -59,6 +59,7 @@ class AgentStepInBody(Body):
     provider_data: str | None = Field(default=None, description="What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else.")
     cached_at: int | None = Field(default=None, description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
+    content: list[StepContentInBody] | None = Field(default=None, description="What of the result stands in the content store; empty in a history, and where everything stands in the observation.")
 
 
 class AgentRunInBody(Body):
@@ -81,6 +82,16 @@ class OtherModelsInBody(Body):
     cached_input_tokens: int | None = Field(default=None, description="Of its `cached_input_tokens`, theirs.")
     cache_write_tokens: int | None = Field(default=None, description="Of its `cache_write_tokens`, theirs.")
     micro_usd: float | None = Field(default=None, description="What they cost, in millionths of a US dollar.")
+
+
+class StepContentInBody(Body):
+    """Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md)."""
+
+    hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
+    type: str = Field(description="Its media type.")
+    size: int = Field(description="Bytes.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    name: str | None = Field(default=None, description="The address of a resource, cut where it is long; else null.")
 
 
 class DirectCallInBody(Body):
@@ -224,6 +235,7 @@ class AgentStep(Answer):
     provider_data: str | None = Field(description="What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else.")
     cached_at: int | None = Field(description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
+    content: list[StepContent] = Field(description="What of the result stands in the content store; empty in a history, and where everything stands in the observation.")
 
 
 class AgentRun(Answer):
@@ -246,6 +258,16 @@ class OtherModels(Answer):
     cached_input_tokens: int = Field(description="Of its `cached_input_tokens`, theirs.")
     cache_write_tokens: int = Field(description="Of its `cache_write_tokens`, theirs.")
     micro_usd: float = Field(description="What they cost, in millionths of a US dollar.")
+
+
+class StepContent(Answer):
+    """Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md)."""
+
+    hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
+    type: str = Field(description="Its media type.")
+    size: int = Field(description="Bytes.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    name: str | None = Field(description="The address of a resource, cut where it is long; else null.")
 
 
 class RunError(Answer):

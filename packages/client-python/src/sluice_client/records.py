@@ -102,6 +102,7 @@ class AgentStep(Record):
     provider_data: str | None = Field(default=None, description="What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else.")
     cached_at: int | None = Field(default=None, description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
+    content: list[StepContent] = Field(default_factory=list, description="What of the result stands in the content store; empty in a history, and where everything stands in the observation.")
 
 
 class AgentStepResult(Record):
@@ -301,6 +302,16 @@ class StateTransition(Record):
     from_: str = Field(alias="from", description="The state before.")
     to: str = Field(description="The state after.")
     timestamp: int = Field(description="Milliseconds since the epoch.")
+
+
+class StepContent(Record):
+    """Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md)."""
+
+    hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
+    type: str = Field(description="Its media type.")
+    size: int = Field(description="Bytes.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    name: str | None = Field(default=None, description="The address of a resource, cut where it is long; else null.")
 
 
 class StepScore(Record):

@@ -70,6 +70,8 @@ export interface AgentStepInBody {
   readonly cached_at?: number | null;
   /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
   readonly documentation?: string | null;
+  /** What of the result stands in the content store; empty in a history, and where everything stands in the observation. */
+  readonly content?: readonly StepContentInBody[];
 }
 
 /** The run that a call of an agent tool was. */
@@ -102,6 +104,20 @@ export interface OtherModelsInBody {
   readonly cache_write_tokens?: number;
   /** What they cost, in millionths of a US dollar. */
   readonly micro_usd?: number;
+}
+
+/** Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
+export interface StepContentInBody {
+  /** A keyed hash of the content, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Its media type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  readonly kind: string;
+  /** The address of a resource, cut where it is long; else null. */
+  readonly name?: string | null;
 }
 
 /** A call that a request makes itself, as a model would write it. */
@@ -322,6 +338,8 @@ export interface AgentStep {
   readonly cached_at: number | null;
   /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
   readonly documentation: string | null;
+  /** What of the result stands in the content store; empty in a history, and where everything stands in the observation. */
+  readonly content: readonly StepContent[];
 }
 
 /** The run that a call of an agent tool was. */
@@ -354,6 +372,20 @@ export interface OtherModels {
   readonly cache_write_tokens: number;
   /** What they cost, in millionths of a US dollar. */
   readonly micro_usd: number;
+}
+
+/** Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
+export interface StepContent {
+  /** A keyed hash of the content, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Its media type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  readonly kind: string;
+  /** The address of a resource, cut where it is long; else null. */
+  readonly name: string | null;
 }
 
 /** Why a run ended without an answer. */

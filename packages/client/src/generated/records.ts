@@ -154,6 +154,8 @@ export interface AgentStep {
   readonly cached_at: number | null;
   /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
   readonly documentation: string | null;
+  /** What of the result stands in the content store; empty in a history, and where everything stands in the observation. */
+  readonly content: readonly StepContent[];
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -444,6 +446,20 @@ export interface StateTransition {
   readonly to: string;
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
+}
+
+/** Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
+export interface StepContent {
+  /** A keyed hash of the content, 64 hexadecimal digits. */
+  readonly hash: string;
+  /** Its media type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  readonly kind: string;
+  /** The address of a resource, cut where it is long; else null. */
+  readonly name: string | null;
 }
 
 /** How good the result of one attempt at a plan's step was, and what that was measured by. */

@@ -1,0 +1,41 @@
+import { Fault } from '@sluice/core';
+import type { ContentOwner, ContentStore, JsonObject } from '@sluice/core';
+import type { AgentStep } from '@sluice/contracts';
+import { joinAnswer } from '@sluice/mcp';
+
+/** What is known of the answer of an MCP server beside the step. */
+type WholeAnswer =
+  | { readonly kind: 'here'; readonly answer: JsonObject }
+  /** The step says everything. */
+  | { readonly kind: 'none' }
+  /** It was kept, and is no longer there, or cannot be read now. */
+  | { readonly kind: 'gone'; readonly why: string };
+
+/** The answer of which a step names the content. */
+export async function wholeAnswer(
+  { content, outcome }: AgentStep,
+  owner: ContentOwner,
+  store: Pick<ContentStore, 'open'>,
+): Promise<WholeAnswer> {
+  const whole = content.find(({ kind }) => kind === 'result');
+  if (whole === undefined || outcome !== 'ok') return { kind: 'none' };
+  const read = async (hash: string): Promise<Buffer> => {
+    const found = await store.open(owner, hash);
+    if (found === undefined) throw new Gone();
+    const pieces: Uint8Array[] = [];
+    for await (const bytes of found.bytes()) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  };
+  try {
+    const answer = await joinAnswer(await read(whole.hash), read);
+    if (answer !== null) return { kind: 'here', answer };
+    return { kind: 'gone', why: 'It is of a version of Sluice that this one does not know.' };
+  } catch (error) {
+    if (error instanceof Gone) return { kind: 'gone', why: 'It is no longer kept.' };
+    // Of a fault the client reads no names of hosts and folders.
+    if (error instanceof Fault) return { kind: 'gone', why: `The content store says ${error.code}.` };
+    throw error;
+  }
+}
+
+class Gone extends Error {}

@@ -1,0 +1,110 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { projectRoot } from '../harness/configurations.js';
+import { replayed } from '../replay/replaying.js';
+import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
+import type { McpSystem } from './with-mcp.js';
+
+const server = join(projectRoot, 'libs/hub/test/mcp-servers/rich.mjs');
+const tools = ['mixed', 'pictures', 'pretty', 'structured', 'plain'];
+const configuration = `
+tool:
+${tools.map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
+  counted: { type: mcp-tool, group: [g] }
+mcp:
+  servers: { rich: { command: node, args: ["${server}"] } }
+  tools:
+${tools.map((name) => `    ${name}: { server: rich, tool: ${name}, effect: read_only, redaction: whole }`).join('\n')}
+    counted: { server: rich, tool: counted, effect: read_only, redaction: [count] }
+policy:
+  allowed_tools: [${tools.join(', ')}, counted]
+`;
+
+interface Answer {
+  readonly content: readonly unknown[];
+  readonly structuredContent?: unknown;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+describe('what an MCP server answers', () => {
+  let system: McpSystem;
+  let direct: Client;
+  beforeAll(async () => {
+    system = await startMcpSystem(configuration);
+    direct = new Client({ name: 'test', version: '1' });
+    await direct.connect(new StdioClientTransport({ command: process.execPath, args: [server] }));
+  });
+  afterAll(async () => {
+    await direct.close();
+    await system.close();
+  });
+
+  const call = async (name: string, era: string): Promise<Answer> => {
+    const client = await (era === '2026-07-28' ? newClient : oldClient)(system.mcp.url);
+    const answer = (await client.callTool({ name: `rich___${name}`, arguments: {} })) as unknown as Answer;
+    await client.close();
+    return answer;
+  };
+  const stepOf = async ({ _meta }: Answer) => {
+    const steps = await system.all('agent.steps');
+    return steps.find(({ record }) => record.requestId === _meta?.['sluice/request_id'])?.record.steps[0];
+  };
+
+  it.each(['2025-11-25', '2026-07-28'].flatMap((era) => tools.map((tool) => [tool, era] as const)))(
+    'reaches a client as it was: %s, in the era of %s',
+    async (tool, era) => {
+      const expected = (await direct.callTool({ name: tool, arguments: {} })) as unknown as Answer;
+      const answer = await call(tool, era);
+      expect(answer.content).toEqual(expected.content);
+      expect(answer.structuredContent).toEqual(expected.structuredContent);
+      expect(answer._meta).toMatchObject(expected._meta ?? {});
+    },
+  );
+
+  it('stands in the content store, and its step names it by hash, type and size', async () => {
+    const step = await stepOf(await call('mixed', '2026-07-28'));
+    expect(
+      step?.content.map(({ kind, type, size, name }) => [kind, type, kind === 'result' ? null : size, name]),
+    ).toEqual([
+      ['result', 'application/json', null, null],
+      ['image', 'image/png', 200_000, null],
+      ['audio', 'audio/wav', 5_000, null],
+      ['resource', 'application/zip', 3_000, 'file:///a.bin'],
+    ]);
+    expect(step?.observation).toContain('"mimeType":"image/png"');
+    const responses = await system.all('agent.responses');
+    expect(responses.flatMap(({ record }) => record.history).every(({ content }) => content.length === 0)).toBe(true);
+    const found = await replayed(system.bus, null);
+    expect(found.length).toBeGreaterThan(4);
+    expect(found.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+
+  it('has at most five blocks of its own in the store; the others stay in the answer', async () => {
+    const step = await stepOf(await call('pictures', '2026-07-28'));
+    expect(step?.content.map(({ kind }) => kind)).toEqual(['result', ...Array<string>(5).fill('image')]);
+  });
+
+  it('is not kept where a text says all of it, or where a redaction names fields', async () => {
+    expect((await stepOf(await call('plain', '2026-07-28')))?.content).toEqual([]);
+    const answer = await call('counted', '2026-07-28');
+    expect(answer.structuredContent).toEqual({ count: 2 });
+    expect(JSON.stringify(answer)).not.toContain('Two of them');
+    expect((await stepOf(answer))?.content).toEqual([]);
+  });
+
+  it('is said to be gone when it is, and the step still answers', async () => {
+    const client = await newClient(system.mcp.url);
+    const ask = () =>
+      client.callTool({ name: 'rich___mixed', arguments: {}, _meta: { 'sluice/idempotency_key': 'again' } });
+    const first = (await ask()) as unknown as Answer;
+    expect(((await ask()) as unknown as Answer).content).toEqual(first.content);
+    await rm(join(system.embedded.runtime.environment.dataFolder, 'content', 'runs'), { recursive: true });
+    const later = (await ask()) as unknown as Answer;
+    expect(later._meta?.['sluice/content_gone']).toBe('It is no longer kept.');
+    expect(JSON.stringify(later.content)).toContain('image/png');
+    await client.close();
+  });
+});
