@@ -265,6 +265,7 @@ describe('`sluice start`', () => {
       root: projectRoot,
       inProject: (file) => file,
       input: process.stdin,
+      allCommands: () => Promise.resolve([]),
     });
     const said = (text: string) =>
       eventually(

@@ -15,7 +15,7 @@ const withoutJson: Readonly<Record<string, string>> = {
   start: 'serves until it is stopped',
   serve: 'serves until it is stopped; its lines are JSON',
   'mcp serve': 'its standard output is the protocol',
-  'mcp list --': 'a form of mcp list',
+  'mcp operator': 'its standard output is the protocol',
   console: 'prints a link, alone on standard output',
   'completion bash': 'prints a script',
   'completion zsh': 'prints a script',

@@ -69,6 +69,7 @@ export async function command(
     stopped: new Promise<string>(() => undefined),
     sampleConfiguration: () => Promise.reject(new Error('There is no sample here.')),
     input: process.stdin,
+    allCommands: () => Promise.resolve([]),
   };
   try {
     return { code: await commands[name as keyof typeof commands].run(args, surroundings), output, errors: '' };

@@ -27,6 +27,7 @@ export async function inProcess(
     stopped: new Promise(() => undefined),
     sampleConfiguration: () => Promise.reject(new Error('No sample is needed.')),
     input: Readable.from([]),
+    allCommands: () => Promise.resolve([]),
   });
   return { code, output };
 }

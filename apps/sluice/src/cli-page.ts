@@ -12,7 +12,7 @@ With \`--json\` standard output has JSON alone: one line for each command, or a 
 Fields are added from version to version, and none is renamed or removed within a major version. What a command cannot do goes to standard
 error as one line, \`{"error": {"code", "message"}}\`, with the same exit code: the code is one of [errors.md](errors.md), \`invalid_options\`,
 or \`failed\`. Without \`--json\` are the commands that start something, or print a link or a script: \`init\`, \`start\`, \`serve\`,
-\`mcp serve\`, \`console\` and \`completion\`.
+\`mcp serve\`, \`mcp operator\`, \`console\` and \`completion\`.
 `;
 
 /** docs/cli.md: every command as it says itself. */

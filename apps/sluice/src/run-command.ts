@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stopSignal, commandLog, processEnvironment } from '@sluice/host';
 import type { CommandNames } from '@sluice/host';
+import { commands, usages } from './commands/all.js';
 import type { Command } from './commands/all.js';
-import type { CommandContext } from './commands/command-context.js';
+import type { CommandContext, DescribedCommand } from './commands/command-context.js';
 import type { Output } from './show/output.js';
 import { paintFor } from './show/paint.js';
 
@@ -44,7 +45,13 @@ function surroundings({ root, calledAs, output, write, note }: Streams): Command
     root,
     inProject: (file) => inProject(root, file),
     input: process.stdin,
+    allCommands,
   };
+}
+
+async function allCommands(): Promise<readonly DescribedCommand[]> {
+  const texts = await usages();
+  return Object.entries(commands).map(([name, { summary }]) => ({ name, summary, usage: texts.get(name) ?? '' }));
 }
 
 /** The paths in its files are those of the project, so that is where the process goes. */

@@ -104,6 +104,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Say which log the ledger belongs to; adopt another',
     load: () => import('./ledger.js'),
   },
+  status: {
+    group: 'Ask and follow',
+    summary: 'Say how roles, runs, approvals and costs stand',
+    load: () => import('./status.js'),
+  },
   doctor: {
     group: 'Prove and repair',
     summary: 'Look at all that Sluice needs here, and say what is wrong',

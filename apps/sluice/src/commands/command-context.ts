@@ -1,6 +1,12 @@
 import type { Environment, Log } from '@sluice/host';
 import type { Paint } from '../show/paint.js';
 
+export interface DescribedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: string;
+}
+
 /** What a command works with; made once in main. */
 export interface CommandContext {
   readonly environment: Environment;
@@ -28,4 +34,6 @@ export interface CommandContext {
   /** The path of a file that comes with the project. */
   inProject(file: string): string;
   readonly input: NodeJS.ReadableStream;
+  /** Every command, with its summary and its usage text. */
+  allCommands(): Promise<readonly DescribedCommand[]>;
 }
