@@ -156,6 +156,19 @@ beforeAll(async () => {
     expect([types.code, types.output]).toEqual([0, '']);
   });
 
+  it('write the incident desk into an empty folder, and it plays its story', async () => {
+    const folder = emptyFolder('incident');
+    const init = await npmRun('npx', ['-y', './sluice-0.1.0.tgz', 'init', '--example', 'incident-desk'], folder);
+    expect([init.code, init.output]).toEqual([0, expect.stringContaining('npm run demo')]);
+    const install = await npmRun('npm', ['install', '--ignore-scripts'], folder);
+    expect([install.code, install.errors]).toEqual([0, '']);
+    const { code, output, errors } = await npmRun('npm', ['run', 'demo', '--', '--approve', '--once'], folder);
+    expect([code, errors]).toEqual([0, '']);
+    expect(output).toContain('Rolled back to 4.17.2 at 09:58. The error rate fell from 18.4 % to 0.3 %.');
+    expect(output).toContain('In the shop: rolled back to 4.17.2, 1 posts, deleted nothing');
+    expect(output).toContain('0 different; 0 not replayable');
+  });
+
   it('say which package a configuration with Cedar needs, and work once it is there', async () => {
     const folder = join(person, 'desk');
     cpSync(join(projectRoot, 'examples/authorization'), join(folder, 'authorization'), { recursive: true });
