@@ -111,7 +111,7 @@ function areaPage(name, operations) {
   return [
     `# HTTP API: ${name}`,
     '',
-    `The ${operations.length === 1 ? 'operation' : `${operations.length} operations`} of the area *${name}*. The [index](index.md) has all areas; [schemas](schemas.md) says what each body holds.`,
+    `${operations.map(({ summary }) => summary).join('; ')}. The [index](index.md) has all areas; [schemas](schemas.md) says what each body holds.`,
     '',
     ...operations.flatMap(operationText),
   ].join('\n');

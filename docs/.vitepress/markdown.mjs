@@ -61,6 +61,6 @@ export function aboutPage(text) {
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')
     .replaceAll(/\s+/g, ' ');
-  const [sentence] = words.split(/(?<=[.:;?!])\s/, 1);
+  const [sentence] = words.split(/(?<=[.?!])\s/, 1);
   return { title: title.replaceAll('`', ''), sentence: sentence.replace(/[:;]$/, '.') };
 }
