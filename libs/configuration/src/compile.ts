@@ -91,7 +91,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const problems: Problem[] = [];
   const noted: Finding[] = [];
   const meant = withMeantSections(raw, problems);
-  const { file: written, brought } = writeOutManyTools(meant, inputs, problems, noted);
+  const { file: written, brought, groups: open } = writeOutManyTools(meant, inputs, problems, noted);
   const file = new Section(written, '', problems).closed(configurationKeys['']);
   if (!file.usable) return { configuration: null, problems, findings: [] };
   if (oneOfThese.every((key) => !file.has(key)))
@@ -102,7 +102,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   readToolFolders(file);
   const types = given.types.map((type) => type.type);
   const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
-  const groups = readGroups(file.section('group'), entries);
+  const groups = readGroups(file.section('group'), entries, open);
   const connections = readConnections(file.section('connections'));
   const web = readWeb(file.section('web'));
   const openApi = readOpenApi(file.section('openapi'), connections, web.web?.privateHosts ?? []);

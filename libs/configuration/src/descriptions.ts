@@ -97,13 +97,13 @@ function readAlwaysFull(agent: Section, tools: readonly IdentifiedTool[]): Reado
 /** `deferred_groups`: a map from group to the line that a model reads, or a list of groups. */
 function readGroups(
   agent: Section,
-  { tags }: Groups,
+  { tags, open }: Groups,
   tools: readonly IdentifiedTool[],
 ): Readonly<Record<string, string | null>> {
   const value = agent.value('deferred_groups');
   const written = Array.isArray(value) ? null : agent.section('deferred_groups');
   const names = written?.keys() ?? agent.names('deferred_groups', 'a list of groups') ?? [];
-  const known = [...new Set([...tags.values()].flat())];
+  const known = [...new Set([...[...tags.values()].flat(), ...open])];
   const lines = names.map((name): [string, string | null] => {
     const path = `${agent.at('deferred_groups')}.${name}`;
     if (!known.includes(name))

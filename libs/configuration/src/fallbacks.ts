@@ -4,8 +4,8 @@ import type { Groups } from './group-map.js';
 import type { Section } from './section.js';
 
 /** `group_fallbacks`: which groups stand in for one that has no available tool. */
-export function readFallbacks(section: Section, { tags, tree }: Groups): GroupFallbacks {
-  const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), defaultGroup]);
+export function readFallbacks(section: Section, { tags, tree, open }: Groups): GroupFallbacks {
+  const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), ...open, defaultGroup]);
   const isKnown = (name: string, path: string): boolean => {
     if (known.has(name)) return true;
     const write = suggestion(name, [...known]);

@@ -13,6 +13,8 @@ const mostNested = 1_000;
 export interface Groups {
   /** The tags of every tool, by its key. */
   readonly tags: ReadonlyMap<string, readonly string[]>;
+  /** Groups that patterns bring tools into, whether or not any is known. */
+  readonly open: readonly string[];
   /** Empty where no group is within another. */
   readonly tree: GroupTree;
 }
@@ -22,7 +24,7 @@ export interface Groups {
  * order, then the map's. Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag
  * that other tags replaced.
  */
-export function readGroups(section: Section, entries: readonly ToolEntry[]): Groups {
+export function readGroups(section: Section, entries: readonly ToolEntry[], open: readonly string[] = []): Groups {
   const added = new Map<string, string[]>(entries.map((entry) => [entry.key, []]));
   const keys = [...added.keys()];
   const tree = new Map<string, readonly string[]>();
@@ -91,6 +93,7 @@ export function readGroups(section: Section, entries: readonly ToolEntry[]): Gro
   readMap(section, null, 1);
   return {
     tags: new Map(entries.map((entry) => [entry.key, tagsOf(entry, added.get(entry.key) ?? [])])),
+    open,
     tree: Object.fromEntries(tree),
   };
 }

@@ -38,6 +38,8 @@ interface Found {
 interface WrittenOut {
   readonly file: unknown;
   readonly brought: ReadonlySet<string>;
+  /** Groups that patterns bring tools into: they are known also while it is unknown which tools these are. */
+  readonly groups: readonly string[];
 }
 
 /**
@@ -51,7 +53,7 @@ interface WrittenOut {
  */
 export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[], findings: Finding[]): WrittenOut {
   const all = manyIn(raw);
-  if (all.length === 0) return { file: raw, brought: new Set() };
+  if (all.length === 0) return { file: raw, brought: new Set(), groups: [] };
   const file = mapOf(raw);
   const named = namedIn(raw);
   const names = new Map(
@@ -59,6 +61,7 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
   );
   const brought = new Set<string>();
   const keys = new Map<string, Found>();
+  const groups = new Set<string>();
   const writeOut = (key: string, entry: unknown): [string, unknown][] => {
     const bound = boundTo(key, entry);
     const found = bound === null ? undefined : names.get(placeOf(bound));
@@ -72,6 +75,9 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
         });
     const written = found.names.map((tool) => `${key}/${tool}`);
     keys.set(key, { ...found, names: written });
+    const { group } = mapOf(entry);
+    if (found.hasPatterns && Array.isArray(group))
+      for (const name of group) if (typeof name === 'string' && name !== wildcard) groups.add(name);
     for (const one of found.brought) brought.add(`${key}/${one}`);
     return found.names.map((tool) => [
       `${key}/${tool}`,
@@ -101,7 +107,7 @@ export function writeOutManyTools(raw: unknown, given: Given, problems: Problem[
       : {};
   });
   const whole = { ...file, tool: tools, ...written[0], ...written[1], ...policyOf(file, keys) };
-  return { file: whole, brought };
+  return { file: whole, brought, groups: [...groups] };
 }
 
 /** The servers that must be asked before it is known which tools there are: those of entries with patterns. */

@@ -47,8 +47,8 @@ function readRule(section: Section, name: string, groups: Groups, tools: readonl
 }
 
 /** Names of groups that there are, and with each the groups below it. */
-function readGroupNames(section: Section, key: string, { tags, tree }: Groups): readonly string[] {
-  const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), defaultGroup]);
+function readGroupNames(section: Section, key: string, { tags, tree, open }: Groups): readonly string[] {
+  const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), ...open, defaultGroup]);
   const names = section.names(key, 'a list of group names') ?? [];
   return names.flatMap((name, place) => {
     if (known.has(name)) return withGroupsBelow(name, tree);

@@ -69,6 +69,22 @@ describe('an entry that brings in many tools of a server', () => {
     expect(compiled(file(['read_*']), away, pins).map(([key]) => key)).toEqual(['files/read_file', 'files/read_media']);
   });
 
+  it('has its groups while it is unknown what the server offers', () => {
+    const raw = {
+      ...file(['read_*'], ['files', 'load'], {}),
+      rules: { nightly: { groups: ['files'], time: { zone: 'UTC', from: '22:00', until: '06:00' } } },
+      group_fallbacks: { files: ['other'], other: ['files'] },
+      agents: { default: { deferred_groups: ['files'] } },
+    };
+    const tool = { ...raw.tool, load: { type: 'load_toolset', group: ['other'] } };
+    const [known] = sampleInputs.types;
+    const types = [...sampleInputs.types, { ...(known as NonNullable<typeof known>), type: 'load_toolset' }];
+    for (const offers of [[], all])
+      expect(compileConfiguration({ ...raw, tool }, { ...sampleInputs, types, offers }).problems).toEqual([]);
+    const misspelt = { ...raw, tool, agents: { default: { deferred_groups: ['flies'] } } };
+    expect(compileConfiguration(misspelt, { ...sampleInputs, types, offers: [] }).problems).toHaveLength(1);
+  });
+
   it('is none while it is unknown what the server offers, and no mistake', () => {
     expect(compiled(file(['read_*'], ['files']), [])).toEqual([]);
     // What the file names is there and hidden, so that a server that is away makes no unknown name.

