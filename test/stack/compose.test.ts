@@ -284,6 +284,7 @@ describe('the image', () => {
     const quoted = (list: string): string[] => [...list.matchAll(/'([^']+)'/g)].map(([, one = '']) => one);
     const copied = [
       ...[...pack.matchAll(/\bcopy\('([^'$]+)'/g)].map(([, path = '']) => path),
+      ...[...pack.matchAll(/\breaddirSync\(inRoot\('([^']+)'\)/g)].map(([, path = '']) => path),
       ...quoted(names),
       ...[...quoted(examples), example, 'analysis-server'].map((name) => `examples/${name}`),
       ...[

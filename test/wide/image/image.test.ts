@@ -80,7 +80,7 @@ describe('what the image holds', () => {
     );
     const added = [...(after ?? [])].filter((path) => before?.has(path) !== true && !/^\/tmp\//.test(path));
     const app = lines(
-      await inside(image, 'find /app -maxdepth 2 -not -path "/app/dist/*" -not -path "/app/schemas/*"'),
+      await inside(image, 'find /app -maxdepth 2 -not -path "/app/d[io]*/*" -not -path "/app/schemas/*"'),
     );
     const listed = lines(readFileSync(join(import.meta.dirname, 'contents.txt'), 'utf8')).filter((line) =>
       line.startsWith('/'),
