@@ -178,7 +178,10 @@ describe('a bound MCP tool', () => {
         server: 'analysis',
         tool: 'complex-analysis',
         args,
-        options: { signal, idempotencyKey: 'k-1', timeoutMs: 5_000, pin: null },
+        options: {
+          ...{ signal, idempotencyKey: 'k-1', timeoutMs: 5_000, pin: null },
+          onAnswer: expect.any(Function),
+        },
       },
     ]);
   });

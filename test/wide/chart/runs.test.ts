@@ -18,7 +18,7 @@ import { helm, layOutChart, runs } from './helm.js';
 import { Pod } from './pods.js';
 import type { Manifest, Node, PodSpec } from './pods.js';
 
-const home = mkdtempSync(join(tmpdir(), 'sluice-release-'));
+const home = mkdtempSync(join(tmpdir(), 'sluice-pods-'));
 const inHome = (...parts: string[]): string => join(home, ...parts);
 const application = inHome('app');
 const started: Pod[] = [];

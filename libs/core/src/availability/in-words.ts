@@ -13,35 +13,34 @@ import type {
 const shownNames = 10;
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
+/** What the conditions of a kind say. `keyOf` gives the key of a tool by its id. */
+type InWords = (rule: AvailabilityRule, keyOf: (id: string) => string) => readonly string[];
+
+const inWords: Readonly<Record<RuleKind, InWords>> = {
+  context: ({ when, unless }) => [
+    ...(when === undefined ? [] : [`Available when ${contextInWords(when)}.`]),
+    ...(unless === undefined ? [] : [`Not available when ${contextInWords(unless)}.`]),
+  ],
+  time: ({ time }) => (time === undefined ? [] : [`Available ${timeInWords(time)}.`]),
+  load: ({ load }) => (load === undefined ? [] : [loadInWords(load)]),
+  history: ({ history }, keyOf) => (history === undefined ? [] : historyInWords(history, keyOf)),
+};
+
 /**
  * A rule in words: a sentence for each condition, all of which must hold for its tools to be available. `keyOf` gives
  * the key of a tool by its id.
  */
 export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
-  return kinds.flatMap((kind) => conditionsInWords(rule, kind, keyOf));
+  return Object.values(inWords).flatMap((words) => words(rule, keyOf));
 }
-
-const kinds: readonly RuleKind[] = ['context', 'time', 'load', 'history'];
 
 /** The same for the conditions of one kind. */
 export function conditionsInWords(
-  { when, unless, time, load, history }: AvailabilityRule,
+  rule: AvailabilityRule,
   kind: RuleKind,
   keyOf: (id: string) => string,
 ): readonly string[] {
-  switch (kind) {
-    case 'context':
-      return [
-        ...(when === undefined ? [] : [`Available when ${contextInWords(when)}.`]),
-        ...(unless === undefined ? [] : [`Not available when ${contextInWords(unless)}.`]),
-      ];
-    case 'time':
-      return time === undefined ? [] : [`Available ${timeInWords(time)}.`];
-    case 'load':
-      return load === undefined ? [] : [loadInWords(load)];
-    case 'history':
-      return history === undefined ? [] : historyInWords(history, keyOf);
-  }
+  return inWords[kind](rule, keyOf);
 }
 
 function contextInWords(condition: ContextCondition): string {
