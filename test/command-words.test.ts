@@ -29,7 +29,6 @@ describe('what a command does not take is refused', () => {
     ['config show a b'],
     ['config diff a b extra'],
     ['approvals list extra'],
-    ['approvals approve a-1234 --all'],
     ['topics --principal User:x'],
     ['topics --acls --apply'],
     ['dead-letters list --all'],
@@ -39,7 +38,6 @@ describe('what a command does not take is refused', () => {
     ['audit checkpoints extra'],
     ['audit checkpoints --anchors f'],
     ['dead-letters list --dry-run'],
-    ['dead-letters redrive 0/0 --all'],
     ['keys list a b'],
     ['keys new a b'],
   ])('%s', async (words) => {
