@@ -95,7 +95,7 @@ describe('a configuration with connections', () => {
       'an mcp-tool, whose server names it',
       file({ connection: 'crm', type: 'mcp-tool' }),
       'tool.find.connection',
-      'under `mcp.servers`',
+      'write it at the server',
     ],
   ])('is refused for %s (T-26b2)', (_, raw, path, holds) => {
     const { problems } = compileConfiguration(raw, inputs);
