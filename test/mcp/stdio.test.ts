@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,13 @@ const started = (data: string, configuration = config) => ({
 });
 const query = { name: 'knowledge-query', arguments: { sparql: 'SELECT * WHERE { ?a ?b ?c } LIMIT 1' } };
 const names = (tools: readonly { readonly name: string }[]): readonly string[] => tools.map(({ name }) => name);
+
+it.each(['serve', 'operator'])('`sluice mcp %s` ends with a client that leaves before it said anything', (which) => {
+  const { command, args, cwd, env } = started(`left-${which}`);
+  const words = args.map((word) => (word === 'serve' ? which : word));
+  const { status } = spawnSync(command, words, { cwd, env: { ...env, SLUICE_PORT: '0' }, input: '', timeout: 120_000 });
+  expect(status).toBe(0);
+});
 
 describe('`sluice mcp serve`, started by a client over stdio', () => {
   it('lists, calls, moves the state and refuses, with the SDK’s client of 1.x, and ends with it (M-01, M-20, M-21)', async () => {

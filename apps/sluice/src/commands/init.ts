@@ -52,7 +52,7 @@ function writeFolder({ write, print, paint, root }: CommandContext): void {
     [
       ...(existsSync('node_modules/sluice') ? [] : ['npm install']),
       'npm test                                 calls the tool, and checks what it gives',
-      'cp .env.example .env                     for the key of a model, and other variables',
+      'cp .env.example .env                     names sluice.yaml for npm start; a model’s key goes there too',
       'npm start                                serves it, and reads it again whenever you save it',
       'SLUICE_CONFIG=sluice.yaml npx sluice ask "Compute the price with tax for 250." --group basic',
     ]

@@ -6,6 +6,7 @@ import { examineKeys, keyFileProblem } from '@sluice/identity';
 import { openBus, verifierIfAny } from '@sluice/host';
 import { configurationsOn, inForceOf } from '@sluice/run';
 import type { CommandContext } from '../commands/command-context.js';
+import { sampleFile } from '../system/applied.js';
 import { askModels } from '../system/ask-models.js';
 import { askServers, compileForCommand } from '../system/compile-once.js';
 import { outsideSources } from '../system/outside-sources.js';
@@ -60,7 +61,7 @@ export function configurationCheck(looking: Looking, next: (checks: readonly Che
 }
 
 async function inForce({
-  context: { environment, log },
+  context: { environment, log, sampleConfiguration },
   isReadable,
 }: Looking): Promise<CheckResult | { readonly configuration: Configuration; readonly source: string }> {
   if (!(await isReadable))
@@ -68,6 +69,8 @@ async function inForce({
   const { bus } = await openBus(environment, log);
   try {
     const last = inForceOf(await configurationsOn(bus, verifierIfAny(environment)));
+    // Programs of its servers are named from the project on, as `start` has it.
+    if (last?.source === sampleFile) await sampleConfiguration();
     if (last !== undefined) return { configuration: last.read(), source: last.source };
     return {
       ...{ outcome: 'warning', detail: 'No configuration was ever applied.' },

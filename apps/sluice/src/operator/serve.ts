@@ -19,6 +19,8 @@ export async function serveOperator(url: string | undefined, surroundings: Comma
   pipeline(process.stdin, input, () => undefined); // how it ended the transport says
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
+  // A client that leaves before its first message has no server that could hear of it.
+  input.once('close', () => end());
   const handle = serveStdio(
     () => {
       const server = operatorServer(gateway, docs);

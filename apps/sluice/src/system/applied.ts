@@ -5,7 +5,7 @@ import { configurationsOn, inForceOf } from '@sluice/run';
 import type { AppliedConfiguration } from '@sluice/run';
 
 /** The sample's configuration file and that of `sluice load`, as they are published. */
-const sampleFile = 'examples/countries/sluice.yaml';
+export const sampleFile = 'examples/countries/sluice.yaml';
 export const loadFile = 'examples/load/sluice.yaml';
 
 /**

@@ -32,9 +32,11 @@ export async function serveMcpOverStdio(surroundings: CommandContext): Promise<n
     if (environment.bus === 'sqlite' && !(await withServices(open, surroundings))) return 0;
     pipeline(process.stdin, input, () => undefined); // how it ended the transport says
     const transport = new StdioServerTransport(input);
+    // A client that leaves before its first message has no server that could hear of it.
+    const left = new Promise<void>((resolve) => void input.once('close', resolve));
     const service = await serveOverStdio(open.runtime, ownToken(environment), transport);
     open.beforeClose(() => service.close());
-    const reason = await Promise.race([service.ended, stopped, open.failed]);
+    const reason = await Promise.race([service.ended, left, stopped, open.failed]);
     if (reason instanceof Error) throw reason;
     return 0;
   } finally {
