@@ -44,7 +44,9 @@ async function buildSite(base) {
   for (const { path, text } of pages) write(join(siteFolder, path), text);
   write(join(siteFolder, 'llms.txt'), llmsText(pages, base));
   write(join(siteFolder, 'llms-full.txt'), fullText(pages));
-  console.log(`${pages.length} pages in dist/site, for ${base} of a web server; \`npm run docs -- --serve\` shows them here.`);
+  console.log(
+    `${pages.length} pages in dist/site, for ${base} of a web server; \`npm run docs -- --serve\` shows them here.`,
+  );
 }
 
 async function serveSite(base, port) {
