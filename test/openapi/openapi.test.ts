@@ -118,6 +118,9 @@ describe('operations of an OpenAPI document, through the whole loop', () => {
     ['tryBusy', {}, 'unavailable', 'not_bound', 'again in 7 s'],
     ['tryForbidden', {}, 'authz_denied', 'connection_denied', ''],
     ['tryBroken', {}, 'execution', undefined, 'It broke.'],
+    ['readDown', {}, 'unavailable', 'not_bound', 'did nothing'],
+    // A page whose marks have no end, and so many of them that a careless search takes hours.
+    ['tryPage', {}, 'execution', 'user_error', 'Wrong.'],
   ] as const)('%s %j ends with %s %s', async (tool, args, outcome, reason, text) => {
     const step = await call(`api__store__${tool}`, args);
     expect([step.outcome, step.reason ?? undefined]).toEqual([outcome, reason]);
@@ -125,7 +128,13 @@ describe('operations of an OpenAPI document, through the whole loop', () => {
   });
 
   it('does not know what a call with an effect did that got no answer, and follows no redirect of one', async () => {
-    expect(await call('api__store__lose', {}, true)).toMatchObject({ outcome: 'execution', reason: 'outcome_unknown' });
+    for (const tool of ['lose', 'finish'])
+      expect(await call(`api__store__${tool}`, {}, true)).toMatchObject({
+        outcome: 'execution',
+        reason: 'outcome_unknown',
+      });
+    const down = await call('api__store__changeDown', {}, true);
+    expect(down).toMatchObject({ outcome: 'execution', reason: null, observation: expect.stringContaining('503') });
     const before = api.received.length;
     expect(await call('api__store__sendAway', {}, true)).toMatchObject({ outcome: 'execution', reason: 'user_error' });
     expect(api.received.slice(before).map(({ path }) => path)).toEqual(['/v1/away']);

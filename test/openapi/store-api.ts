@@ -26,6 +26,11 @@ export async function startStoreApi(key: string) {
     'GET /v1/forbidden': (response) => json(response, 403, { message: 'no' }),
     'GET /v1/broken': (response) => json(response, 500, { message: 'It broke.' }),
     'POST /v1/lost': (response) => void response.destroy(),
+    'GET /v1/page': (response) =>
+      void response.writeHead(400, { 'content-type': 'text/html' }).end(`<html>Wrong.${'<'.repeat(900_000)}`),
+    'GET /v1/down': (response) => void response.writeHead(503).end(),
+    'POST /v1/done': (response) => void response.writeHead(303, { location: '/v1/items' }).end(),
+    'POST /v1/down': (response) => void response.writeHead(503).end(),
     'POST /v1/away': (response) => void response.writeHead(307, { location: '/v1/items' }).end(),
   };
   const server = createServer((request, response) => {
@@ -75,10 +80,14 @@ paths:
     get: { operationId: showItem }
     delete: { operationId: removeItem }
   /lost: { post: { operationId: lose } }
+  /done: { post: { operationId: finish } }
+  /down:
+    get: { operationId: readDown }
+    post: { operationId: changeDown }
   /away:
     get: { operationId: goAway }
     post: { operationId: sendAway }
-${read(['readText', '/text'], ['stay', '/here'], ['readLarge', '/large'], ['wait', '/slow'], ['tryBusy', '/busy'])}${read(['tryForbidden', '/forbidden'], ['tryBroken', '/broken'])}`;
+${read(['readText', '/text'], ['stay', '/here'], ['readLarge', '/large'], ['wait', '/slow'], ['tryBusy', '/busy'])}${read(['tryForbidden', '/forbidden'], ['tryBroken', '/broken'], ['tryPage', '/page'])}`;
 
 export const storeParts = `parameters:
   Tags: { name: tag, in: query, schema: { type: array, items: { type: string } } }

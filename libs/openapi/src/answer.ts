@@ -12,8 +12,9 @@ import {
 import type { JsonObject, JsonValue } from '@sluice/core';
 import type { ReceivedAnswer } from './guarded-requests.js';
 
-/** Characters of a server’s error that a model reads. */
+/** Characters of a server’s error that a model reads, and how many are looked at to find them. */
 const mostErrorCharacters = 1_000;
+const lookedAt = 20_000;
 /** Seconds that a server may ask to wait for, as far as they are repeated. */
 const longestWait = 86_400;
 
@@ -35,13 +36,21 @@ export function valueOf({ status, headers, bytes }: ReceivedAnswer): JsonValue {
 }
 
 /** What to throw for an answer that is no success, by its status. Nothing for one that is. */
-export function refusalOf(answer: ReceivedAnswer, host: string, isAuthenticated: boolean): Error | null {
+export function refusalOf(
+  answer: ReceivedAnswer,
+  {
+    host,
+    isRead,
+    isAuthenticated,
+  }: { readonly host: string; readonly isRead: boolean; readonly isAuthenticated: boolean },
+): Error | null {
   const { status, statusText } = answer;
   if (status >= 200 && status < 300) return null;
   const name = `${String(status)}${statusText === '' ? '' : ` ${printable(statusText.slice(0, 60))}`}`;
   const said = messageIn(answer);
   const sentence = said === '' ? `${host} answered ${name}.` : `${host} answered ${name}: ${said}`;
-  if (status === 429 || status === 503) {
+  // A gateway answers 503 too where the server behind it ended on the way.
+  if (status === 429 || (status === 503 && isRead)) {
     const seconds = waitIn(answer.headers.get('retry-after'));
     const wait = seconds === null ? '' : ` It may be called again in ${String(seconds)} s.`;
     return new ToolUnavailableError(`${host} answered ${name} and did nothing.${wait}`);
@@ -65,8 +74,8 @@ function messageIn(answer: ReceivedAnswer): string {
     (isJsonObject(value) && value['mimeType'] !== undefined && !isJson(textType(answer)))
   )
     return '';
-  const text = typeof value === 'string' ? withoutTags(value) : JSON.stringify(value);
-  const shown = printable(text).replace(/\s+/g, ' ').trim();
+  const text = typeof value === 'string' ? withoutTags(value.slice(0, lookedAt)) : JSON.stringify(value);
+  const shown = printable(text.slice(0, lookedAt)).replace(/\s+/g, ' ').trim();
   return shown.length > mostErrorCharacters ? `${cut(shown, mostErrorCharacters - 1)}…` : shown;
 }
 
@@ -76,7 +85,7 @@ function textType({ headers }: ReceivedAnswer): string {
 
 function withoutTags(text: string): string {
   return /^\s*<(?:!doctype|html)/i.test(text)
-    ? text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ')
+    ? text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^<>]*>/g, ' ')
     : text;
 }
 

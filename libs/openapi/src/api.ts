@@ -8,7 +8,7 @@ import {
 import type { HttpOperation, JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { refusalOf, valueOf } from './answer.js';
 import { withCredential, withKey } from './credential.js';
-import { GuardedRequests, RedirectError } from './guarded-requests.js';
+import { GuardedRequests, isRead, RedirectError } from './guarded-requests.js';
 import type { ReceivedAnswer, SentRequest } from './guarded-requests.js';
 import { operationsOf } from './operations.js';
 import { DocumentError, readDocument } from './read-document.js';
@@ -58,7 +58,11 @@ export class OpenApi {
     const signal = AbortSignal.any([given.signal, timer]);
     try {
       const answer = await this.authenticated(request, credential, signal);
-      const refusal = refusalOf(answer, request.url.host, credential !== undefined);
+      const refusal = refusalOf(answer, {
+        host: request.url.host,
+        isRead: isRead(request.method),
+        isAuthenticated: credential !== undefined,
+      });
       if (refusal !== null) throw refusal;
       return valueOf(answer);
     } catch (error) {

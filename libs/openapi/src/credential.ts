@@ -1,5 +1,6 @@
 import { ToolUnavailableError } from '@sluice/core';
 import type { McpServer } from '@sluice/core';
+import { isRead } from './guarded-requests.js';
 import type { SentRequest } from './guarded-requests.js';
 
 /** Headers of a trace that are sent on. */
@@ -24,7 +25,13 @@ export function withCredential(request: SentRequest, { id, openapi }: McpServer,
       return header(place.name, token);
     case 'query': {
       const url = new URL(request.url);
-      url.searchParams.set(place.name, token);
+      const name = encodeURIComponent(place.name);
+      // The others stay as the document’s style wrote them.
+      const others = url.search
+        .slice(1)
+        .split('&')
+        .filter((pair) => pair !== '' && pair.split('=')[0] !== name);
+      url.search = [...others, `${name}=${encodeURIComponent(token)}`].join('&');
       return { ...request, url };
     }
   }
@@ -37,8 +44,7 @@ export function withKey(
   given: { readonly idempotencyKey: string; readonly trace?: Readonly<Record<string, string>> },
 ): SentRequest {
   const name = openapi?.idempotencyHeader;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const key = name === undefined || isRead ? [] : [[name, given.idempotencyKey] as const];
+  const key = name === undefined || isRead(request.method) ? [] : [[name, given.idempotencyKey] as const];
   const trace = Object.entries(given.trace ?? {}).filter(([one]) => ofTraces.includes(one));
   return { ...request, headers: [...request.headers, ...trace, ...key] };
 }

@@ -58,7 +58,7 @@ export class GuardedRequests {
       const location = response.headers.get('location');
       if (!redirects.includes(response.status) || location === null) return this.received(response, mostBytes, signal);
       await response.body?.cancel();
-      url = next(request.method, url, location, count);
+      url = next(request.method, response.status, url, location, count);
     }
   }
 
@@ -108,8 +108,19 @@ export class GuardedRequests {
   }
 }
 
-function next(method: string, url: URL, location: string, count: number): URL {
-  if (method !== 'GET' && method !== 'HEAD')
+/** Whether a request of this method asks for nothing to be changed. */
+export function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function next(method: string, status: number, url: URL, location: string, count: number): URL {
+  const changes = !isRead(method);
+  // Servers answer a form so once they have acted on it.
+  if (changes && (status === 302 || status === 303))
+    throw new ToolOutcomeLostError(
+      `${url.host} answered ${String(status)}, which sends to another address for what came.`,
+    );
+  if (changes)
     throw new RedirectError(`${url.host} redirects a request that may change something, which is not followed.`);
   if (count === mostRedirects)
     throw new RedirectError(`${url.host} redirects more than ${String(mostRedirects)} times.`);

@@ -76,7 +76,10 @@ class Placing {
     if (!isJsonObject(value)) return {};
     const whole = this.resolved(value);
     const { target } = whole;
-    if (this.length > mostSchemaCharacters && this.mostLevels > 1) return {};
+    if (this.length > mostSchemaCharacters) {
+      this.isShortened = true;
+      return this.mostLevels > 1 ? {} : this.named(whole.schema);
+    }
     if (around.includes(target) || level > this.mostLevels || around.length > deepestAnyway) {
       this.isShortened = true;
       return this.named(whole.schema);

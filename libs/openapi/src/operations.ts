@@ -116,7 +116,11 @@ function requestOf(document: JsonObject, described: Described, server: McpServer
       parameters.push({ ...parameterOf(name, argument), in: 'path', style: 'simple', explode: false });
       add(argument, { type: 'string', minLength: 1 }, true);
     }
-  const body = readBody(document, operation['requestBody'], properties);
+  const takesBody = method !== 'GET' && method !== 'HEAD';
+  const body = takesBody ? readBody(document, operation['requestBody'], properties) : null;
+  if (method === 'TRACE') problems.push('TRACE is no method that can be sent.');
+  if (!takesBody && objectIn(operation['requestBody'])['required'] === true)
+    problems.push(`It wants a body with ${method}, which cannot be sent.`);
   if (body !== null && 'problem' in body) {
     if (body.isRequired) problems.push(body.problem);
   } else if (body !== null) add(body.body.argument, body.schema, body.isRequired);

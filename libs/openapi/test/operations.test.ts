@@ -21,6 +21,35 @@ const inBody = (schema: JsonValue, type = 'application/json'): JsonObject => ({
 });
 const bodyOf = ({ inputSchema }: OfferedTool) => (inputSchema['properties'] as JsonObject)['body'];
 
+describe('an operation that cannot be sent', () => {
+  it('is TRACE, or reads and wants a body; a body that it may have is left out', () => {
+    const body = (required: boolean): JsonObject => ({
+      requestBody: { required, content: { 'application/json': {} } },
+    });
+    const paths = { '/pets': { trace: {}, get: body(true), head: body(false) } };
+    const tools = operationsOf(document(paths), server());
+    expect(tools.map(({ name, problems }) => [name, problems?.join(' ') ?? null])).toEqual([
+      ['get_pets', 'It wants a body with GET, which cannot be sent.'],
+      ['head_pets', null],
+      ['trace_pets', 'TRACE is no method that can be sent.'],
+    ]);
+    expect(tools[1]?.inputSchema['properties']).toEqual({});
+  });
+});
+
+describe('a schema that grows with each reference', () => {
+  it('is shortened, as one without an end is', () => {
+    const twice = (n: number): JsonValue => ({
+      anyOf: [1, 2].map(() => ({ $ref: `#/components/schemas/A${String(n + 1)}` })),
+    });
+    const schemas = Object.fromEntries(Array.from({ length: 35 }, (_, n) => [`A${String(n)}`, twice(n)]));
+    const tool = only(inBody({ $ref: '#/components/schemas/A0' }), {
+      components: { schemas: { ...schemas, A35: { type: 'string' } } },
+    });
+    expect(JSON.stringify(tool.inputSchema).length).toBeLessThan(100_000);
+  });
+});
+
 describe('operations of a document', () => {
   it('are tools by operationId, else by method and path, with names of their own', () => {
     const tools = operationsOf(

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ToolUserError } from '@sluice/core';
-import type { HttpOperation, HttpParameter, JsonObject, JsonValue, ParameterStyle } from '@sluice/core';
+import type { HttpOperation, HttpParameter, JsonObject, JsonValue, McpServer, ParameterStyle } from '@sluice/core';
 import { requestFor } from '@sluice/openapi';
+import { withCredential } from '../src/credential.js';
 
 const base = 'https://api.example.com/v1';
 const list = ['blue', 'black'];
@@ -18,6 +19,18 @@ const sent = (one: HttpOperation, args: JsonObject) => {
   const { url, headers, body } = requestFor(one, base, args);
   return { href: url.href, headers: Object.fromEntries(headers), body };
 };
+
+describe('a credential in the query', () => {
+  it('goes before no other parameter, which stay as their style wrote them', () => {
+    const at = {
+      id: 's',
+      openapi: { document: 'x', credential: { in: 'query', name: 'key' } },
+    } as unknown as McpServer;
+    const plain = requestFor(operation([parameter('query', 'deepObject', true)]), base, { color: { R: 'a b' } });
+    const { url } = withCredential({ ...plain, url: new URL(`${plain.url.href}&key=old`) }, at, 's&cret');
+    expect(url.search).toBe('?color[R]=a%20b&key=s%26cret');
+  });
+});
 
 describe('a value in a query', () => {
   // The table of styles in the OpenAPI specification.
