@@ -159,6 +159,9 @@ describe('a backup', () => {
   it('has the files of tools and no keys where these are not wanted, and says what is missing', async () => {
     mkdirSync(at('data/workspaces/s'), { recursive: true });
     writeFileSync(at('data/workspaces/s/notes.txt'), 'notes', { mode: 0o640 });
+    // Of a tool, whatever they are called.
+    for (const name of ['own.sqlite', 'own.sqlite-wal', 'draft.new'])
+      writeFileSync(at(`data/workspaces/s/${name}`), name);
     const { output } = await take(at('b'), '--without-keys');
     expect(output).toContain('It holds no keys.');
     expect(readdirSync(at('b/data')).sort()).toEqual(['ledger.sqlite', 'log.sqlite', 'workspaces', 'written-by.json']);
@@ -166,6 +169,12 @@ describe('a backup', () => {
     expect(said).toContain('The backup has no keys.');
     expect(said).toContain('No run was open.');
     expect(readFileSync(at('r/workspaces/s/notes.txt'), 'utf8')).toBe('notes');
+    expect(readdirSync(at('r/workspaces/s')).sort()).toEqual([
+      'draft.new',
+      'notes.txt',
+      'own.sqlite',
+      'own.sqlite-wal',
+    ]);
     expect(statSync(at('r/workspaces/s/notes.txt')).mode & 0o777).toBe(0o640);
   });
 

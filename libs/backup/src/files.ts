@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -16,7 +17,7 @@ export interface Copied {
 export async function filesBelow(folder: string, isLeftOut: (path: string) => boolean): Promise<readonly string[]> {
   const found: string[] = [];
   const visit = async (below: string): Promise<void> => {
-    const entries = await readdir(join(folder, below), { withFileTypes: true });
+    const entries = await entriesOf(join(folder, below), below === '');
     for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (isLeftOut(path)) continue;
@@ -26,6 +27,26 @@ export async function filesBelow(folder: string, isLeftOut: (path: string) => bo
   };
   await visit('');
   return found;
+}
+
+/** A folder below may be gone meanwhile, as a session's may be. */
+async function entriesOf(folder: string, isRoot: boolean): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isRoot || !isCode(error, 'ENOENT')) throw error;
+    return [];
+  }
+}
+
+/** Its bytes; 0 where it is gone meanwhile. */
+export async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await lstat(file)).size;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return 0;
+    throw error;
+  }
 }
 
 /** The file may be gone meanwhile, as a session's may be: then null. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { dataFiles, prepareDataFolder } from '@sluice/host';
 import type { Environment, Log } from '@sluice/host';
@@ -51,6 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     );
   prepareDataFolder(folder);
   const arriving = join(folder, arrivingName());
+  const moves = new Moves();
   try {
     await mkdir(arriving, { mode: 0o700 });
     await requireRoom(folder, totalOf(manifest), environment.dataFolder);
@@ -58,10 +59,16 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     const inDoubt = await markInDoubt({ ...environment, dataFolder: arriving }, options.log, manifest);
     signal.throwIfAborted();
     requireUnused(folder, now);
-    const former = before.length === 0 ? null : await makeWay(folder, before, now);
-    await moveIn(arriving, folder);
+    const former = before.length === 0 ? null : await makeWay(folder, before, now, moves);
+    await moveIn(arriving, folder, moves);
     return { manifest, inDoubt, former };
   } catch (error) {
+    if (!(await moves.undo()))
+      throw new Error(
+        `The restore was cut off (${(error as Error).message}). What was there is in ${join(folder, formerName(now))}, what was to come in ${arriving}; move it by hand.`,
+        { cause: error },
+      );
+    await rmdir(join(folder, formerName(now))).catch(() => undefined);
     await rm(arriving, { recursive: true, force: true });
     // Only an empty folder that this has made goes.
     if (!wasThere) await rm(folder, { recursive: true, force: true });
@@ -116,19 +123,42 @@ function holdersOf(log: string, now: number): readonly string[] {
 }
 
 /** The log goes first: what is left of a move that was cut off starts no service. */
-async function makeWay(folder: string, names: readonly string[], now: number): Promise<string> {
+async function makeWay(folder: string, names: readonly string[], now: number, moves: Moves): Promise<string> {
   const former = join(folder, formerName(now));
   await mkdir(former, { mode: 0o700 });
   for (const name of [...names].sort((one, other) => rank(one) - rank(other)))
-    await rename(join(folder, name), join(former, name));
+    await moves.move(join(folder, name), join(former, name));
   return former;
 }
 
-async function moveIn(arriving: string, folder: string): Promise<void> {
+/** Files that were moved, which go back where one of them cannot be: a folder of a mount of its own, say. */
+class Moves {
+  private readonly done: (readonly [string, string])[] = [];
+
+  async move(from: string, to: string): Promise<void> {
+    await rename(from, to);
+    this.done.push([from, to]);
+  }
+
+  /** Whether all of them are back. */
+  async undo(): Promise<boolean> {
+    try {
+      for (let last = this.done.at(-1); last !== undefined; last = this.done.at(-1)) {
+        await rename(last[1], last[0]);
+        this.done.pop();
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function moveIn(arriving: string, folder: string, moves: Moves): Promise<void> {
   await chmod(folder, 0o700);
   const names = (await readdir(arriving)).filter((name) => !/-(?:wal|shm)$/.test(name));
   for (const name of names.sort((one, other) => rank(other) - rank(one)))
-    await rename(join(arriving, name), join(folder, name));
+    await moves.move(join(arriving, name), join(folder, name));
   await syncOf(folder);
   await rm(arriving, { recursive: true, force: true });
   await syncOf(dirname(folder));

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { programVersion } from '@sluice/core';
 import { dataFiles } from '@sluice/host';
 import { isFull, isSqliteError, Snapshot } from '@sluice/sqlite';
-import { copyFile, digestOf, filesBelow, isCode, modeOf, requireRoom, syncOf } from './files.js';
+import { sizeOf, copyFile, digestOf, filesBelow, isCode, modeOf, requireRoom, syncOf } from './files.js';
 import type { Copied, OnBytes } from './files.js';
 import { backupFormat, filesFolder, manifestFile, manifestText } from './manifest.js';
 import type { CopiedFile, Manifest } from './manifest.js';
@@ -71,6 +71,7 @@ async function copyAll(
     const log = snapshots.get(first[0] ?? '');
     if (log === undefined) throw new Error(`There is no log in ${dataFolder}.`);
     const sizes = [...snapshots.values()].map(({ bytes }) => bytes);
+    for (const path of plain) sizes.push(await sizeOf(join(dataFolder, path)));
     const total = sizes.reduce((sum, one) => sum + one, 0);
     await requireRoom(to, total, shown);
     let done = 0;
@@ -138,7 +139,9 @@ function inOrder(databases: readonly string[]): readonly string[] {
 
 function isLeftOut(path: string, withKeys: boolean): boolean {
   if (madeAgain.some((name) => path === name || path.startsWith(`${name}.`))) return true;
-  if (/\.sqlite-(?:wal|shm|journal)$/.test(path) || /\.new$/.test(path)) return true;
+  // What belongs to a database comes with its snapshot. Files of tools are theirs, whatever they are called.
+  if (isDatabase(path.replace(/-(?:wal|shm|journal)$/, '')) && !isDatabase(path)) return true;
+  if (!path.startsWith('workspaces/') && path.endsWith('.new')) return true;
   if (leftByRestore(path)) return true;
   return !withKeys && keyFiles.some((name) => path === name || path.startsWith(`${name}.`));
 }
