@@ -3,15 +3,14 @@ import type { Runtime } from '@sluice/host';
 const everyMs = 10 * 60_000;
 
 /**
- * Removes content whose time is over, from time to time. It is kept as long as the step that names it, so on a log that
- * is kept for ever there is nothing to look for. Any number of executors may look.
+ * Removes content whose time is over, from time to time. It is kept as long as the step that names it was to be when it
+ * was written. Any number of executors may look.
  */
 export class ContentSweep {
   private readonly timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
 
-  constructor(private readonly runtime: Pick<Runtime, 'content' | 'environment' | 'log'>) {
-    if (runtime.environment.retention['agent.steps'].ms === -1) return;
+  constructor(private readonly runtime: Pick<Runtime, 'content' | 'log'>) {
     this.sweeping = this.sweep();
     this.timer = setInterval(() => {
       this.sweeping = this.sweeping.then(() => this.sweep());

@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentName, ContentOwner, JsonObject, StepContent } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import { splitAnswer, stepContent } from '@sluice/mcp';
 import type { Runtime } from '@sluice/host';
+
+/** How long a step waits for the store, milliseconds. */
+const mostMs = 10_000;
 
 /**
  * Puts what an MCP server answered into the content store, each image, sound and file for itself and then the answer,
@@ -18,19 +22,29 @@ export async function keepAnswer(
   const { ms } = environment.retention['agent.steps'];
   const expiresAt = ms === -1 ? null : clock.now() + ms;
   const { parts, whole } = splitAnswer(answer);
-  try {
+  const kept = async (): Promise<readonly StepContent[]> => {
     const names: ContentName[] = [];
     for (const { type, bytes } of parts) names.push(await content.put(owner, type, bytes, expiresAt));
     const last = whole(names);
     const name = await content.put(owner, last.type, last.bytes, expiresAt);
     return [stepContent(last, name), ...parts.map((part, index) => stepContent(part, names[index] as ContentName))];
+  };
+  const isOver = new AbortController();
+  try {
+    return await Promise.race([kept(), delay(mostMs, null, { signal: isOver.signal }).then(tooSlow)]);
   } catch (error) {
     log.error(
       { request_id: record.requestId, error: (error as Error).message },
       'what a tool answered could not be put into the content store; its step has the observation alone',
     );
     return [];
+  } finally {
+    isOver.abort();
   }
+}
+
+function tooSlow(): never {
+  throw new Error(`It took longer than ${String(mostMs / 1_000)} s.`);
 }
 
 function isText({ content }: JsonObject): boolean {

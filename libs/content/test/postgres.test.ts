@@ -56,6 +56,24 @@ describe('the tables of content', () => {
     await release();
   });
 
+  it('lose a connection in the middle of a write without an end of the process', async () => {
+    const { open, run, release } = await place();
+    const store = await open(options);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (let n = 0; n < 3; n++) {
+        yield Buffer.alloc(300_000, n);
+        if (n === 1)
+          await run(
+            `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+          );
+      }
+    }
+    await expect(store.put(owner, 'text/plain', pieces(), null)).rejects.toMatchObject({ code: 'content_unreachable' });
+    await store.put(owner, 'text/plain', Buffer.from('after'), null);
+    await store.close();
+    await release();
+  });
+
   it('of a newer version are refused', async () => {
     const { open, run, release } = await place();
     await (await open(options)).close();

@@ -242,7 +242,9 @@ async function answer(read: () => Promise<JsonValue> | JsonValue): Promise<{ rea
 }
 
 function shown(found: Awaited<ReturnType<typeof answer>>) {
-  if (typeof found === 'string') return { isError: true, content: [{ type: 'text' as const, text: found }] };
+  // It may quote a run or a configuration.
+  if (typeof found === 'string')
+    return { isError: true, content: [{ type: 'text' as const, text: `${notice}\n${found}` }] };
   const { value, isCut } = bounded(found.data, mostBytes);
   const structuredContent = { notice, truncated: isCut, data: value };
   return { content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }], structuredContent };

@@ -214,6 +214,7 @@ class PartsDraft implements Draft {
         [owner, ref.hash, JSON.stringify(ref), head, this.body, writtenAt, mark.at, mark.named],
       );
       await client.query('commit');
+      client.off('error', ignored);
       client.release();
       this.client = undefined;
     });
@@ -241,6 +242,8 @@ class PartsDraft implements Draft {
   private async connected(): Promise<pg.PoolClient> {
     if (this.client !== undefined) return this.client;
     const client = (this.client = await this.pool.connect());
+    // What ends the connection between two statements is seen by the next one.
+    client.on('error', ignored);
     await client.query('begin');
     const { rows } = await client.query<{ body: string }>(
       `select nextval('${this.schema.replaceAll("'", "''")}.sluice_content_bodies') as body`,
@@ -249,6 +252,8 @@ class PartsDraft implements Draft {
     return client;
   }
 }
+
+const ignored = (): void => undefined;
 
 async function attempt<T>(work: () => Promise<T>): Promise<T> {
   try {
