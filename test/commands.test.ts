@@ -246,7 +246,9 @@ describe('a process that cannot start', () => {
     try {
       const { code, errors } = await sluice(['start'], { ...data, SLUICE_PORT: port }).ended;
       expect(code).toBe(1);
-      expect(errors).toMatch(new RegExp(`^sluice: Port ${port} on 127.0.0.1 is taken by another program. Set SLUICE_PORT`));
+      expect(errors).toMatch(
+        new RegExp(`^sluice: Port ${port} on 127.0.0.1 is taken by another program. Set SLUICE_PORT`),
+      );
     } finally {
       server.close();
     }
