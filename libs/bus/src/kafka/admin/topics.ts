@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '@sluice/core';
 import { allTopics, topicEntry } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
@@ -14,6 +15,7 @@ const day = 24 * hour;
  */
 export const leastMessageBytes = 1_048_588;
 const createMs = 30_000;
+const lookEveryMs = 100;
 /** Smaller ones would make files without end. */
 const leastSegmentMs = hour / 6;
 const leastSegmentBytes = 16 * 1024 * 1024;
@@ -34,11 +36,35 @@ export async function createTopics(admin: Admin, names: Names, options: TopicOpt
     // finds them.
     await admin.createTopics({
       topics: absent.map((topic) => topicConfig(topic, names, options)),
-      waitForLeaders: true,
+      waitForLeaders: false,
       timeout: createMs,
     });
+    await untilLed(
+      admin,
+      absent.map((topic) => names.topic(topic)),
+    );
   }
   await assertOnePartition(admin, names.topic('agent.config'));
+}
+
+/** A busy broker has made a topic before it knows of it, which kafkajs would take for a failure. */
+async function untilLed(admin: Admin, topics: string[]): Promise<void> {
+  for (const until = Date.now() + createMs; ; await delay(lookEveryMs)) {
+    try {
+      const { topics: known } = await admin.fetchTopicMetadata({ topics });
+      if (known.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) return;
+    } catch (error) {
+      const { type } = error as { readonly type?: unknown };
+      const isEarly = type === 'UNKNOWN_TOPIC_OR_PARTITION' || type === 'LEADER_NOT_AVAILABLE';
+      if (!isEarly || Date.now() > until) throw error;
+    }
+    if (Date.now() > until)
+      throw new Fault(
+        'storage',
+        `Kafka has made topics that have no leader after ${String(createMs / 1_000)} s.`,
+        true,
+      );
+  }
 }
 
 /** The last configuration is the one in force; with two partitions there would be two last ones. */
