@@ -62,7 +62,12 @@ describe('the JSON Schema of the configuration', () => {
 
   /** What an evaluation and a load take, and an API’s document, is no configuration. */
   const ofCommands: ReadonlySet<string> = new Set([
-    ...['examples/eval/cases.yaml', 'examples/load/mix.yaml', 'examples/openapi/petstore.yaml'],
+    ...[
+      'examples/eval/cases.yaml',
+      'examples/incident-desk/mix.yaml',
+      'examples/load/mix.yaml',
+      'examples/openapi/petstore.yaml',
+    ],
   ]);
   const examples = globSync('examples/**/*.yaml', { cwd: projectRoot, exclude: ['**/node_modules'] })
     .map((file) => file.replaceAll('\\', '/'))

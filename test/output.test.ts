@@ -121,15 +121,19 @@ describe('what a command writes', () => {
   );
 
   it.each([
-    ['tail', tail],
-    ['export', exported],
+    [
+      'tail',
+      tail,
+      /^\{"error":\{"code":"failed","message":"Standard output cannot be written to: .*no space.*"\}\}\n$/,
+    ],
+    ['export', exported, /^sluice: Standard output cannot be written to: .*no space.*\n$/],
   ])(
     'is reported if it cannot be written: %s',
-    async (_, args) => {
+    async (_, args, report) => {
       const child = command(args, '/dev/full');
       const errors = text(child.stderr);
       expect(await once(child, 'exit')).toEqual([1, null]);
-      expect(await errors).toMatch(/^sluice: Standard output cannot be written to: .*no space.*\n$/);
+      expect(await errors).toMatch(report);
     },
     testMs,
   );
