@@ -34,6 +34,7 @@ const ended = {
       provider_data: null,
       cached_at: null,
       documentation: null,
+      content: [],
     },
   ],
   config_version: 'c-4f2a9d1c7b3e8056',
