@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
-import { ToolHeldBackError, ToolInputError } from '@sluice/core';
+import { ToolHeldBackError, ToolInputError, ToolOutput } from '@sluice/core';
 import type { BoundTool, JsonValue } from '@sluice/core';
 import { createMcpHub } from '@sluice/hub';
 import { createToolSource } from '@sluice/sources';
@@ -47,7 +47,8 @@ async function compiled(hub: McpHub) {
 
 async function call(tool: BoundTool, given: JsonValue): Promise<unknown> {
   const capabilities = { cancellation: { signal: patience() }, idempotency: { key: 'k' } };
-  return tool.exec(await tool.validateInput(given), context, capabilities);
+  const output = await tool.exec(await tool.validateInput(given), context, capabilities);
+  return output instanceof ToolOutput ? output.value : output;
 }
 
 describe('tools of a server with optional and nested parameters, as its authors write them (T-10d)', () => {
