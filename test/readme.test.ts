@@ -49,7 +49,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'node examples/discovery/run.mjs': 'docs/discovery.md',
 };
 
-/** What each line must show; null where the line is run by somebody else. */
+/** What each line must show; null where another test runs the line. */
 const expected: Readonly<Record<string, { readonly shows: string; readonly until?: string } | null>> = {
   'npm start': { shows: 'The answer is right', until: 'Ctrl-C stops it.' },
   'npx sluice ask "What is the capital of Japan?" --group read-only': { shows: 'Tokyo' },

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { RequestedApproval, Principal } from '@sluice/core';
@@ -11,7 +9,7 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
 import { Callers } from './caller.js';
-import { leaveStuck, whenGone } from './client-disconnect.js';
+import { whenGone } from './client-disconnect.js';
 import { ApprovalDetails } from './approval-details.js';
 import { Decisions } from './decisions.js';
 import { decisionsOf } from './open-decisions.js';
@@ -22,7 +20,7 @@ import { recordHeaders } from './record-headers.js';
 import { recordOf, requireSize } from './requests.js';
 import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
 import type { Waiting } from './stream/approval-stream.js';
-import { encoded } from './stream/run-stream.js';
+import { sendStream } from './send-stream.js';
 import { strictBody } from './strict-body.js';
 import { Route } from './openapi/route.js';
 import { ByPrincipal } from './rights.js';
@@ -84,10 +82,7 @@ export class ApprovalsController {
         return (await this.waiting(caller, shared)).map(({ waiting }) => waiting);
       };
       const describe = (waiting: readonly Waiting[]) => this.described(caller, waiting);
-      const { body, headers } = encoded(approvalEvents(look, describe, follower.signal));
-      response.status(200).set(headers).flushHeaders();
-      leaveStuck(response);
-      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
+      await sendStream(response, approvalEvents(look, describe, follower.signal));
     } catch (error) {
       if (!response.headersSent) throw error;
       if (!follower.signal.aborted)

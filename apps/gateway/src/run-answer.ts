@@ -1,9 +1,7 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { leaveStuck, whenGone } from './client-disconnect.js';
+import { whenGone } from './client-disconnect.js';
 import { sendTagged } from './etag.js';
-import { encoded } from './stream/run-stream.js';
+import { sendStream } from './send-stream.js';
 
 /** Where a caller hears of its run: in one piece, or as it goes on. */
 export interface RunAnswer {
@@ -14,7 +12,7 @@ export interface RunAnswer {
   /** 200: its end; 202: it goes on. */
   send(status: 200 | 202, body: object): void;
   /** Resolves when all is sent, or the caller is gone. */
-  stream(chunks: Parameters<typeof encoded>[0]): Promise<void>;
+  stream(chunks: Parameters<typeof sendStream>[1]): Promise<void>;
 }
 
 export function answerOver(response: Response): RunAnswer {
@@ -23,11 +21,8 @@ export function answerOver(response: Response): RunAnswer {
     isAt: (address) => void response.set('location', address),
     send: (status, body) => sendTagged(response, status, body),
     stream: async (chunks) => {
-      const { body, headers } = encoded(chunks);
-      response.status(200).set(headers).flushHeaders();
-      leaveStuck(response);
       // A client may go away: the run goes on without it.
-      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(() => undefined);
+      await sendStream(response, chunks).catch(() => undefined);
     },
   };
 }

@@ -3,6 +3,8 @@ import { isOperator } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import type { Request } from 'express';
+import { isMoreThanLink } from './local-access.js';
 import { Operators } from './operators.js';
 import { Refusal } from './refusal.js';
 
@@ -28,7 +30,7 @@ export const tenantParameter = {
 @Injectable()
 export class RunReaders {
   constructor(
-    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'configurations'>,
+    @Inject(RUNTIME) private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'localSecret'>,
     @Inject(Operators) private readonly operators: Operators,
   ) {}
 
@@ -40,5 +42,10 @@ export class RunReaders {
     if (tenant === undefined || tenant === caller.tenantId) return { caller, seesAll: isOperator(caller, identity) };
     await this.operators.require(caller, route);
     return { caller: { ...caller, tenantId: tenant }, seesAll: true };
+  }
+
+  /** The same where the link of a run may have been given instead of a credential: it shows that run alone. */
+  async ofRequest(http: Request, caller: Principal, tenant: unknown, route: string): Promise<RunReader> {
+    return isMoreThanLink(http, this.runtime) ? this.of(caller, tenant, route) : ownRuns(caller);
   }
 }

@@ -4,7 +4,6 @@ import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { longestCancelReason } from '@sluice/run';
-import { isMoreThanLink } from './local-access.js';
 import { Route } from './openapi/route.js';
 import { ByPrincipal } from './rights.js';
 import { prefers } from './prefers.js';
@@ -43,9 +42,7 @@ export class RunsController {
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const reader = isMoreThanLink(http, this.runtime)
-      ? await this.readers.of(caller, query['tenant'], 'GET /v1/runs/{request_id}')
-      : ownRuns(caller);
+    const reader = await this.readers.ofRequest(http, caller, query['tenant'], 'GET /v1/runs/{request_id}');
     const run = await this.located({ requestId, query }, reader);
     await this.runs.see(run, reader, prefers(http), answerOver(response));
   }

@@ -60,7 +60,7 @@ interface AcceptedCancel {
 interface RunView {
   readonly run: RunLocation;
   readonly reader: RunReader;
-  readonly whose: RunAccess;
+  readonly access: RunAccess;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
   /** The agents’ runs, which a stream shows as well. */
@@ -117,7 +117,7 @@ export class RunsService {
         {
           run,
           reader: ownRuns(caller),
-          whose: this.access(ownRuns(caller), run),
+          access: this.access(ownRuns(caller), run),
           past: [],
           followed,
           within,
@@ -183,11 +183,11 @@ export class RunsService {
     within?: RunsWithin,
   ): AsyncGenerator<Incoming, void, undefined> {
     const run = typeof at === 'string' ? await this.locateAny(at, reader) : at;
-    const whose = this.access(reader, run);
-    const past = this.past.of(run, whose, signal, within);
+    const access = this.access(reader, run);
+    const past = this.past.of(run, access, signal, within);
     try {
-      for await (const message of behind(await upToOwner(past, whose), past)) {
-        const visibility = whose.of(message);
+      for await (const message of behind(await upToOwner(past, access), past)) {
+        const visibility = access.of(message);
         if (visibility === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
         if (visibility === 'tell' || message.topic === topics.requests) yield message;
       }
@@ -217,23 +217,23 @@ export class RunsService {
     answer: RunAnswer,
     act?: () => Promise<void>,
   ): Promise<void> {
-    const whose = this.access(reader, run);
+    const access = this.access(reader, run);
     const gone = new AbortController();
     answer.whenGone(() => gone.abort());
     const { tenantId: tenant } = reader.caller;
     const within = new RunsWithin(run.requestId);
     const wanted = preference.kind === 'stream' ? within : undefined;
     const followed = this.watch.follow(run, tenant, wanted);
-    const past = this.past.of(run, whose, gone.signal, wanted);
+    const past = this.past.of(run, access, gone.signal, wanted);
     try {
-      const first = await upToOwner(past, whose);
-      if (!whose.isTheirs) {
+      const first = await upToOwner(past, access);
+      if (!access.isTheirs) {
         if (await isElsewhere({ ...run, tenant }, this.runtime)) throw new Refusal(409, 'conflict', claimedElsewhere);
         void endIfElsewhere({ ...run, tenant }, followed, this.runtime);
       }
       await act?.();
       await this.tell(
-        { run, reader, whose, past: behind(first, past), followed, within, warnings: [] },
+        { run, reader, access, past: behind(first, past), followed, within, warnings: [] },
         preference,
         answer,
       );
@@ -270,7 +270,7 @@ export class RunsService {
   }
 
   private async tell(view: RunView, preference: Preference, answer: RunAnswer): Promise<void> {
-    const { run, reader, whose, past, followed, within, warnings } = view;
+    const { run, reader, access, past, followed, within, warnings } = view;
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
@@ -282,14 +282,14 @@ export class RunsService {
           'a stream over HTTP was cut',
         );
       const agents = new AgentParts(within, (runId) => this.accessToAgents(reader, runId), read);
-      return answer.stream(runChunks(run, token, whose, past, followed, onFailure, read, agents));
+      return answer.stream(runChunks(run, token, access, past, followed, onFailure, read, agents));
     }
-    const end = await endOf(whose, past, followed, preference.milliseconds, this.runtime.signatures, read);
+    const end = await endOf(access, past, followed, preference.milliseconds, this.runtime.signatures, read);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', claimedElsewhere);
     if ('end' in end) answer.send(200, withWarnings(end.end, warnings));
     else {
-      const waiting = whose.isTheirs ? await waitingOf(run.requestId, whose.tenantId, this.runtime) : null;
+      const waiting = access.isTheirs ? await waitingOf(run.requestId, access.tenantId, this.runtime) : null;
       answer.send(202, withWarnings(running(run, end.running, waiting), warnings));
     }
   }
@@ -301,17 +301,17 @@ const howToSee = 'GET /v1/runs/<request_id>?session_id=<session_id>&since=<when 
  * What there is up to the first record that says whose the run is. Throws Refusal(404) if it is another’s, or nothing
  * is there.
  */
-async function upToOwner(past: AsyncIterator<Incoming, void>, whose: RunAccess): Promise<readonly Incoming[]> {
+async function upToOwner(past: AsyncIterator<Incoming, void>, access: RunAccess): Promise<readonly Incoming[]> {
   const first: Incoming[] = [];
   for (let next = await past.next(); next.done !== true; next = await past.next()) {
     first.push(next.value);
-    const telling = whose.of(next.value);
+    const telling = access.of(next.value);
     if (telling === 'tell') return first;
     if (telling === 'not_theirs') break;
   }
   // It has not begun, so its owner is unknown. One that is over and never named its owner is shown to no one.
   const isOver = first.some(({ topic }) => topic === topics.responses);
-  if (first.length > 0 && !isOver && first.every((message) => whose.of(message) === 'keep')) return first;
+  if (first.length > 0 && !isOver && first.every((message) => access.of(message) === 'keep')) return first;
   throw noSuchRun();
 }
 

@@ -63,11 +63,7 @@ export function readMcp(
   section.closed(configurationKeys.mcp);
   const servers = section.section('servers');
   const tools = section.section('tools');
-  const bindings = new Map<string, McpBinding>();
-  for (const id of tools.keys()) {
-    const binding = readBinding(id, tools.section(id), servers.keys());
-    if (binding !== null) bindings.set(id, binding);
-  }
+  const bindings = readBindings(tools, servers, readBinding);
   return {
     servers: [
       ...servers.keys().map((id) => readServer(id, servers.section(id), connections)),
@@ -181,6 +177,12 @@ function readVariables(section: Section): readonly string[] {
       );
   });
   return [...names];
+}
+
+/** The bindings of a section, by the names of its entries; those with mistakes are left out. */
+export function readBindings(tools: Section, servers: Section, read: typeof readBinding): Map<string, McpBinding> {
+  const all = tools.keys().map((id) => [id, read(id, tools.section(id), servers.keys())] as const);
+  return new Map(all.flatMap(([id, binding]) => (binding === null ? [] : [[id, binding]])));
 }
 
 function readBinding(id: string, section: Section, servers: readonly string[]): McpBinding | null {

@@ -2,7 +2,7 @@ import { suggestion, textModes, toolEffects } from '@sluice/core';
 import type { ConnectionSettings, CredentialIn, McpServer, OpenApiSettings } from '@sluice/core';
 import { connectionNamed } from './connections.js';
 import { configurationKeys } from './keys.js';
-import { checkServerName, readCache, readRedaction, refuseTools } from './mcp.js';
+import { checkServerName, readBindings, readCache, readRedaction, refuseTools } from './mcp.js';
 import type { McpBinding, OpenApiSection } from './mcp.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
@@ -22,11 +22,7 @@ export function readOpenApi(
   section.closed(configurationKeys.openapi);
   const servers = section.section('servers');
   const tools = section.section('tools');
-  const bindings = new Map<string, McpBinding>();
-  for (const id of tools.keys()) {
-    const binding = readBinding(id, tools.section(id), servers.keys());
-    if (binding !== null) bindings.set(id, binding);
-  }
+  const bindings = readBindings(tools, servers, readBinding);
   return {
     servers: servers.keys().map((id) => readServer(id, servers.section(id), connections, privateHosts)),
     bindings,

@@ -118,8 +118,8 @@ export function usageBy(
     ...[sum('micro_usd', 'microUsd'), sum('unpriced', 'unpriced'), sum('duration_ms', 'durationMs')],
   ].join(', ');
   const order = dimension === 'day' ? 'day DESC' : `sum(micro_usd) DESC, sum(runs) DESC, ${column}`;
-  const whose = tenant === null ? '' : 'tenant = ? AND ';
-  const text = `SELECT ${column} AS name, ${sums} FROM usage WHERE ${whose}day >= ? AND day < ?
+  const ofTenant = tenant === null ? '' : 'tenant = ? AND ';
+  const text = `SELECT ${column} AS name, ${sums} FROM usage WHERE ${ofTenant}day >= ? AND day < ?
     GROUP BY ${column} HAVING sum(runs) > 0 ORDER BY ${order} LIMIT ?`;
   return [text, [...(tenant === null ? [] : [tenant]), since, until, limit]];
 }

@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { selectRecords, streamArchive } from '@sluice/archive';
@@ -14,7 +12,7 @@ import { between, parametersOf } from '../lists/list-query.js';
 import { Route } from '../openapi/route.js';
 import { prefers } from '../prefers.js';
 import { Refusal } from '../refusal.js';
-import { encoded } from '../stream/run-stream.js';
+import { sendStream } from '../send-stream.js';
 import { requireNoBody } from '../strict-body.js';
 import { attestationParameters, exportParameters } from './proof-parameters.js';
 import { verificationEvents } from './verification-stream.js';
@@ -47,14 +45,10 @@ export class ProofController {
       this.runtime.log.warn({ error: String(error) }, 'a verification over HTTP ended early');
       return sentenceFor(error);
     };
-    const { body, headers } = encoded(verificationEvents(work, () => progress(), failed));
-    response.status(200).set(headers).flushHeaders();
-    leaveStuck(response);
-    await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response).catch(
-      (error: unknown) => {
-        if (!leaving.aborted) this.runtime.log.warn({ error: String(error) }, 'a verification over HTTP was cut');
-      },
-    );
+    const events = verificationEvents(work, () => progress(), failed);
+    await sendStream(response, events).catch((error: unknown) => {
+      if (!leaving.aborted) this.runtime.log.warn({ error: String(error) }, 'a verification over HTTP was cut');
+    });
   }
 
   private verified(leaving: AbortSignal, onBegin: (progress: () => ReadingProgress) => void): Promise<AuditReport> {

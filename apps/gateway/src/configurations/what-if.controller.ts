@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Request, Response } from 'express';
@@ -7,12 +5,12 @@ import type { Configuration } from '@sluice/core';
 import type { DifferingDecision } from '@sluice/replay';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { leaveStuck, whenGone } from '../client-disconnect.js';
+import { whenGone } from '../client-disconnect.js';
 import { describedBody } from '../described-body.js';
 import { Route } from '../openapi/route.js';
 import { prefers } from '../prefers.js';
 import { Refusal } from '../refusal.js';
-import { encoded } from '../stream/run-stream.js';
+import { sendStream } from '../send-stream.js';
 import { timeForms, timeOf } from '../times.js';
 import { Candidates } from './candidates.js';
 import { valueWithoutSecrets } from './hide.js';
@@ -76,11 +74,8 @@ export class WhatIfController {
   }
 
   private async stream(events: AsyncIterable<WhatIfEvent>, response: Response): Promise<void> {
-    const { body, headers } = encoded(chunksOf(events));
-    response.status(200).set(headers).flushHeaders();
-    leaveStuck(response);
     try {
-      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
+      await sendStream(response, chunksOf(events));
     } catch (error) {
       if (!response.closed) this.runtime.log.warn({ error: String(error) }, 'a stream about a candidate was cut');
     }

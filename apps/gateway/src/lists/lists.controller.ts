@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isOperator } from '@sluice/core';
@@ -10,14 +8,14 @@ import type { Waiting } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Callers } from '../caller.js';
-import { leaveStuck, whenGone } from '../client-disconnect.js';
+import { whenGone } from '../client-disconnect.js';
 import { linkToken } from '../local-access.js';
 import { prefers } from '../prefers.js';
 import { RunReaders } from '../run-readers.js';
 import type { RunReader } from '../run-readers.js';
 import { RunListFollowers, runListEvents } from '../stream/run-list-stream.js';
 import type { RunChanges, RunRow } from '../stream/run-list-stream.js';
-import { encoded } from '../stream/run-stream.js';
+import { sendStream } from '../send-stream.js';
 import { Refusal } from '../refusal.js';
 import { waitingJson } from '../run-json.js';
 import { shownArguments } from '@sluice/core';
@@ -90,10 +88,7 @@ export class ListsController {
         holds: async () =>
           (await this.callers.holds(http, principal)) && (!reader.seesAll || this.isOperator(principal)),
       };
-      const { body, headers } = encoded(runListEvents(source, filter, follower.signal));
-      response.status(200).set(headers).flushHeaders();
-      leaveStuck(response);
-      await pipeline(Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]), response);
+      await sendStream(response, runListEvents(source, filter, follower.signal));
     } catch (error) {
       if (!response.headersSent) throw error;
       if (!follower.signal.aborted)

@@ -6,12 +6,11 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { whenGone } from '../client-disconnect.js';
 import { parametersOf } from '../lists/list-query.js';
-import { isMoreThanLink } from '../local-access.js';
 import { Route } from '../openapi/route.js';
 import { Refusal } from '../refusal.js';
 import { ByPrincipal } from '../rights.js';
 import { locationOfLink } from '../run-location.js';
-import { ownRuns, RunReaders } from '../run-readers.js';
+import { RunReaders } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
 import { iterationOf, verdictParameters } from './run-parameters.js';
 import { RunVerdicts } from './run-verdicts.js';
@@ -35,9 +34,7 @@ export class VerdictsController {
   ): Promise<void> {
     const { iteration, tenant } = parametersOf(query, verdictParameters);
     const only = iterationOf(iteration);
-    const reader = isMoreThanLink(http, this.runtime)
-      ? await this.readers.of(caller, tenant, 'GET /v1/runs/{request_id}/verdicts')
-      : ownRuns(caller);
+    const reader = await this.readers.ofRequest(http, caller, tenant, 'GET /v1/runs/{request_id}/verdicts');
     const leaving = new AbortController();
     whenGone(response, () => leaving.abort());
     const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;

@@ -102,15 +102,15 @@ export class RunListFollowers {
   /** `most`: followers at a time. */
   constructor(private readonly most: number) {}
 
-  /** As `ApprovalFollowers.follow`; `whose` is the caller, who may have a few of them. */
+  /** As `ApprovalFollowers.follow`; a caller may have a few of them. */
   follow({ tenantId, actorId }: Pick<Principal, 'tenantId' | 'actorId'>): AbortController {
     if (this.open.size >= this.most)
       throw new Busy(`This gateway has ${this.most} streams of runs already. Try again in a moment.`);
-    const whose = JSON.stringify([tenantId, actorId]);
-    if ([...this.open.values()].filter((one) => one === whose).length >= mostOfOne)
+    const owner = JSON.stringify([tenantId, actorId]);
+    if ([...this.open.values()].filter((one) => one === owner).length >= mostOfOne)
       throw new Busy(`You have ${mostOfOne} streams of runs already. Close one of them.`);
     const follower = new AbortController();
-    this.open.set(follower, whose);
+    this.open.set(follower, owner);
     follower.signal.addEventListener('abort', () => this.open.delete(follower), { once: true });
     if (this.stopped) follower.abort();
     return follower;

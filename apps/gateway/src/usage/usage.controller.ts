@@ -42,13 +42,13 @@ export class UsageController {
       return { ...about, rows: tools.slice(0, limit).map(toolRow), total: null, left_out: left(tools, limit) };
     }
     if (by === 'tenant') await this.operators.require(principal, route);
-    const whose = by === 'tenant' ? null : caller.tenantId;
-    const rows = await projection.usage(by, whose, span, limit + 1);
-    const [total] = await projection.usage('tenant', whose, span, 1);
+    const ofTenant = by === 'tenant' ? null : caller.tenantId;
+    const rows = await projection.usage(by, ofTenant, span, limit + 1);
+    const [total] = await projection.usage('tenant', ofTenant, span, 1);
     return {
       ...about,
       rows: rows.slice(0, limit).map((row) => runRow(by === 'day' ? dayName(row) : String(row.name), row)),
-      total: whose === null || total === undefined ? null : runRow('', total),
+      total: ofTenant === null || total === undefined ? null : runRow('', total),
       left_out: left(rows, limit),
     };
   }

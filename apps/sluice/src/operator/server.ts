@@ -66,7 +66,7 @@ export function operatorServer(gateway: Gateway, docs: Docs): McpServer {
   }
 
   const path = ({ request_id: id }: { readonly request_id: string }): string => `/v1/runs/${encodeURIComponent(id)}`;
-  const whose = ({ session_id, tenant }: { session_id?: string | undefined; tenant?: string | undefined }) => ({
+  const scopeOf = ({ session_id, tenant }: { session_id?: string | undefined; tenant?: string | undefined }) => ({
     session_id,
     tenant,
   });
@@ -118,7 +118,7 @@ export function operatorServer(gateway: Gateway, docs: Docs): McpServer {
       data: record,
     },
     async (input) => {
-      const run = await gateway.get(path(input), whose(input));
+      const run = await gateway.get(path(input), scopeOf(input));
       const steps = Array.isArray(run['history']) ? run['history'] : [];
       const { first_step: first } = input;
       const past = first + stepsAtOnce;
@@ -136,11 +136,11 @@ export function operatorServer(gateway: Gateway, docs: Docs): McpServer {
       input: named,
       data: record,
     },
-    async (input) => explained(await gateway.get(path(input), whose(input)), await lastVerdicts(input), docs),
+    async (input) => explained(await gateway.get(path(input), scopeOf(input)), await lastVerdicts(input), docs),
   );
 
-  async function lastVerdicts(input: Parameters<typeof path>[0] & Parameters<typeof whose>[0]): Promise<JsonValue> {
-    const { iterations } = await gateway.get(`${path(input)}/verdicts`, whose(input));
+  async function lastVerdicts(input: Parameters<typeof path>[0] & Parameters<typeof scopeOf>[0]): Promise<JsonValue> {
+    const { iterations } = await gateway.get(`${path(input)}/verdicts`, scopeOf(input));
     return Array.isArray(iterations) ? (iterations.at(-1) ?? null) : null;
   }
 

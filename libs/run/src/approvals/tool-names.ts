@@ -12,7 +12,7 @@ export interface ToolName {
 }
 
 /** A call that was asked about: the id of its tool, and the configuration that granted it. */
-interface AskedCall {
+interface GrantedCall {
   readonly tool: string;
   readonly configVersion: string;
 }
@@ -22,7 +22,7 @@ interface AskedCall {
  * force does. Only what is in memory is looked at.
  */
 export function toolNames(
-  calls: readonly AskedCall[],
+  calls: readonly GrantedCall[],
   configurations: Pick<Configurations, 'inForceOrNull' | 'versionOrNull'>,
 ): readonly ToolName[] {
   const ids = new Set(calls.map(({ tool }) => tool));
