@@ -13,14 +13,18 @@ const tools = ['mixed', 'pictures', 'pretty', 'structured', 'plain'];
 const configuration = `
 tool:
 ${tools.map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
-  counted: { type: mcp-tool, group: [g] }
+${['counted', 'seen', 'titled'].map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
 mcp:
-  servers: { rich: { command: node, args: ["${server}"] } }
+  servers:
+    rich: { command: node, args: ["${server}"] }
+    other: { command: node, args: ["${server}"] }
   tools:
 ${tools.map((name) => `    ${name}: { server: rich, tool: ${name}, effect: read_only, redaction: whole }`).join('\n')}
     counted: { server: rich, tool: counted, effect: read_only, redaction: [count] }
+    seen: { server: other, tool: mixed, effect: read_only, redaction: whole, content: [text, resource] }
+    titled: { server: rich, tool: drawn, effect: read_only, redaction: [title], content: [image] }
 policy:
-  allowed_tools: [${tools.join(', ')}, counted]
+  allowed_tools: [${tools.join(', ')}, counted, seen, titled]
 `;
 
 interface Answer {
@@ -42,9 +46,9 @@ describe('what an MCP server answers', () => {
     await system.close();
   });
 
-  const call = async (name: string, era: string): Promise<Answer> => {
+  const call = async (name: string, era: string, from = 'rich'): Promise<Answer> => {
     const client = await (era === '2026-07-28' ? newClient : oldClient)(system.mcp.url);
-    const answer = (await client.callTool({ name: `rich___${name}`, arguments: {} })) as unknown as Answer;
+    const answer = (await client.callTool({ name: `${from}___${name}`, arguments: {} })) as unknown as Answer;
     await client.close();
     return answer;
   };
@@ -93,6 +97,28 @@ describe('what an MCP server answers', () => {
     expect(answer.structuredContent).toEqual({ count: 2 });
     expect(JSON.stringify(answer)).not.toContain('Two of them');
     expect((await stepOf(answer))?.content).toEqual([]);
+  });
+
+  it('has only the kinds of blocks that its entry names, and says how many others there were', async () => {
+    const answer = await call('mixed', '2026-07-28', 'other');
+    expect(answer.content.map((block) => (block as { type: string }).type)).toEqual([
+      ...['text', 'resource', 'resource', 'resource_link', 'text'],
+    ]);
+    expect(answer._meta).toMatchObject({ 'sluice/withheld': { image: 2, audio: 1 }, 'example.com/took': 12 });
+    const step = await stepOf(answer);
+    expect(step?.content.map(({ kind }) => kind)).toEqual(['result', 'resource']);
+    expect(step?.observation).toContain('{"type":"image","withheld":true}');
+    expect(step?.observation).not.toContain('image/png');
+  });
+
+  it('of a redaction that names fields has what is left of the value, and the blocks that the entry names', async () => {
+    const answer = await call('drawn', '2026-07-28');
+    expect(answer.content).toEqual([
+      { type: 'text', text: '{"title":"Sea"}' },
+      expect.objectContaining({ type: 'image', mimeType: 'image/png' }),
+    ]);
+    expect(answer.structuredContent).toEqual({ title: 'Sea' });
+    expect((await stepOf(answer))?.observation).toBe('{"title":"Sea"}');
   });
 
   it('is said to be gone when it is, and the step still answers', async () => {

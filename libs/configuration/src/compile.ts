@@ -331,6 +331,7 @@ function compileTool(
             ...(nulls === undefined ? {} : { nulls }),
             ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
             ...(binding.cacheMs === null ? {} : { cacheMs: binding.cacheMs }),
+            ...(binding.content === null ? {} : { content: binding.content }),
             ...(operation === undefined ? {} : { operation }),
           },
     ...(connection === undefined ? {} : { connection }),

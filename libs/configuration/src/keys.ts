@@ -158,6 +158,7 @@ export const configurationKeys = {
     'effect',
     'idempotent',
     'redaction',
+    'content',
     'reconcile',
     'cache_seconds',
   ],

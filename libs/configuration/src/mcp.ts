@@ -1,5 +1,14 @@
-import { openApiToolType, textModes, passedOnKinds, quote, suggestion, toolEffects } from '@sluice/core';
-import type { ConnectionSettings, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
+import {
+  contentKinds,
+  openApiToolType,
+  passedOnKinds,
+  quote,
+  sentenceList,
+  suggestion,
+  textModes,
+  toolEffects,
+} from '@sluice/core';
+import type { ConnectionSettings, ContentKind, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
 import type { ToolEntry } from './entries.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
@@ -31,6 +40,8 @@ export interface McpBinding {
   readonly effect: ToolEffect | null;
   readonly idempotent: boolean;
   readonly redaction: Redaction | null;
+  /** Kinds of blocks that leave the tool; null where the redaction says it. */
+  readonly content: readonly ContentKind[] | null;
   /** The tool of the same server that says whether a call took effect. */
   readonly reconcile: string | null;
   /** How long a result may answer equal calls, in milliseconds; null where each call is made. */
@@ -203,6 +214,7 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
     section.problem(section.at('effect'), `an effect of a ${kind}`, '`read_only`, or leave it out');
   const idempotent = section.flag('idempotent') ?? false;
   const redaction = readRedaction(section);
+  const content = readContentKinds(section, kind, redaction);
   const reconcile = section.text(
     'reconcile',
     'the name of the tool on that server that says whether a call took effect',
@@ -215,7 +227,7 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
     );
   const cacheMs = section.has('cache_seconds') ? readCache(section, effect, idempotent) : null;
   if (server === null || tool === null) return null;
-  return { id, path: section.path, server, tool, kind, effect, idempotent, redaction, reconcile, cacheMs };
+  return { id, path: section.path, server, tool, kind, effect, idempotent, redaction, content, reconcile, cacheMs };
 }
 
 const texts = {
@@ -259,4 +271,35 @@ export function readRedaction(section: Section): Redaction | null {
   if (!Array.isArray(value) || value.length === 0) return section.refuse('redaction', write);
   const fields = section.names('redaction', write) ?? [];
   return { fields };
+}
+
+/** Texts are let through by the redaction alone where it names fields: a text repeats what was taken out. */
+function readContentKinds(
+  section: Section,
+  kind: PassedOnKind | null,
+  redaction: Redaction | null,
+): readonly ContentKind[] | null {
+  if (!section.has('content')) return null;
+  if (kind !== null) {
+    section.problem(section.at('content'), `a setting of tools beside a ${kind}`, 'it for a tool, or leave it out');
+    return null;
+  }
+  const write = `a list of kinds of blocks that may leave the tool: ${sentenceList(contentKinds)}`;
+  const items = section.items('content', write);
+  if (items === null) return null;
+  if (items.length === 0) return section.refuse('content', `${write}; with none of them, leave the tool out`);
+  const kinds = new Set<ContentKind>();
+  items.forEach((item, place) => {
+    const known = contentKinds.find((one) => one === item);
+    if (known === undefined)
+      section.problem(section.itemAt('content', place), describe(item), suggestion(String(item), contentKinds));
+    else kinds.add(known);
+  });
+  if (kinds.has('text') && redaction !== null && 'fields' in redaction)
+    section.problem(
+      section.at('content'),
+      '`text` beside a redaction that names fields',
+      'the other kinds alone; texts would repeat what the redaction takes out',
+    );
+  return contentKinds.filter((one) => kinds.has(one));
 }

@@ -136,6 +136,6 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
   const redaction = readRedaction(section);
   const cacheMs = section.has('cache_seconds') ? readCache(section, effect, idempotent) : null;
   if (server === null || tool === null) return null;
-  const { path } = section;
-  return { ...{ id, path, server, tool, kind: null, effect, idempotent, redaction }, reconcile: null, cacheMs };
+  const of = { id, path: section.path, server, tool };
+  return { ...of, kind: null, effect, idempotent, redaction, content: null, reconcile: null, cacheMs };
 }

@@ -242,7 +242,7 @@ export { agentToolType, isServerTool, mcpToolType, openApiToolType, planToolType
 export { onErrorChoices, strategyNames } from './settings/agent-types.js';
 export { connectionAdapters } from './settings/connection-types.js';
 export { identityProviders } from './settings/identity-types.js';
-export { passedOnKinds } from './settings/mcp-types.js';
+export { contentKinds, passedOnKinds } from './settings/mcp-types.js';
 export type {
   CredentialIn,
   HttpBody,
@@ -269,7 +269,7 @@ export type {
   PermissionSettings,
   PermissionSourceSettings,
 } from './settings/identity-types.js';
-export type { McpToolRef, McpServer, PassedOnKind } from './settings/mcp-types.js';
+export type { ContentKind, McpToolRef, McpServer, PassedOnKind } from './settings/mcp-types.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export type {
   DocumentSettings,

@@ -1,7 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { JsonTooLargeError, ToolUserError } from '@sluice/core';
-import type { BoundTool, JsonValue, ToolInvocation, ToolInvocationContext, ToolPipeline } from '@sluice/core';
+import { CallSecrets, JsonTooLargeError, ToolOutput, ToolUserError } from '@sluice/core';
+import type {
+  BoundTool,
+  JsonObject,
+  JsonValue,
+  ToolInvocation,
+  ToolInvocationContext,
+  ToolPipeline,
+} from '@sluice/core';
 import { invocation, pipeline, resultOf, secret, tool } from './watched-pipeline.js';
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -137,6 +144,41 @@ describe('what is taken out of a result because it is a credential', () => {
     const made = pipeline(tool({ cacheMs: 1_000, ...changes }), stages);
     await resultOf(invocation(), made);
     expect(made.seen.includes('keep')).toBe(isKept);
+  });
+});
+
+describe('the answer beside a value', () => {
+  const answer = { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] };
+  const keptOf = async (given: JsonObject, changes: Partial<BoundTool>, stages: Partial<ToolPipeline> = {}) => {
+    const kept: JsonObject[] = [];
+    const bound = tool({ exec: () => Promise.resolve(new ToolOutput({ title: 'Sea' }, given)), ...changes });
+    const keepAnswer: ToolPipeline['keepAnswer'] = (_invocation, one) => {
+      kept.push(one);
+      return Promise.resolve([]);
+    };
+    await resultOf(invocation(), pipeline(bound, { keepAnswer, ...stages }));
+    return kept;
+  };
+  const fields = { spec: { ...tool().spec, redaction: { fields: ['title'] } } };
+
+  it('is kept as it came where the redaction leaves it whole, and else what the tool lets pass', async () => {
+    expect(await keptOf(answer, {})).toEqual([answer]);
+    expect(await keptOf(answer, fields)).toEqual([]);
+    const redactAnswer = (one: JsonObject, value: JsonValue) => ({ ...one, structuredContent: value });
+    expect(await keptOf(answer, { ...fields, redactAnswer })).toEqual([
+      { ...answer, structuredContent: { title: 'Sea' } },
+    ]);
+    expect(await keptOf(answer, { ...fields, redactAnswer: () => null })).toEqual([]);
+  });
+
+  it('is not kept where it repeats a credential that the value does not have', async () => {
+    const secrets = new CallSecrets();
+    secrets.add([secret]);
+    const conceal: ToolPipeline['conceal'] = (_tool, result) => secrets.result(result);
+    const repeating = { content: [{ type: 'text', text: `with ${secret}` }] };
+    expect(await keptOf(repeating, {}, { conceal })).toEqual([]);
+    expect(secrets.wereFound).toBe(true);
+    expect(await keptOf(answer, {}, { conceal })).toEqual([answer]);
   });
 });
 

@@ -1,7 +1,16 @@
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { cut, deepestJson, isDeeperThan, isJsonObject, parseExactJson, printable, ToolUserError } from '@sluice/core';
-import type { JsonObject, JsonValue } from '@sluice/core';
+import {
+  contentKinds,
+  cut,
+  deepestJson,
+  isDeeperThan,
+  isJsonObject,
+  parseExactJson,
+  printable,
+  ToolUserError,
+} from '@sluice/core';
+import type { ContentKind, JsonObject, JsonValue } from '@sluice/core';
 
 /** UTF-8 bytes of a server's error text that a model gets to read. */
 const maxErrorBytes = 2_048;
@@ -62,10 +71,16 @@ function isTexts(answer: unknown): answer is CallToolResult {
  * What a tool call gave (M-22, M-30, M-103): the structured content if there is any; else the texts joined, as the
  * value they write if they are JSON; with other kinds of content a list of blocks: text of resources and links as it
  * is, of images, sounds and binary resources the kind, type and size. An error is thrown as ToolUserError, with the
- * server's text. `hide` takes out of texts what may not leave the server; null if there is nothing of the kind.
+ * server's text. `hide` takes out of texts what may not leave the server; null if there is nothing of the kind. Of
+ * blocks whose kind does not leave the tool the value says that they are withheld.
  */
-export function valueOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonValue {
-  const texts = result.content.flatMap((block) => (block.type === 'text' ? [hide?.(block.text) ?? block.text] : []));
+export function valueOf(
+  result: CallToolResult,
+  hide: ((text: string) => string) | null,
+  kinds: readonly ContentKind[] = contentKinds,
+): JsonValue {
+  const said = kinds.includes('text') ? result.content : [];
+  const texts = said.flatMap((block) => (block.type === 'text' ? [hide?.(block.text) ?? block.text] : []));
   const text = texts.join('\n');
   if (result.isError === true) throw new ToolUserError(shortened(text) || 'The tool failed and did not say why.');
   // What came over the wire as JSON is JSON; the SDK's type only does not say so.
@@ -74,7 +89,9 @@ export function valueOf(result: CallToolResult, hide: ((text: string) => string)
     return hide === null ? value : hidden(value, hide);
   }
   if (texts.length < result.content.length) {
-    const blocks = result.content.map(blockOf);
+    const blocks = result.content.map((block) =>
+      kinds.includes(kindOf(block)) ? blockOf(block) : { type: block.type, withheld: true },
+    );
     return hide === null ? blocks : hidden(blocks, hide);
   }
   return parsed(text);
@@ -92,10 +109,36 @@ export function saysAll(value: JsonValue, result: CallToolResult): boolean {
   );
 }
 
-/** The whole result as JSON, of which `hide` takes out what may not leave the server. */
-export function answerOf(result: CallToolResult, hide: ((text: string) => string) | null): JsonObject {
-  const answer = withoutPrototype(result as JsonValue) as JsonObject;
+/** Blocks of these kinds, in their order. */
+export function blocksOf({ content }: CallToolResult, kinds: readonly ContentKind[]): CallToolResult['content'] {
+  return content.filter((block) => kinds.includes(kindOf(block)));
+}
+
+/**
+ * The whole result as JSON, of which `hide` takes out what may not leave the server. Without blocks of other kinds than
+ * these; how many there were of each is in `_meta`.
+ */
+export function answerOf(
+  result: CallToolResult,
+  hide: ((text: string) => string) | null,
+  kinds: readonly ContentKind[] = contentKinds,
+): JsonObject {
+  const answer = withoutPrototype(withholding(result, kinds) as JsonValue) as JsonObject;
   return hide === null ? answer : (hidden(answer, hide) as JsonObject);
+}
+
+function withholding(result: CallToolResult, kinds: readonly ContentKind[]): CallToolResult {
+  const content = blocksOf(result, kinds);
+  if (content.length === result.content.length) return result;
+  const counts = contentKinds.flatMap((kind) => {
+    const count = kinds.includes(kind) ? 0 : blocksOf(result, [kind]).length;
+    return count === 0 ? [] : [[kind, count] as const];
+  });
+  return { ...result, content, _meta: { ...result._meta, 'sluice/withheld': Object.fromEntries(counts) } };
+}
+
+function kindOf({ type }: CallToolResult['content'][number]): ContentKind {
+  return type === 'resource_link' ? 'resource' : type;
 }
 
 /** A member of this name is an attack on readers that are not careful, and never a value. */

@@ -15,7 +15,7 @@ import {
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
-import { answerOf, NoResultError, resultIn, saysAll, shortened, valueOf } from './call-result.js';
+import { answerOf, blocksOf, NoResultError, resultIn, saysAll, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './call-as-caller.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
@@ -180,9 +180,16 @@ async function request(
     anything,
     { signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
   );
+  const { blocks, onAnswer } = options;
+  const { hiding } = connection;
   const result = resultIn(answer);
-  const value = valueOf(result, connection.hiding);
-  if (options.onAnswer !== undefined && !saysAll(value, result)) options.onAnswer(answerOf(result, connection.hiding));
+  if (blocks?.besides === true) {
+    const besides = blocksOf(result, blocks.kinds);
+    if (besides.length > 0) onAnswer?.(answerOf({ content: besides }, hiding));
+    return valueOf({ ...result, content: blocksOf(result, ['text']) }, hiding);
+  }
+  const value = valueOf(result, hiding, blocks?.kinds);
+  if (onAnswer !== undefined && !saysAll(value, result)) onAnswer(answerOf(result, hiding, blocks?.kinds));
   return value;
 }
 

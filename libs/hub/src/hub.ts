@@ -1,4 +1,4 @@
-import type { HttpOperation, JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
+import type { ContentKind, HttpOperation, JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
 
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -15,8 +15,17 @@ export interface McpCallOptions {
   readonly operation?: HttpOperation;
   /** W3C Trace Context for the server, in `_meta` as well (`traceparent`, `tracestate`). */
   readonly trace?: Readonly<Record<string, string>>;
-  /** Called with what a tool answered, whole, where its value does not say everything. */
+  /**
+   * Called with what a tool answered, where its value does not say everything: whole, but for kinds of blocks that do
+   * not leave the tool; with `besides` only the blocks beside the value.
+   */
   onAnswer?(answer: JsonObject): void;
+  /** Kinds of blocks that leave the tool; absent for all. */
+  readonly blocks?: {
+    readonly kinds: readonly ContentKind[];
+    /** The value is of texts or structured content alone, and the blocks are given beside it. */
+    readonly besides: boolean;
+  };
   /** What the call authenticates with, at a server that wants a connection. */
   readonly credential?: McpCredential;
 }

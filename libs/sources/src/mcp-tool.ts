@@ -33,13 +33,16 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       ...(kind === undefined ? {} : { kind }),
       ...(operation === undefined ? {} : { operation }),
       ...(onAnswer === undefined ? {} : { onAnswer }),
+      ...(onAnswer === undefined || blocks === undefined ? {} : { blocks }),
     };
     const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
     if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);
     const credential = await shown(auth, connectionId);
     return hub.call(mcp.server, called.tool, args, { ...options, credential });
   };
-  const { reconcile } = mcp;
+  const { reconcile, content } = mcp;
+  const isWhole = 'whole' in spec.redaction;
+  const blocks = content === undefined ? undefined : { kinds: content, besides: !isWhole };
   return Object.freeze({
     id: tool.id,
     spec,
@@ -75,7 +78,15 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
         }),
     validateOutput: jsonSchemaOutput(mcp.outputSchema),
     redact: (output) => redact(spec.redaction, output),
+    ...(blocks?.besides === true ? { redactAnswer: around } : {}),
   } satisfies BoundTool);
+}
+
+/** An answer of the value that the redaction leaves, and the blocks beside it. */
+function around(answer: JsonObject, value: JsonValue): JsonObject {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const content = [{ type: 'text', text }, ...(answer['content'] as readonly JsonObject[])];
+  return isJsonObject(value) ? { content, structuredContent: value } : { content };
 }
 
 /** What the call shows the server; the hub alone sees it. */

@@ -89,6 +89,7 @@ function toolsOf({ tools, policy }: Configuration, { rules }: ConfigurationDescr
         effect: tool.spec?.effect ?? 'unknown',
         'input schema': tool.spec === null ? 'unknown' : JSON.stringify(tool.spec.inputSchema),
         redaction: tool.spec === null ? 'unknown' : JSON.stringify(tool.spec.redaction),
+        ...(tool.mcp?.content === undefined ? {} : { content: list(tool.mcp.content) }),
         groups: list(tool.groups),
         'available in states': list(tool.states),
         'state after it': tool.target ?? 'as before',

@@ -7,6 +7,10 @@ import type { HttpOperation, OpenApiSettings } from './openapi-types.js';
 export const passedOnKinds = ['resource', 'prompt'] as const;
 export type PassedOnKind = (typeof passedOnKinds)[number];
 
+/** Kinds of blocks in what a tool of an MCP server answers; a link to a resource counts as one. */
+export const contentKinds = ['text', 'image', 'audio', 'resource'] as const;
+export type ContentKind = (typeof contentKinds)[number];
+
 export interface McpToolRef {
   readonly server: string;
   /** The tool’s name; of resources the pattern of their addresses, of a prompt its name. */
@@ -30,6 +34,11 @@ export interface McpToolRef {
   readonly reconcile?: { readonly tool: string; readonly pin: string };
   /** How long a result may answer equal calls, in milliseconds; absent where each call is made. */
   readonly cacheMs?: number;
+  /**
+   * Kinds of blocks that leave the tool; absent for all where its redaction leaves the result whole, and none beside
+   * the value where it names fields.
+   */
+  readonly content?: readonly ContentKind[];
   /** The request that a call is, for an operation of an OpenAPI document; absent for a tool of an MCP server. */
   readonly operation?: HttpOperation;
 }

@@ -110,9 +110,8 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
       if (cached?.kind === 'none' && ended.kind === 'value' && judged.ok && concealed === judged)
         cached.keep(ended.value as JsonValue, answer);
       const left = concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
-      // What redaction or a credential took something out of is passed on as what is left of the value.
-      const isWhole = left === judged && judged.ok && 'whole' in tool.spec.redaction;
-      const content = answer !== null && isWhole ? await pipeline.keepAnswer(invocation, answer) : [];
+      const passed = answer === null || left !== judged ? null : passedOn(tool, answer, judged, pipeline);
+      const content = passed === null ? [] : await pipeline.keepAnswer(invocation, passed);
       const result = content.length === 0 ? left : { ...left, content };
       return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };
@@ -129,6 +128,23 @@ function withoutAnswer(ended: Ended): { readonly ended: Ended; readonly answer: 
   if (ended.kind !== 'value' || !(ended.value instanceof ToolOutput)) return { ended, answer: null };
   const { value, answer } = ended.value;
   return { ended: { kind: 'value', value }, answer };
+}
+
+/**
+ * What of the answer leaves the tool; null where only the value does. So it is where a credential stands in the
+ * answer: what is left of the value is all that is passed on.
+ */
+function passedOn(
+  tool: BoundTool,
+  answer: JsonObject,
+  judged: ToolExecResult,
+  pipeline: Pick<ToolPipeline, 'conceal'>,
+): JsonObject | null {
+  if (!judged.ok) return null;
+  const whole = 'whole' in tool.spec.redaction ? answer : (tool.redactAnswer?.(answer, judged.value) ?? null);
+  if (whole === null) return null;
+  const asValue = { ...judged, value: whole };
+  return pipeline.conceal(tool, asValue) === asValue ? whole : null;
 }
 
 function turnedAway(result: ToolExecResult): Way<never> {

@@ -31,11 +31,17 @@ export class CallSecrets {
     return rest;
   }
 
-  /** The result without them, names of members included. */
+  /** The result without them, names of members included; the same object where it holds none. */
   result(result: ToolExecResult): ToolExecResult {
     if (this.forms.size === 0) return result;
-    if (result.ok) return { ...result, value: this.value(result.value) };
-    return { ...result, safeMessage: this.text(result.safeMessage) };
+    const before = this.found;
+    this.found = false;
+    const left = result.ok
+      ? { ...result, value: this.value(result.value) }
+      : { ...result, safeMessage: this.text(result.safeMessage) };
+    const hasOne = this.found;
+    this.found ||= before;
+    return hasOne ? left : result;
   }
 
   private value(value: JsonValue): JsonValue {

@@ -86,6 +86,11 @@ export interface BoundTool {
   ): Promise<ReconcileAnswer>;
   /** Keeps what the redaction allows; throws where it allows nothing of this value. */
   redact(output: JsonValue): JsonValue;
+  /**
+   * Of a tool whose redaction does not leave its results whole: the answer around the value that is left; null where
+   * nothing beside that leaves the tool. Absent for null.
+   */
+  redactAnswer?(answer: JsonObject, value: JsonValue): JsonObject | null;
 }
 
 /** What a tool says of an earlier call: with the output that the call would have given, if it happened. */

@@ -36,6 +36,13 @@ const answers = {
   structured: { content: [{ type: 'text', text: 'Two of them.' }], structuredContent: { count: 2 } },
   plain: { content: [{ type: 'text', text: 'plain words' }] },
   counted: { content: [{ type: 'text', text: 'Two of them.' }], structuredContent: { count: 2 } },
+  drawn: {
+    content: [
+      { type: 'text', text: '{ "title": "Sea", "price": 12 }' },
+      { type: 'image', data: bytes(2_000, 4), mimeType: 'image/png' },
+      { type: 'audio', data: bytes(2_000, 5), mimeType: 'audio/wav' },
+    ],
+  },
 };
 
 const server = new Server({ name: 'rich', version: '1.0.0' }, { capabilities: { tools: {} } });
