@@ -98,7 +98,7 @@ describe('budgets of a run (T-19b, C-08)', () => {
     expect(late?.observation).toMatch(/within 1 s/);
     const [step] = await play({ calls: [update] });
     expect(step).toMatchObject({ outcome: 'execution', reason: 'result_too_large' });
-    expect(step?.observation).toMatch(/the limit of 5 bytes\. Ask for less/);
+    expect(step?.observation).toMatch(/the limit of 5 bytes\. The call took effect/);
   });
 });
 

@@ -63,6 +63,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
       ),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     keepAnswer: () => Promise.resolve([]),
+    keepResult: () => Promise.resolve(null),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,
@@ -74,7 +75,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
       const timer = setTimeout(action, milliseconds);
       return () => clearTimeout(timer);
     },
-    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+    limits: { argumentBytes: 8_192, resultBytes: 32_768, contentBytes: 32_768 },
   };
 }
 

@@ -89,7 +89,7 @@ export const hostileTools: readonly HostileTool[] = [
   ['gives a proxy that throws', hostile('proxy', () => new Proxy({}, { ownKeys: () => { throw new Error(marker); } })), 'validation', 'output_invalid'],
   ['gives half a gigabyte of text', hostile('half-gigabyte', () => 'x'.repeat(2 ** 29 - 25)), 'execution', 'result_too_large'],
   ['gives a terabyte that is not there', hostile('terabyte', () => terabyte), 'execution', 'result_too_large'],
-  ['gives a little more than the limit', hostile('large', () => 'x'.repeat(32_767)), 'execution', 'result_too_large'],
+  ['gives a little more than the limit', hostile('large', () => 'x'.repeat(9_999_999)), 'execution', 'result_too_large'],
   ['gives a member __proto__', hostile('proto', () => JSON.parse('{"__proto__":{"polluted":true}}') as unknown), 'ok', null],
   ['changes its arguments', hostile('mutates', (args) => { args.list?.push(4); return args.list?.length; }), 'ok', null],
   ['holds everything up for a while', hostile('blocks', () => { for (const until = performance.now() + 400; performance.now() < until; ); return 'done'; }), 'ok', null],

@@ -26,6 +26,7 @@ async function run(
     once: (_tool, _invocation, effect) => effect(),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     keepAnswer: () => Promise.resolve([]),
+    keepResult: () => Promise.resolve(null),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,
@@ -34,7 +35,7 @@ async function run(
     onResult: () => undefined,
     onCancel: () => () => undefined,
     after: () => () => undefined,
-    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+    limits: { argumentBytes: 8_192, resultBytes: 32_768, contentBytes: 32_768 },
     ...changes,
   };
   const signal = new AbortController().signal;

@@ -9,11 +9,11 @@ import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
 const server = join(projectRoot, 'libs/hub/test/mcp-servers/rich.mjs');
-const tools = ['mixed', 'pictures', 'pretty', 'structured', 'plain'];
+const tools = ['mixed', 'pictures', 'pretty', 'structured', 'plain', 'long'];
 const configuration = `
 tool:
 ${tools.map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
-${['counted', 'seen', 'titled'].map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
+${['counted', 'seen', 'titled', 'listed'].map((name) => `  ${name}: { type: mcp-tool, group: [g] }`).join('\n')}
 mcp:
   servers:
     rich: { command: node, args: ["${server}"] }
@@ -23,8 +23,9 @@ ${tools.map((name) => `    ${name}: { server: rich, tool: ${name}, effect: read_
     counted: { server: rich, tool: counted, effect: read_only, redaction: [count] }
     seen: { server: other, tool: mixed, effect: read_only, redaction: whole, content: [text, resource] }
     titled: { server: rich, tool: drawn, effect: read_only, redaction: [title], content: [image] }
+    listed: { server: rich, tool: rows, effect: read_only, redaction: [rows] }
 policy:
-  allowed_tools: [${tools.join(', ')}, counted, seen, titled]
+  allowed_tools: [${tools.join(', ')}, counted, seen, titled, listed]
 `;
 
 interface Answer {
@@ -109,6 +110,14 @@ describe('what an MCP server answers', () => {
     expect(step?.content.map(({ kind }) => kind)).toEqual(['result', 'resource']);
     expect(step?.observation).toContain('{"type":"image","withheld":true}');
     expect(step?.observation).not.toContain('image/png');
+  });
+
+  it('reaches a client whole also where the step has the first page of what the redaction leaves', async () => {
+    const answer = await call('rows', '2026-07-28');
+    expect(answer.structuredContent).toEqual({ rows: Array.from({ length: 5_000 }, (_, id) => ({ id })) });
+    const step = await stepOf(answer);
+    expect(step?.content).toMatchObject([{ kind: 'value' }]);
+    expect(JSON.parse(step?.observation ?? '')).toMatchObject({ kind: 'object', count: 1 });
   });
 
   it('of a redaction that names fields has what is left of the value, and the blocks that the entry names', async () => {

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentName, ContentOwner, JsonObject, StepContent } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import { splitAnswer, stepContent } from '@sluice/mcp';
-import type { Runtime } from '@sluice/host';
+import { expiryOf } from './content-expiry.js';
+import type { ContentWorld } from './content-expiry.js';
 
 /** How long a step waits for the store, milliseconds. */
 const mostMs = 10_000;
@@ -16,11 +17,10 @@ export async function keepAnswer(
   record: Pick<ToolCall, 'request' | 'requestId'>,
   owner: ContentOwner,
   answer: JsonObject,
-  { content, clock, environment, log }: Pick<Runtime, 'content' | 'clock' | 'environment' | 'log'>,
+  { content, clock, environment, log }: ContentWorld,
 ): Promise<readonly StepContent[]> {
   if (record.request.call === null && isText(answer)) return [];
-  const { ms } = environment.retention['agent.steps'];
-  const expiresAt = ms === -1 ? null : clock.now() + ms;
+  const expiresAt = expiryOf({ clock, environment });
   const { parts, whole } = splitAnswer(answer);
   const kept = async (): Promise<readonly StepContent[]> => {
     const names: ContentName[] = [];

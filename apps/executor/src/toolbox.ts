@@ -58,6 +58,7 @@ import { CallWatch } from './load/call-watch.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
 import { PerServerLimit } from './per-server-limit.js';
+import { resultPages } from './result-pages.js';
 import { requireSelectorKey, searchOffered } from './search-offered.js';
 import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
@@ -163,6 +164,7 @@ export class Toolbox {
     report: (text: string) => void,
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
+    resultBytes: number,
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,
@@ -184,6 +186,7 @@ export class Toolbox {
             ...{ settings: configuration.agentDiscovery, environment: this.runtime.environment, signal },
           }),
       }),
+      results: () => resultPages(invocation.context, this.runtime.content, resultBytes),
       citations: () => citationsIn(this.runtime.documents, ownerKey(invocation.context), this.runtime.clock),
       requirements: () => requirementsIn(this.runtime.documents, invocation.context, this.runtime.clock),
       web: () => this.web(configuration),

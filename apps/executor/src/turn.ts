@@ -31,14 +31,16 @@ import {
   runOfRecord,
   runTurn,
   RunTools,
+  resultBytesOf,
   resumeCall,
 } from '@sluice/run';
 import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
 import { processesPerFile } from '@sluice/isolation';
-import { lookForCancel, toolSpan } from '@sluice/host';
+import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
 import type { AllReturned, Returned } from './agents/returned.js';
 import { keepAnswer } from './keep-answer.js';
+import { keepResult } from './keep-result.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
 import { TurnProgress } from './turn-progress.js';
@@ -259,10 +261,14 @@ export class Turn {
             progress.say('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
           () => connection.credential(invocation.context, signal),
           this.runTools,
+          resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
         ),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       keepAnswer: ({ context: { tenantId, runId } }, answer) =>
         keepAnswer(record, { tenantId, runId }, answer, runtime),
+      keepResult: ({ context: { tenantId, runId } }, type, text) =>
+        keepResult({ tenantId, runId }, type, text, runtime),
+      contentBytes: runtime.environment.content?.maxBytes ?? contentByDefault.maxBytes,
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
       once: (tool, invocation, effect, ask) =>

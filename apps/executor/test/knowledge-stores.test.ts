@@ -33,6 +33,7 @@ describe('runs of two versions that name different graphs', () => {
         () => undefined,
         () => Promise.reject(new Error('There is no credential here.')),
         undefined as never,
+        32_768,
       );
       return given['knowledge'] as KnowledgeStore;
     };

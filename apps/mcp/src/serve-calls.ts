@@ -158,6 +158,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     const { content, log: lines } = parts.runtime;
     const whole = await wholeAnswer(step, { tenantId, runId: ids.requestId }, content);
     if (whole.kind === 'here') return answerAsGiven(whole.answer, step, ids);
+    if (whole.kind === 'value') return resultOf({ ...step, observation: whole.text }, name, ids, groups);
     const result = resultOf(step, name, ids, groups);
     if (whole.kind === 'none') return result;
     lines.warn({ request_id: ids.requestId, why: whole.why }, 'the content of a step cannot be given to an MCP client');

@@ -6,6 +6,8 @@ import { joinAnswer } from '@sluice/mcp';
 /** What is known of the answer of an MCP server beside the step. */
 type WholeAnswer =
   | { readonly kind: 'here'; readonly answer: JsonObject }
+  /** The value, of which the step has the first page. */
+  | { readonly kind: 'value'; readonly text: string }
   /** The step says everything. */
   | { readonly kind: 'none' }
   /** It was kept, and is no longer there, or cannot be read now. */
@@ -17,7 +19,7 @@ export async function wholeAnswer(
   owner: ContentOwner,
   store: Pick<ContentStore, 'open'>,
 ): Promise<WholeAnswer> {
-  const whole = content.find(({ kind }) => kind === 'result');
+  const whole = content.find(({ kind }) => kind === 'result') ?? content.find(({ kind }) => kind === 'value');
   if (whole === undefined || outcome !== 'ok') return { kind: 'none' };
   const read = async (hash: string): Promise<Buffer> => {
     const found = await store.open(owner, hash);
@@ -27,6 +29,7 @@ export async function wholeAnswer(
     return Buffer.concat(pieces);
   };
   try {
+    if (whole.kind === 'value') return { kind: 'value', text: (await read(whole.hash)).toString('utf8') };
     const answer = await joinAnswer(await read(whole.hash), read);
     if (answer !== null) return { kind: 'here', answer };
     return { kind: 'gone', why: 'It is of a version of Sluice that this one does not know.' };

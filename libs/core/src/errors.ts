@@ -166,7 +166,8 @@ export const toolErrorReasons = {
   },
   result_too_large: {
     stage: 'tool',
-    meaning: 'The result is larger than the limit (32,768 bytes unless configured); ask for less.',
+    meaning:
+      'The result is larger than content may be (10,000,000 bytes unless configured), or the content store did not take it; what the call did stands.',
   },
   timeout: { stage: 'tool', meaning: 'The tool did not end within its time limit.' },
   cancelled: { stage: 'tool', meaning: 'The caller cancelled the call before it ended.' },

@@ -117,7 +117,7 @@ describe('what is taken out of a result because it is a credential', () => {
   });
 
   it('leaves a result that is measured again: what stands in its place may be longer (L-03, X-16)', async () => {
-    const limits = { argumentBytes: 8_192, resultBytes: 100 };
+    const limits = { argumentBytes: 8_192, resultBytes: 100, contentBytes: 100 };
     const small = pipeline(tool(), { ...concealing('x'.repeat(98)), limits });
     expect(await resultOf(invocation(), small)).toMatchObject({ ok: true });
     const large = pipeline(tool(), { ...concealing('x'.repeat(99)), limits });
@@ -179,6 +179,48 @@ describe('the answer beside a value', () => {
     expect(await keptOf(repeating, {}, { conceal })).toEqual([]);
     expect(secrets.wereFound).toBe(true);
     expect(await keptOf(answer, {}, { conceal })).toEqual([answer]);
+  });
+});
+
+describe('a result that is larger than a record (X-16)', () => {
+  const name = { hash: 'a'.repeat(64), type: 'text/plain', size: 40_000, kind: 'value', name: null };
+  const text = 'x'.repeat(40_000);
+  const effectful = { effect: 'state_change', repeatable: false } as const;
+  const result = (changes: Partial<BoundTool>, limits: Partial<ToolPipeline['limits']>, kept: typeof name | null) => {
+    const asked: string[] = [];
+    const made = pipeline(tool({ exec: () => Promise.resolve(text), ...changes }), {
+      limits: { argumentBytes: 8_192, resultBytes: 32_768, contentBytes: 100_000, ...limits },
+      keepResult: (_invocation, type, whole) => {
+        asked.push(`${type} ${whole.length}`);
+        return Promise.resolve(kept);
+      },
+    });
+    return resultOf(invocation(), made).then((ended) => ({ ended, asked }));
+  };
+
+  it('is kept whole, and its first page stands in its place', async () => {
+    const { ended, asked } = await result({}, {}, name);
+    expect(asked).toEqual(['text/plain 40000']);
+    expect(ended).toMatchObject({ ok: true, content: [name], value: { content: 'a'.repeat(16), size: 40_000 } });
+  });
+
+  it.each<[string, Partial<BoundTool>, Partial<ToolPipeline['limits']>, RegExp, number]>([
+    ['the store does not take it', {}, {}, /could not be kept elsewhere\. Ask for less/, 1],
+    ['the store does not take it, after an effect', effectful, {}, /elsewhere\. The call took effect: do not/, 1],
+    [
+      'content may not be so large',
+      effectful,
+      { contentBytes: 39_999 },
+      /limit of 39999 bytes\. The call took effect/,
+      0,
+    ],
+    ['there is no store', {}, { contentBytes: 0 }, /limit of 32768 bytes\. Ask for less/, 0],
+    ['a record has no room for a page', {}, { resultBytes: 2_047 }, /limit of 2047 bytes\. Ask for less/, 0],
+  ])('is a failure that says what happened where %s', async (_, changes, limits, message, count) => {
+    const { ended, asked } = await result(changes, limits, null);
+    expect(ended).toMatchObject({ ok: false, errorCode: 'execution', reason: 'result_too_large' });
+    expect(ended.ok ? '' : ended.safeMessage).toMatch(message);
+    expect(asked).toHaveLength(count);
   });
 });
 

@@ -74,6 +74,7 @@ export function pipeline(
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),
     keepAnswer: () => Promise.resolve([]),
+    keepResult: () => Promise.resolve(null),
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,
@@ -85,7 +86,7 @@ export function pipeline(
       const timer = setTimeout(action, milliseconds);
       return () => clearTimeout(timer);
     },
-    limits: { argumentBytes: 8_192, resultBytes: 32_768 },
+    limits: { argumentBytes: 8_192, resultBytes: 32_768, contentBytes: 32_768 },
     ...changes,
   };
 }

@@ -68,3 +68,4 @@ export {
   verifierForLooking,
   verifierIfAny,
 } from './keys-environment.js';
+export { contentByDefault } from './content-environment.js';

@@ -15,6 +15,8 @@ import { knowledgeQuery } from './knowledge/tools/knowledge-query.js';
 import { loadToolset } from './general/load-toolset.js';
 import { markComplete } from './general/mark-complete.js';
 import { plan } from './general/plan.js';
+import { readResult } from './general/read-result.js';
+import type { ResultCapability } from './general/result-capability.js';
 import { searchForTools } from './general/search-for-tools.js';
 import { searchTools } from './search/pack.js';
 import { textCompletion } from './general/text-completion.js';
@@ -32,6 +34,7 @@ export const builtInTools: readonly OwnContract[] = Object.freeze([
   loadToolset,
   searchForTools,
   plan,
+  readResult,
   ...workspaceTools,
   ...todoTools,
   ...documentTools,
@@ -46,4 +49,5 @@ export type PackCapabilities = CitationCapability &
   DocumentCapability &
   GraphCapability &
   RequirementCapability &
+  ResultCapability &
   WebCapability;

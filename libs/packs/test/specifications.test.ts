@@ -34,6 +34,7 @@ const effects: Readonly<Record<ToolEffect, readonly string[]>> = {
     'plan',
     'query_similar_requirements',
     'read_file',
+    'read_result',
     'resolve_business_object',
     'resolve_message',
     'search_files',

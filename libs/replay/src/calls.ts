@@ -84,6 +84,8 @@ function recordedWorld(
     once: saidByTheRecord,
     cached: saidByTheRecord,
     keepAnswer: saidByTheRecord,
+    keepResult: saidByTheRecord,
+    contentBytes: 0,
     begun: () => Promise.resolve(null),
     hashResult: () => '',
     conceal: (_tool, result) => result,

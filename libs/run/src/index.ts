@@ -150,7 +150,7 @@ export type { Move } from './strategy/move.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
 export { tryCall } from './turn/try-call.js';
 export type { TriedCall } from './turn/try-call.js';
-export { begunCall, invocationOf, runCall, resumeCall } from './turn/run-call.js';
+export { begunCall, invocationOf, resultBytesOf, runCall, resumeCall } from './turn/run-call.js';
 export type { CallInTurn, CallWorld, ParkedCall } from './turn/run-call.js';
 export { endedStep, runTurn } from './turn/run-turn.js';
 export type { CallOutcome, NextCall, TurnEnd } from './turn/run-turn.js';

@@ -22,7 +22,7 @@ const spareBytes = 16_384;
 const anyRefusal = 'x'.repeat(256);
 
 /** Bytes of the names of content that a step can have (libs/mcp/src/answers.ts bounds them). */
-const mostContentBytes = 3_072;
+const mostContentBytes = 3_328;
 
 /**
  * Bytes of a step that depend on its result, but for the observation: outcome, reason, hash, the agent's run, and names

@@ -2478,7 +2478,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks."
+        "doc": "`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page."
       },
       {
         "name": "name",

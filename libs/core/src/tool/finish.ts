@@ -2,11 +2,16 @@ import { jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
 import { wellFormed } from '../well-formed.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
-import { failure, isA, misshapen, notBound, tooLarge } from './refusals.js';
+import { failure, isA, misshapen, notBound, notKept, tooLarge } from './refusals.js';
+import { firstPage, leastPageBytes } from './result-page.js';
 import type { ToolInvocation, ToolLimits, ToolPipeline } from './pipeline.js';
 import type { BoundTool, ToolExecResult } from './types.js';
+import type { StepContent } from '../run/step.js';
 
-/** What a tool gave, as it may be passed on: of its declared shape, redacted and within the limit (stages 9 and 10). */
+/**
+ * What a tool gave, as it may be passed on: of its declared shape, redacted and within what content may have (stages 9
+ * and 10).
+ */
 export function finish(
   tool: BoundTool,
   invocation: ToolInvocation,
@@ -14,12 +19,12 @@ export function finish(
   pipeline: Pick<ToolPipeline, 'hashResult' | 'limits' | 'onFault'>,
 ): ToolExecResult {
   const { toolCallId } = invocation.context;
-  const { limits } = pipeline;
+  const most = mostBytes(pipeline.limits);
   let output: JsonValue;
   try {
     output = tool.validateOutput(rawOutput);
   } catch (error) {
-    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    if (isA(JsonTooLargeError, error)) return tooLarge(tool, toolCallId, most);
     pipeline.onFault(tool, invocation, 'output', error);
     return misshapen(toolCallId);
   }
@@ -44,30 +49,67 @@ function redacted(
   { limits, onFault }: Pick<ToolPipeline, 'limits' | 'onFault'>,
 ): ToolExecResult {
   const { toolCallId } = invocation.context;
+  const most = mostBytes(limits);
   try {
     const value = tool.redact(output);
-    jsonBytes(value, limits.resultBytes);
+    jsonBytes(value, most);
     return { toolCallId, ok: true, value: wellFormed(value) };
   } catch (error) {
-    if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+    if (isA(JsonTooLargeError, error)) return tooLarge(tool, toolCallId, most);
     onFault(tool, invocation, 'redaction', error);
     if (isA(NotJsonError, error)) return misshapen(toolCallId);
     return failure(toolCallId, 'redaction_failed', 'The tool’s result could not be redacted, so it is withheld.');
   }
 }
 
-/** A result within its limits again, where what stands in a credential’s place made it longer. */
-export function withinLimits(result: ToolExecResult, limits: ToolLimits): ToolExecResult {
-  const { toolCallId, resultHash } = result;
-  const hash = resultHash === undefined ? {} : { resultHash };
-  if (!result.ok) return { ...failure(toolCallId, result.errorCode, result.safeMessage, result.reason), ...hash };
+/** A result that a record has room for; a larger one is a failure. */
+function withinLimits(tool: BoundTool, result: ToolExecResult, limits: ToolLimits): ToolExecResult {
+  const { toolCallId } = result;
+  if (!result.ok)
+    return { ...failure(toolCallId, result.errorCode, result.safeMessage, result.reason), ...hashOf(result) };
+  if (hasRoomFor(result.value, limits.resultBytes)) return result;
+  return { ...tooLarge(tool, toolCallId, limits.resultBytes), ...hashOf(result) };
+}
+
+/**
+ * A result as a record has it, without credentials. A larger one goes into the content store, and its first page stands
+ * in its place (X-16).
+ */
+export async function fitted(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  result: ToolExecResult,
+  { limits, keepResult }: Pick<ToolPipeline, 'limits' | 'keepResult'>,
+): Promise<ToolExecResult> {
+  const { resultBytes, contentBytes } = limits;
+  if (!result.ok || hasRoomFor(result.value, resultBytes) || resultBytes < leastPageBytes)
+    return withinLimits(tool, result, limits);
+  const { toolCallId, value } = result;
+  // What stands in a credential's place may have made it longer.
+  if (!hasRoomFor(value, contentBytes)) return { ...tooLarge(tool, toolCallId, contentBytes), ...hashOf(result) };
+  const [type, text] = typeof value === 'string' ? ['text/plain', value] : ['application/json', JSON.stringify(value)];
+  const name: StepContent | null = contentBytes > resultBytes ? await keepResult(invocation, type, text) : null;
+  if (name === null) return { ...notKept(tool, toolCallId, resultBytes), ...hashOf(result) };
+  return { ...result, value: firstPage(value, name, resultBytes), content: [name] };
+}
+
+function hasRoomFor(value: JsonValue, bytes: number): boolean {
   try {
-    jsonBytes(result.value, limits.resultBytes);
-    return result;
+    jsonBytes(value, bytes);
+    return true;
   } catch (error) {
-    if (isA(JsonTooLargeError, error)) return { ...tooLarge(toolCallId, limits), ...hash };
+    if (isA(JsonTooLargeError, error)) return false;
     throw error;
   }
+}
+
+/** Where there is no store, what a record has room for. */
+function mostBytes({ resultBytes, contentBytes }: ToolLimits): number {
+  return Math.max(resultBytes, contentBytes);
+}
+
+function hashOf({ resultHash }: ToolExecResult): { readonly resultHash?: string } {
+  return resultHash === undefined ? {} : { resultHash };
 }
 
 /** How the run ended that a call of an agent was. */
@@ -98,5 +140,5 @@ function ended(
   if (!back.ok) return failure(context.toolCallId, 'execution', back.message, back.reason);
   const tool = pipeline.source.getBoundTool(toolId);
   if (tool === undefined) return notBound(context.toolCallId, toolId);
-  return withinLimits(pipeline.conceal(tool, finish(tool, invocation, back.answer, pipeline)), pipeline.limits);
+  return withinLimits(tool, pipeline.conceal(tool, finish(tool, invocation, back.answer, pipeline)), pipeline.limits);
 }

@@ -59,6 +59,8 @@ export interface ToolLimits {
   /** UTF-8 bytes of the argument text, and of the redacted result as JSON text. */
   readonly argumentBytes: number;
   readonly resultBytes: number;
+  /** UTF-8 bytes that a result may have which goes into the content store, and of which a record has the first page. */
+  readonly contentBytes: number;
 }
 
 /** What an equal call got a while ago; or, where there is nothing, what keeps the output of this one. */
@@ -127,6 +129,11 @@ export interface ToolPipeline<Parked = never> {
    * where the step says everything.
    */
   keepAnswer(invocation: ToolInvocation, answer: JsonObject): Promise<readonly StepContent[]>;
+  /**
+   * Puts a result that is larger than a record into the content store, and returns its name; null where the store does
+   * not take it.
+   */
+  keepResult(invocation: ToolInvocation, type: string, text: string): Promise<StepContent | null>;
   /** Runs the effect at most once for the call key, or says why not. */
   once(
     tool: BoundTool,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json.js';
-import { finish, withinLimits } from './finish.js';
+import { finish, fitted } from './finish.js';
 import { failure } from './refusals.js';
 import type { Reconciliation, ToolInvocation, ToolPipeline } from './pipeline.js';
 import { within } from './within.js';
@@ -8,7 +8,7 @@ import type { BoundTool, ReconcileAnswer, ToolCapabilities, ToolExecResult } fro
 /** What of the pipeline asking needs. */
 type Asked = Pick<
   ToolPipeline,
-  'capabilities' | 'hashResult' | 'conceal' | 'onFault' | 'onReconciled' | 'after' | 'limits'
+  'capabilities' | 'hashResult' | 'conceal' | 'onFault' | 'onReconciled' | 'after' | 'limits' | 'keepResult'
 >;
 
 /** However short a call may be, its tool may have to start a process first. Milliseconds. */
@@ -31,7 +31,7 @@ export async function reconcile(
   switch (answer.outcome) {
     case 'happened': {
       const result = pipeline.conceal(tool, finish(tool, invocation, answer.result, pipeline));
-      return withinLimits(result, pipeline.limits);
+      return fitted(tool, invocation, result, pipeline);
     }
     case 'did_not_happen':
       return 'did not happen';

@@ -19,19 +19,35 @@ export const longestMessage = 4_096;
 interface ResultLimit {
   /** UTF-8 bytes. */
   readonly resultBytes: number;
+  readonly contentBytes: number;
 }
 
 export function misshapen(toolCallId: string): ToolExecResult {
   return failure(toolCallId, 'validation', 'The tool’s output does not have the declared shape.', 'output_invalid');
 }
 
-export function tooLarge(toolCallId: string, { resultBytes }: ResultLimit): ToolExecResult {
-  const message = `The result is larger than the limit of ${resultBytes} bytes. Ask for less: narrow the arguments or use a limit.`;
-  return failure(toolCallId, 'execution', message, 'result_too_large');
+/** The tool ran, and what it did stands: only its result cannot be passed on. */
+export function tooLarge(tool: BoundTool, toolCallId: string, bytes: number): ToolExecResult {
+  return notPassedOn(tool, toolCallId, `The result is larger than the limit of ${bytes} bytes.`);
+}
+
+/** A result that is longer than a record, and that the content store did not take. */
+export function notKept(tool: BoundTool, toolCallId: string, bytes: number): ToolExecResult {
+  const message = `The result is larger than the ${bytes} bytes that a step has room for, and could not be kept elsewhere.`;
+  return notPassedOn(tool, toolCallId, message);
+}
+
+function notPassedOn({ effect }: BoundTool, toolCallId: string, what: string): ToolExecResult {
+  const next =
+    effect === 'read_only'
+      ? 'Ask for less: narrow the arguments or use a limit.'
+      : 'The call took effect: do not make it again for its result, and look that up in another way.';
+  return failure(toolCallId, 'execution', `${what} ${next}`, 'result_too_large');
 }
 
 export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ResultLimit): ToolExecResult {
-  if (isA(JsonTooLargeError, error)) return tooLarge(toolCallId, limits);
+  if (isA(JsonTooLargeError, error))
+    return tooLarge(tool, toolCallId, Math.max(limits.resultBytes, limits.contentBytes));
   if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error), 'user_error');
   if (isA(ToolFailedError, error)) return failedInside(tool, toolCallId, textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);

@@ -2,7 +2,7 @@ import { isDeeperThan } from '../plain-json.js';
 import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
-import { finish, withinLimits } from './finish.js';
+import { finish, fitted } from './finish.js';
 import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
 import { reconcile } from './reconcile.js';
 import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
@@ -109,9 +109,11 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
       // An output with a credential in it is not kept: the next call may have another one to look for.
       if (cached?.kind === 'none' && ended.kind === 'value' && judged.ok && concealed === judged)
         cached.keep(ended.value as JsonValue, answer);
-      const left = concealed === judged ? judged : withinLimits(concealed, pipeline.limits);
-      const passed = answer === null || left !== judged ? null : passedOn(tool, answer, judged, pipeline);
-      const content = passed === null ? [] : await pipeline.keepAnswer(invocation, passed);
+      // What redaction or a credential took something out of is passed on as what is left of the value.
+      const passed = answer === null || concealed !== judged ? null : passedOn(tool, answer, judged, pipeline);
+      const left = await fitted(tool, invocation, concealed, pipeline);
+      const whole = passed === null || !left.ok ? [] : await pipeline.keepAnswer(invocation, passed);
+      const content = [...whole, ...(left.content ?? [])];
       const result = content.length === 0 ? left : { ...left, content };
       return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };

@@ -36,6 +36,13 @@ const answers = {
   structured: { content: [{ type: 'text', text: 'Two of them.' }], structuredContent: { count: 2 } },
   plain: { content: [{ type: 'text', text: 'plain words' }] },
   counted: { content: [{ type: 'text', text: 'Two of them.' }], structuredContent: { count: 2 } },
+  long: {
+    content: [{ type: 'text', text: `${'A long line of a log.\n'.repeat(5_000)}` }],
+  },
+  rows: {
+    content: [{ type: 'text', text: 'Many.' }],
+    structuredContent: { rows: Array.from({ length: 5_000 }, (_, id) => ({ id })), hidden: 1 },
+  },
   drawn: {
     content: [
       { type: 'text', text: '{ "title": "Sea", "price": 12 }' },

@@ -17,6 +17,7 @@ import type {
   CallFacts,
   ConfiguredTool,
   JsonValue,
+  Evaluator,
   Judges,
   Step,
   ToolBudget,
@@ -71,6 +72,7 @@ type Acts = Pick<
   | 'cached'
   | 'hashResult'
   | 'keepAnswer'
+  | 'keepResult'
   | 'conceal'
   | 'once'
   | 'begun'
@@ -103,6 +105,8 @@ export interface CallWorld extends Acts {
   /** Takes the name of an agent’s run for this very call; false if another call has it. */
   takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
   rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
+  /** Bytes that a result may have in the content store. */
+  readonly contentBytes: number;
 }
 
 /** Runs a call of a turn up to its result, or to what it waits for. */
@@ -184,7 +188,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
       const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
       return { ok: false, code: 'execution', reason: 'agent_failed', message };
     },
-    limits: limitsOf(judges, budget),
+    limits: { ...limitsOf(judges, budget), contentBytes: world.contentBytes },
     ...(first === null ? {} : { page: first.page }),
   };
 }
@@ -241,7 +245,13 @@ function budgetAt(toolId: string, { granting, inForce }: Judges): ToolBudget {
   return budgetOf(toolId, granting.configuration.policy, inForce.configuration.policy);
 }
 
-function limitsOf({ granting }: Judges, budget: ToolBudget): ToolLimits {
+/** Bytes that a result of the tool may have in a record. */
+export function resultBytesOf(toolId: string, granting: Evaluator, inForce: Evaluator): number {
+  const judges = { granting, inForce };
+  return limitsOf(judges, budgetAt(toolId, judges)).resultBytes;
+}
+
+function limitsOf({ granting }: Judges, budget: ToolBudget): Omit<ToolLimits, 'contentBytes'> {
   const { argumentBytes, resultBytes } = granting.configuration.limits;
   return { argumentBytes, resultBytes: Math.min(resultBytes, budget.resultBytes ?? Infinity) };
 }

@@ -200,6 +200,8 @@ function watching({ source, authorizer, onFault }: DryWorld) {
     once: begins,
     cached: begins,
     keepAnswer: begins,
+    keepResult: begins,
+    contentBytes: 0,
     begun: () => Promise.resolve(null),
     hashResult: () => '',
     conceal: (_tool, result) => result,

@@ -310,7 +310,7 @@ class StepContent(Record):
     hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
     type: str = Field(description="Its media type.")
     size: int = Field(description="Bytes.")
-    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page.")
     name: str | None = Field(default=None, description="The address of a resource, cut where it is long; else null.")
 
 

@@ -456,7 +456,7 @@ export interface StepContent {
   readonly type: string;
   /** Bytes. */
   readonly size: number;
-  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. */
   readonly kind: string;
   /** The address of a resource, cut where it is long; else null. */
   readonly name: string | null;
