@@ -1,12 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentName, ContentOwner, JsonObject, StepContent } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import { splitAnswer, stepContent } from '@sluice/mcp';
-import { expiryOf } from './content-expiry.js';
-import type { ContentWorld } from './content-expiry.js';
-
-/** How long a step waits for the store, milliseconds. */
-const mostMs = 10_000;
+import { expiryOf, inTime } from './content-writing.js';
+import type { ContentWorld } from './content-writing.js';
 
 /**
  * Puts what an MCP server answered into the content store, each image, sound and file for itself and then the answer,
@@ -29,22 +25,15 @@ export async function keepAnswer(
     const name = await content.put(owner, last.type, last.bytes, expiresAt);
     return [stepContent(last, name), ...parts.map((part, index) => stepContent(part, names[index] as ContentName))];
   };
-  const isOver = new AbortController();
   try {
-    return await Promise.race([kept(), delay(mostMs, null, { signal: isOver.signal }).then(tooSlow)]);
+    return await inTime(kept());
   } catch (error) {
     log.error(
       { request_id: record.requestId, error: (error as Error).message },
       'what a tool answered could not be put into the content store; its step has the observation alone',
     );
     return [];
-  } finally {
-    isOver.abort();
   }
-}
-
-function tooSlow(): never {
-  throw new Error(`It took longer than ${String(mostMs / 1_000)} s.`);
 }
 
 function isText({ content }: JsonObject): boolean {

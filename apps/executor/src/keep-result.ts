@@ -1,6 +1,6 @@
 import type { ContentOwner, StepContent } from '@sluice/core';
-import { expiryOf } from './content-expiry.js';
-import type { ContentWorld } from './content-expiry.js';
+import { expiryOf, inTime } from './content-writing.js';
+import type { ContentWorld } from './content-writing.js';
 
 /**
  * Puts a result that no record has room for into the content store, and returns its name. Null where the store does not
@@ -13,7 +13,7 @@ export async function keepResult(
   world: ContentWorld,
 ): Promise<StepContent | null> {
   try {
-    const name = await world.content.put(owner, type, Buffer.from(text), expiryOf(world));
+    const name = await inTime(world.content.put(owner, type, Buffer.from(text), expiryOf(world)));
     return { ...name, kind: 'value', name: null };
   } catch (error) {
     world.log.error(

@@ -9,6 +9,7 @@ import type {
   OpenContent,
   StoredContent,
   Swept,
+  WrittenContent,
 } from '@sluice/core';
 import type { Backend, Draft, Mark, Stored } from './backend.js';
 import { mediaType, readHead, writeHead } from './head.js';
@@ -107,7 +108,7 @@ class Store implements ContentStore {
     return this.backend.removeAll(owner);
   }
 
-  async sweep(areNamed: (refs: readonly ContentRef[]) => Promise<readonly boolean[]>): Promise<Swept> {
+  async sweep(areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>): Promise<Swept> {
     const now = this.options.clock.now();
     const swept = { expired: 0, unnamed: 0 };
     await this.backend.tidy(now - graceMs);
@@ -115,7 +116,7 @@ class Store implements ContentStore {
       const marks = await this.backend.due(now, sweepPortion);
       const found = await Promise.all(marks.map(async (mark) => ({ mark, head: await this.headOf(mark) })));
       const open = found.filter(({ mark, head }) => head !== null && isToBeAsked(mark, head, now));
-      const named = open.length === 0 ? [] : await areNamed(open.map(({ mark }) => mark.ref));
+      const named = open.length === 0 ? [] : await areNamed(open.map(writtenOf));
       const isNamed = new Map(open.map(({ mark }, index) => [mark, named[index] !== false]));
       for (const { mark, head } of found) await this.settle(mark, head, isNamed.get(mark) ?? null, now, swept);
       if (marks.length < sweepPortion) return swept;
@@ -204,6 +205,10 @@ function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
 /** Whether a record names it is to be found out: it was not written again since the mark was made. */
 function isToBeAsked(mark: Mark, { writtenAt }: Head, now: number): boolean {
   return !mark.named && writtenAt + graceMs <= now;
+}
+
+function writtenOf({ mark, head }: { readonly mark: Mark; readonly head: Head | null }): WrittenContent {
+  return { ...mark.ref, writtenAt: head?.writtenAt ?? mark.at - graceMs };
 }
 
 function contentOf(hash: string, { type, size, writtenAt, expiresAt }: Head): StoredContent {

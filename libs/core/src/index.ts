@@ -124,6 +124,7 @@ export type {
   ContentName,
   ContentOwner,
   ContentRef,
+  WrittenContent,
   ContentStore,
   OpenContent,
   StoredContent,

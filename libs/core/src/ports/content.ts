@@ -33,6 +33,12 @@ export interface ContentRef extends ContentOwner {
   readonly hash: string;
 }
 
+/** A piece of content of which it is not known whether a record names it. */
+export interface WrittenContent extends ContentRef {
+  /** Milliseconds since the epoch. */
+  readonly writtenAt: number;
+}
+
 /** What a sweep removed. */
 export interface Swept {
   /** Past their time. */
@@ -67,7 +73,7 @@ export interface ContentStore {
    * Removes what is past its time, and what no record names a day after it was written: its writer ended before the
    * record committed. `areNamed` says which of these are named, in their order.
    */
-  sweep(areNamed: (refs: readonly ContentRef[]) => Promise<readonly boolean[]>): Promise<Swept>;
+  sweep(areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>): Promise<Swept>;
   /** Rejects while nothing can be written. */
   check(): Promise<void>;
   close(): Promise<void>;

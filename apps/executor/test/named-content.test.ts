@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { make, topics } from '@sluice/contracts';
+import type { SqliteBus } from '@sluice/bus';
+import { anyRecord } from '../../../test/harness/any-record.js';
+import { onBus } from '../../../libs/bus/test/sqlite/on-file.js';
+import { namedContent } from '../src/named-content.js';
+
+const going = new AbortController().signal;
+const hash = (digit: string): string => digit.repeat(64);
+const named = (digit: string) => ({ hash: hash(digit), type: 'image/png', size: 1, kind: 'image', name: null });
+const step = (digit: string) =>
+  make.agentStep({
+    action: 'a',
+    observation: 'o',
+    stateBefore: '',
+    state: '',
+    toolCallId: 'c',
+    content: [named(digit)],
+  });
+const written = (digit: string, runId: string, writtenAt = Date.now()) => ({
+  ...{ tenantId: 't', runId, hash: hash(digit), writtenAt },
+});
+
+/** A step of the run that names the content. */
+async function publishStep(bus: SqliteBus, requestId: string, digit: string): Promise<void> {
+  const [any] = fc.sample(anyRecord(topics.steps), { numRuns: 1, seed: 7 });
+  const record = { ...(any as NonNullable<typeof any>), requestId, steps: [step(digit)] };
+  await bus.publish([{ topic: topics.steps, key: 's', record }]);
+}
+
+/** A turn that waits for a decision, whose first call has ended. */
+async function publishWaiting(bus: SqliteBus, requestId: string, digit: string): Promise<void> {
+  const of = { approvalId: 'a', requestId, sessionId: 's', tool: 't', argumentsHash: '', topic: topics.toolCalls };
+  const requested = make.approvalRequested({ ...of, partition: 0, offset: 0, expiresAt: 1, steps: [step(digit)] });
+  await bus.publish([{ topic: topics.approvals, key: 's', record: make.approval({ requested }) }]);
+}
+
+describe('content is named', () => {
+  it('by a step of its own run, and by a turn of it that waits', () =>
+    onBus(async (bus) => {
+      await publishStep(bus, 'run', 'a');
+      await publishStep(bus, 'other', 'b');
+      await publishWaiting(bus, 'run', 'c');
+      const all = ['a', 'b', 'c', 'd'].map((digit) => written(digit, 'run'));
+      expect(await namedContent(all, { bus }, going)).toEqual([true, false, true, false]);
+    }));
+
+  it('by nothing before it was written', () =>
+    onBus(async (bus) => {
+      await publishStep(bus, 'run', 'a');
+      expect(await namedContent([written('a', 'run', Date.now() + 3_600_000)], { bus }, going)).toEqual([false]);
+    }));
+
+  it('perhaps by what cannot be decoded, so that all of it stays', () =>
+    onBus(async (bus) => {
+      await bus.appendRaw(topics.steps, 's', Buffer.from('\u0000no record'));
+      expect(await namedContent([written('a', 'run')], { bus }, going)).toEqual([true]);
+    }));
+
+  it('or not is not said by a reader that was stopped', () =>
+    onBus(async (bus) => {
+      const stopped = AbortSignal.abort(new Error('stopped'));
+      await expect(namedContent([written('a', 'run')], { bus }, stopped)).rejects.toThrow('stopped');
+    }));
+});
