@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import { Sluice } from '../../packages/client/src/client.js';
+import { localHeaders } from '../harness/local-headers.js';
 import { projectRoot } from '../harness/configurations.js';
 import { replayed } from '../replay/replaying.js';
 import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
@@ -128,6 +131,38 @@ describe('what an MCP server answers', () => {
     ]);
     expect(answer.structuredContent).toEqual({ title: 'Sea' });
     expect((await stepOf(answer))?.observation).toBe('{"title":"Sea"}');
+  });
+
+  it('is downloaded over HTTP by who may read the run, block by block or whole', async () => {
+    const expected = (await direct.callTool({ name: 'mixed', arguments: {} })) as unknown as Answer;
+    const [answer, other] = [await call('mixed', '2026-07-28'), await call('pictures', '2026-07-28')];
+    const { runtime } = system.embedded;
+    const gateway = await startGateway(runtime);
+    try {
+      const headers = localHeaders(runtime);
+      const runOf = ({ _meta }: Answer) => String(_meta?.['sluice/request_id']);
+      const at = (hash: string, run = answer) =>
+        `${gateway.url}/v1/runs/${encodeURIComponent(runOf(run))}/content/${hash}`;
+      const [whole, image, , zip] = (await stepOf(answer))?.content ?? [];
+      const read = await fetch(at(image?.hash ?? ''), { headers });
+      expect([read.status, read.headers.get('content-type')]).toEqual([200, 'image/png']);
+      expect(read.headers.get('content-disposition')).toMatch(/^attachment; filename="[0-9a-f]{16}\.png"$/);
+      expect(read.headers.get('content-security-policy')).toMatch(/^sandbox;/);
+      const { data } = expected.content[1] as { readonly data: string };
+      expect(Buffer.from(await read.arrayBuffer()).toString('base64')).toBe(data);
+      const bytes = await fetch(at(zip?.hash ?? ''), { headers });
+      expect(bytes.headers.get('content-type')).toBe('application/octet-stream');
+      const client = new Sluice({ url: gateway.url, token: headers.authorization.replace('Bearer ', '') });
+      const blob = await client.runs.content(runOf(answer), whole?.hash ?? '');
+      expect(JSON.parse(await blob.text())).toMatchObject({ content: expected.content, _meta: expected._meta });
+      const statuses = [at('0'.repeat(64)), at('x'), at(image?.hash ?? '', other)].map(
+        async (url) => (await fetch(url, { headers })).status,
+      );
+      expect(await Promise.all(statuses)).toEqual([404, 404, 404]);
+      expect((await fetch(at(image?.hash ?? ''))).status).toBe(401);
+    } finally {
+      await gateway.close();
+    }
   });
 
   it('is said to be gone when it is, and the step still answers', async () => {

@@ -262,6 +262,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'runs',
       'runs/x',
       'runs/x/verdicts',
+      `runs/x/content/${'0'.repeat(64)}`,
       'usage',
       'status',
       'servers',

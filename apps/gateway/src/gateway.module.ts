@@ -43,6 +43,7 @@ import { RunReaders } from './run-readers.js';
 import { RecordsController } from './run-views/records.controller.js';
 import { ServersController } from './servers/servers.controller.js';
 import { StatusController } from './status/status.controller.js';
+import { ContentController } from './run-views/content.controller.js';
 import { VerdictsController } from './run-views/verdicts.controller.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
@@ -70,6 +71,7 @@ export class GatewayModule {
         RecordsController,
         StatusController,
         ServersController,
+        ContentController,
         VerdictsController,
         UsageController,
         ListsController,

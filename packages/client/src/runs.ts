@@ -5,6 +5,7 @@ import type {
   EndedRun,
   ListedRun,
   ListRunsQuery,
+  ReadContentQuery,
   ReadRecordsQuery,
   RunList,
   RunningRun,
@@ -103,6 +104,21 @@ export class Runs extends RunsCalls {
       const sent = { path: '/v1/runs', query: { ...query, cursor }, isRepeatable: true, ...options };
       const { runs, next_cursor: next } = await this.transport.json<RunList>(sent);
       return { items: runs, next };
+    });
+  }
+
+  /**
+   * What a step of the run names by this hash: an image, a file, a long result. The run by its request_id, with
+   * `session_id` and `since` of its location where no filter has taken it yet.
+   */
+  content(requestId: string, hash: string, query: ReadContentQuery = {}, options: CallOptions = {}): Promise<Blob> {
+    const path = `/v1/runs/${encodeURIComponent(requestId)}/content/${encodeURIComponent(hash)}`;
+    return this.transport.blob({
+      path,
+      query: { ...query },
+      headers: { accept: '*/*' },
+      isRepeatable: true,
+      ...options,
     });
   }
 

@@ -75,6 +75,11 @@ export class Transport {
     });
   }
 
+  /** With its media type. */
+  blob(sent: Sent): Promise<Blob> {
+    return this.again(sent, (response) => response.blob());
+  }
+
   text(sent: Sent): Promise<string> {
     return this.again(sent, (response) => response.text());
   }

@@ -53,6 +53,10 @@ class Runs(RunsCalls):
             return cancelled
         return await self._end(cancelled, limit)
 
+    async def content(self, request_id: str, hash_: str, **query: Unpack[models.ReadContentQuery]) -> bytes:
+        """What a step of the run names by this hash: an image, a file, a long result."""
+        return await self._transport.run(_calls.read_content(request_id, hash_, query))
+
     def list(self, **query: Unpack[models.ListRunsQuery]) -> AsyncPages[models.ListedRun]:
         """The runs of one’s tenant, the newest first."""
 

@@ -187,6 +187,11 @@ def cancel_run(run: RunRef, reason: str | None) -> Call[Run]:
     return Call(cancel, _run(path), method="POST", body=None if reason is None else {"reason": reason})
 
 
+def read_content(request_id: str, hash_: str, query: models.ReadContentQuery) -> Call[bytes]:
+    path = f"/v1/runs/{quote(request_id, safe='')}/content/{quote(hash_, safe='')}"
+    return Call(path, lambda response: response.content, query={**query}, headers={"accept": "*/*"})
+
+
 def list_runs(query: models.ListRunsQuery, cursor: str | None) -> Call[models.RunList]:
     return Call("/v1/runs", model(models.RunList), query={**query, "cursor": cursor})
 

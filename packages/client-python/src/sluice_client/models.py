@@ -90,7 +90,7 @@ class StepContentInBody(Body):
     hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
     type: str = Field(description="Its media type.")
     size: int = Field(description="Bytes.")
-    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page.")
     name: str | None = Field(default=None, description="The address of a resource, cut where it is long; else null.")
 
 
@@ -266,7 +266,7 @@ class StepContent(Answer):
     hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
     type: str = Field(description="Its media type.")
     size: int = Field(description="Bytes.")
-    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page.")
     name: str | None = Field(description="The address of a resource, cut where it is long; else null.")
 
 
@@ -1559,6 +1559,22 @@ class ReadRecordsQuery(TypedDict, total=False):
 
     since: str | int
     """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+
+class ReadContentQuery(TypedDict, total=False):
+    """The query of: Download content of a run."""
+
+    session_id: str
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
+
+    since: str | int
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
 
     tenant: str
     """The tenant whose runs are read, for operators; the caller’s own unless given."""

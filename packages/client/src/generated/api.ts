@@ -114,7 +114,7 @@ export interface StepContentInBody {
   readonly type: string;
   /** Bytes. */
   readonly size: number;
-  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. */
   readonly kind: string;
   /** The address of a resource, cut where it is long; else null. */
   readonly name?: string | null;
@@ -382,7 +382,7 @@ export interface StepContent {
   readonly type: string;
   /** Bytes. */
   readonly size: number;
-  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. */
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. */
   readonly kind: string;
   /** The address of a resource, cut where it is long; else null. */
   readonly name: string | null;
@@ -2166,6 +2166,18 @@ export interface ReadRecordsQuery {
   readonly session_id?: string;
   /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
   readonly since?: string | number;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
+}
+
+/** The query of: Download content of a run. */
+export interface ReadContentQuery {
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
+  readonly session_id?: string;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
   /** The tenant whose runs are read, for operators; the caller’s own unless given. */
   readonly tenant?: string;
 }

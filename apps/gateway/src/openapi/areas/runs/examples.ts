@@ -178,4 +178,9 @@ export const cancelRunExample: Example = {
   },
 };
 
+export const readContentExample: Example = {
+  places: { request_id: 'ask-1', hash: '5f0c9a1be2d34c77'.repeat(4) },
+  answers: {},
+};
+
 export const readRecordsExample: Example = { places: { request_id: 'ask-1' }, answers: {} };

@@ -8,6 +8,7 @@ import {
   listRunsExample,
   readRunExample,
   readVerdictsExample,
+  readContentExample,
   readRecordsExample,
   cancelRunExample,
 } from './examples.js';
@@ -135,6 +136,32 @@ export const runOperations: readonly Operation[] = [
       200: { meaning: 'The records.', others: { 'application/x-ndjson': 'One record a line.' } },
     },
     example: readRecordsExample,
+    refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{
+      id: 'readContent',
+      client: 'runs.content',
+      isWritten: true,
+      who: 'link',
+      method: 'get',
+      path: '/v1/runs/{request_id}/content/{hash}',
+      tag: 'Runs',
+    },
+    summary: 'Download content of a run',
+    description:
+      'What a step of the run names by this hash: an image, a sound or a file that a tool gave, a result that is larger than a step, or with kind `result` the whole answer of an MCP server. Who may read the run may read it.',
+    places: { request_id: 'Names the run.', hash: 'Names the content, as a step of the run has it.' },
+    query: readParameters,
+    answers: {
+      200: {
+        meaning: 'The content, as a download. Types that a browser would run something of come as bytes.',
+        others: {
+          'application/octet-stream': 'Its bytes; images, audio, PDF, JSON and plain text come as what they are.',
+        },
+      },
+    },
+    example: readContentExample,
     refusals: [400, 401, 403, 404, 409, 500, 503],
   },
   {

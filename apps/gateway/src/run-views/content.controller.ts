@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ContentOwner, ContentStore, OpenContent, Principal, StepContent } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import { joinAnswer } from '@sluice/mcp';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import { leaveStuck, whenGone } from '../client-disconnect.js';
+import { parametersOf } from '../lists/list-query.js';
+import { isMoreThanLink } from '../local-access.js';
+import { Route } from '../openapi/route.js';
+import { Refusal } from '../refusal.js';
+import { ByPrincipal } from '../rights.js';
+import { locationOfLink } from '../run-location.js';
+import { ownRuns, RunReaders } from '../run-readers.js';
+import type { RunReader } from '../run-readers.js';
+import { RunsService } from '../runs.service.js';
+import { extensionOf, servedType } from './content-types.js';
+import { readParameters } from './run-parameters.js';
+
+/** Content of a run’s steps, for those who may read the run. It is what tools gave, and never shown as a page. */
+@Controller()
+export class ContentController {
+  constructor(
+    @Inject(RUNTIME)
+    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'content' | 'localSecret' | 'log'>,
+    @Inject(RunsService) private readonly runs: RunsService,
+    @Inject(RunReaders) private readonly readers: RunReaders,
+  ) {}
+
+  @Route('readContent')
+  async content(
+    @ByPrincipal() caller: Principal,
+    @Param('request_id') requestId: string,
+    @Param('hash') hash: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Req() http: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { tenant } = parametersOf(query, readParameters);
+    const reader = isMoreThanLink(http, this.runtime)
+      ? await this.readers.of(caller, tenant, 'GET /v1/runs/{request_id}/content/{hash}')
+      : ownRuns(caller);
+    const leaving = new AbortController();
+    whenGone(response, () => leaving.abort());
+    const named = await this.named(requestId, hash, query, reader, leaving.signal);
+    if (leaving.signal.aborted) return;
+    if (named === null) throw new Refusal(404, 'not_found', 'No step of the run names content of this hash.');
+    const owner = { tenantId: reader.caller.tenantId, runId: requestId };
+    response.set({
+      'content-disposition': `attachment; filename="${hash.slice(0, 16)}.${extensionOf(named.type)}"`,
+      'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+    });
+    if (named.kind === 'result') response.json(await answerIn(owner, hash, this.runtime.content));
+    else await this.send(await found(owner, hash, this.runtime.content), response, leaving.signal);
+  }
+
+  /** What a step of the run says of it. Throws Refusal(404) where there is no such run for the reader. */
+  private async named(
+    requestId: string,
+    hash: string,
+    query: Readonly<Record<string, unknown>>,
+    reader: RunReader,
+    signal: AbortSignal,
+  ): Promise<StepContent | null> {
+    const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;
+    for await (const message of this.runs.records(at, reader, signal)) {
+      if (message.topic !== topics.steps || message.record.requestId !== requestId) continue;
+      const one = message.record.steps.flatMap(({ content }) => content).find((content) => content.hash === hash);
+      if (one !== undefined) return one;
+    }
+    return null;
+  }
+
+  private async send(content: OpenContent, response: Response, signal: AbortSignal): Promise<void> {
+    const bytes = heldBack(content);
+    // Before anything is sent: what cannot be read at all is a refusal.
+    const first = await bytes.next();
+    response.set({ 'content-type': servedType(content.type), 'content-length': String(content.size) });
+    leaveStuck(response);
+    try {
+      await pipeline(Readable.from(from(first, bytes)), response);
+    } catch (error) {
+      if (!signal.aborted) this.runtime.log.warn({ error: String(error) }, 'a download of content was cut');
+      response.destroy();
+    }
+  }
+}
+
+async function found(owner: ContentOwner, hash: string, store: Pick<ContentStore, 'open'>): Promise<OpenContent> {
+  const content = await store.open(owner, hash);
+  if (content === undefined) throw new Refusal(404, 'not_found', 'The content is no longer kept; the step still says what it was.'); // prettier-ignore
+  return content;
+}
+
+/** What an MCP server answered, with the bytes of its blocks in their places. */
+async function answerIn(owner: ContentOwner, hash: string, store: Pick<ContentStore, 'open'>): Promise<unknown> {
+  const read = async (one: string): Promise<Buffer> => {
+    const pieces: Uint8Array[] = [];
+    for await (const bytes of (await found(owner, one, store)).bytes()) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  };
+  const answer = await joinAnswer(await read(hash), read);
+  if (answer === null)
+    throw new Refusal(404, 'not_found', 'The content is of a version of Sluice that this one does not know.');
+  return answer;
+}
+
+/** The last piece comes only when all were found to be what was written, so that a spoiled download is never whole. */
+async function* heldBack(content: OpenContent): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array | null = null;
+  for await (const bytes of content.bytes()) {
+    if (held !== null) yield held;
+    held = bytes;
+  }
+  if (held !== null) yield held;
+}
+
+async function* from(
+  first: IteratorResult<Uint8Array, void>,
+  rest: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (first.done === true) return;
+  yield first.value;
+  yield* rest;
+}
