@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { metricsIn, seconds } from './metrics/kinds.js';
+import { contentMetrics } from './metrics/of-content.js';
 import { discoveryMetrics } from './metrics/of-discovery.js';
 import { logMetrics } from './metrics/of-the-log.js';
 import { mcpMetrics } from './metrics/of-mcp.js';
@@ -190,6 +191,7 @@ export function createMetrics() {
     ...filterMetrics(kinds),
     ...modelMetrics(kinds),
     ...hubMetrics(kinds),
+    ...contentMetrics(kinds),
     ...proxyMetrics(kinds),
     ...discoveryMetrics(kinds),
     ...mcpMetrics(kinds),

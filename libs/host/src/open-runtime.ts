@@ -3,6 +3,7 @@ import { ClockWatch } from './clock-watch.js';
 import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
+import { measuredContent } from './measured-content.js';
 import { openContent } from './open-content.js';
 import { openCredentials, openSignatures } from './keys-environment.js';
 import { openLocalSecret } from './local-secret-environment.js';
@@ -62,13 +63,14 @@ export async function openRuntime(
   const signatures = openSignatures(environment);
   const localSecret = openLocalSecret(environment);
   const credentials = openCredentials(environment);
-  const content = openContent(environment, clock);
+  const opened = openContent(environment, clock);
   if (signatures.since('agent') === Infinity || signatures.since('config') === Infinity) log.warn(formerKeys);
   else if (signatures.since('ends') === Infinity) log.warn(unsignedEnds);
   if (environment.bus === 'kafka' && !credentials.isSealing) log.warn(unsealed);
   let configurations: Configurations | undefined;
   try {
     const metrics = createMetrics();
+    const content = measuredContent(opened, metrics);
     collectProcessMetrics(metrics);
     closing.push(surviveUnhandled({ log, metrics, fail: (error) => fail(error) }));
     const health = new Health();

@@ -212,6 +212,30 @@ export const tools = dashboardOf({
       ),
       lines(
         {
+          title: 'Content store',
+          description:
+            'Uses of the content store. Where some failed, steps have their observation alone, or long results are lost: the executor’s log says why.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('operation, outcome', rate('sluice_content_operations_total'))),
+          legend: '{{operation}}: {{outcome}}',
+        },
+      ),
+      lines(
+        { title: 'Bytes of content', description: 'Written to the content store, and read from it.', unit: 'Bps' },
+        { expr: orZero(sumBy('direction', rate('sluice_content_bytes_total'))), legend: '{{direction}}' },
+      ),
+      lines(
+        {
+          title: 'Content removed',
+          description: 'Its time was over, or its writer ended before a record could name it (`unnamed`).',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('reason', rate('sluice_content_removed_total'))), legend: '{{reason}}' },
+      ),
+      lines(
+        {
           title: 'Tools withheld',
           description:
             'Configured, and not offered. `sluice mcp servers` says why, `sluice mcp approve` allows what changed.',
