@@ -166,7 +166,9 @@ describe('`sluice mcp operator` for callers without the right', () => {
         /local.secret.* Set SLUICE_TOKEN, or SLUICE_DATA/,
       );
       expect(await said({ SLUICE_DATA: empty, SLUICE_TOKEN: 'wrong' }, gateway.url)).toMatch(/SLUICE_TOKEN must be/);
-      expect(await said({ SLUICE_DATA: empty }, 'http://127.0.0.1:9')).toMatch(/^No gateway answers at .*Start Sluice/);
+      expect(await said({ SLUICE_DATA: empty }, 'http://127.0.0.1:9')).toMatch(
+        /^Data from Sluice.*\nNo gateway answers at .*Start Sluice/,
+      );
     } finally {
       await gateway.close();
       await system.close();
