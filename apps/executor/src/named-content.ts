@@ -25,7 +25,7 @@ export async function namedContent(
     signal,
   } as const;
   for await (const { record } of bus.read([topics.steps], options)) {
-    for (const { content } of record.steps)
+    for (const content of [...record.steps.map((step) => step.content), record.next.content ?? []])
       for (const { hash } of content) open.delete(nameOf({ runId: record.requestId, hash }));
     if (open.size === 0) break;
   }

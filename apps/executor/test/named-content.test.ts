@@ -46,6 +46,20 @@ describe('content is named', () => {
       expect(await namedContent(all, { bus }, going)).toEqual([true, false, true, false]);
     }));
 
+  it('by the question of its own run, as it was asked and as it goes on', () =>
+    onBus(async (bus) => {
+      const content = [named('a')];
+      await bus.publish([
+        { topic: topics.requests, key: 's', record: make.agentRequest({ question: 'q', requestId: 'run', content }) },
+      ]);
+      const [any] = fc.sample(anyRecord(topics.steps), { numRuns: 1, seed: 7 });
+      const step = any as NonNullable<typeof any>;
+      const next = { ...step.next, content: [named('b')] };
+      await bus.publish([{ topic: topics.steps, key: 's', record: { ...step, requestId: 'run', steps: [], next } }]);
+      const all = ['a', 'b', 'c'].map((digit) => written(digit, 'run'));
+      expect(await namedContent(all, { bus }, going)).toEqual([true, true, false]);
+    }));
+
   it('by nothing before it was written', () =>
     onBus(async (bus) => {
       await publishStep(bus, 'run', 'a');

@@ -19,6 +19,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import type { StepBounds } from './history.js';
 import { decideTools } from './decide-tools.js';
+import { questionContentProblem } from './question-content.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
 import { routed } from './strategy/route.js';
 import { turnBudgetEnd } from './prompt-bytes.js';
@@ -29,10 +30,12 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
+type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content'>;
+
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history, call }: Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call'>,
+  { question, connections, history, call, content }: RequestParts,
   bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
@@ -45,7 +48,7 @@ export function requestProblem(
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
   if (!['', 'none'].includes(call?.order ?? ''))
     return 'call.order is not known: write `none`, or leave it out for the order of the session.';
-  return historyProblem(history, bounds);
+  return questionContentProblem(content) ?? historyProblem(history, bounds);
 }
 
 /**

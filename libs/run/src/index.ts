@@ -48,6 +48,7 @@ export type { AgentCall } from './runs-within.js';
 export { readLoad, reportLoad } from './load-reports.js';
 export type { CallLoad } from './load-reports.js';
 export { recall } from './memory.js';
+export { mostQuestionContent } from './question-content.js';
 export { modelRequestOf, searchedRequestOf, turnModel, withReminder } from './model-request.js';
 export type { CountedTokens, SearchedRequest } from './model-request.js';
 export { readOpenRuns, reportOpenRuns } from './open-run-reports.js';

@@ -328,6 +328,18 @@ export const schemas = {
         ],
         "doc": "How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.",
         "default": null
+      },
+      {
+        "name": "content",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "StepContent"
+          }
+        ],
+        "doc": "Images and files of the question, which stand in the content store as content of this run; absent or null means none.",
+        "default": null
       }
     ]
   },
@@ -2458,7 +2470,7 @@ export const schemas = {
     "type": "record",
     "name": "StepContent",
     "namespace": "sluice",
-    "doc": "Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md).",
+    "doc": "Content of a step or of a question that stands in the content store: its run, and this name, are the way to it (docs/content.md).",
     "fields": [
       {
         "name": "hash",
@@ -2478,7 +2490,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page."
+        "doc": "`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. Of a question, by what the bytes are: `image`, `audio` or `file`."
       },
       {
         "name": "name",
@@ -2486,7 +2498,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "The address of a resource, cut where it is long; else null.",
+        "doc": "The address of a resource, or the name of a file, cut where it is long; else null.",
         "default": null
       }
     ]

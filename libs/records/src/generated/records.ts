@@ -92,6 +92,8 @@ export interface AgentRequest {
   readonly call: DirectCall | null;
   /** How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own. */
   readonly strategy: string | null;
+  /** Images and files of the question, which stand in the content store as content of this run; absent or null means none. */
+  readonly content: readonly StepContent[] | null;
 }
 
 /** The one end of a run. */
@@ -794,7 +796,7 @@ export interface StateTransition {
   readonly timestamp: number;
 }
 
-/** Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
+/** Content of a step or of a question that stands in the content store: its run, and this name, are the way to it (docs/content.md). */
 export interface StepContent {
   /** A keyed hash of the content, 64 hexadecimal digits. */
   readonly hash: string;
@@ -802,9 +804,9 @@ export interface StepContent {
   readonly type: string;
   /** Bytes. */
   readonly size: number;
-  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. */
+  /** `result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. Of a question, by what the bytes are: `image`, `audio` or `file`. */
   readonly kind: string;
-  /** The address of a resource, cut where it is long; else null. */
+  /** The address of a resource, or the name of a file, cut where it is long; else null. */
   readonly name: string | null;
 }
 

@@ -45,6 +45,7 @@ class AgentRequest(Record):
     tool_choice: str | None = Field(default=None, description="Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`.")
     call: DirectCall | None = Field(default=None, description="The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.")
     strategy: str | None = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
+    content: list[StepContent] | None = Field(default=None, description="Images and files of the question, which stand in the content store as content of this run; absent or null means none.")
 
 
 class AgentResponse(Record):
@@ -305,13 +306,13 @@ class StateTransition(Record):
 
 
 class StepContent(Record):
-    """Content of a step that stands in the content store: its run, and this name, are the way to it (docs/content.md)."""
+    """Content of a step or of a question that stands in the content store: its run, and this name, are the way to it (docs/content.md)."""
 
     hash: str = Field(description="A keyed hash of the content, 64 hexadecimal digits.")
     type: str = Field(description="Its media type.")
     size: int = Field(description="Bytes.")
-    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page.")
-    name: str | None = Field(default=None, description="The address of a resource, cut where it is long; else null.")
+    kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. Of a question, by what the bytes are: `image`, `audio` or `file`.")
+    name: str | None = Field(default=None, description="The address of a resource, or the name of a file, cut where it is long; else null.")
 
 
 class StepScore(Record):
