@@ -20,6 +20,11 @@ export async function onDatabase(work: (database: Database) => Promise<void>, se
   const logged: { level: string; message: string }[] = [];
   const ledgers: PostgresLedger[] = [];
   const side = new pg.Pool({ connectionString: url, max: 1 });
+  const cleanUp = async (): Promise<void> => {
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+    await side.end();
+    await drop();
+  };
   // It is cut off when a test stops its server; the next statement connects again.
   side.on('error', () => undefined);
   try {
@@ -35,11 +40,12 @@ export async function onDatabase(work: (database: Database) => Promise<void>, se
       query: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
         (await side.query<Row>(text, values)).rows,
     });
-  } finally {
-    await Promise.all(ledgers.map((ledger) => ledger.close()));
-    await side.end();
-    await drop();
+  } catch (error) {
+    // A server that is away fails these too, and would hide why the test failed.
+    await cleanUp().catch(() => undefined);
+    throw error;
   }
+  await cleanUp();
 }
 
 /** The same address with another part. */

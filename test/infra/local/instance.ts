@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Address } from '../address.ts';
 import type { Instance, Place } from '../instance.ts';
@@ -83,9 +84,9 @@ export class LocalInstance implements Instance {
     if (child === null || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
     const ended = once(child, 'exit');
     // Ended all at once, as in a crash: what a killed server leaves behind would keep its data from the next one.
+    if (signal === 'SIGKILL') return await Promise.all([killTree(child.pid), ended]).then(() => undefined);
     await signalTree(child.pid, 'SIGCONT');
-    if (signal === 'SIGKILL') await signalTree(child.pid, signal);
-    else child.kill(signal);
+    child.kill(signal);
     const late = setTimeout(() => child.kill('SIGKILL'), graceToStop);
     await ended;
     clearTimeout(late);
@@ -104,18 +105,43 @@ export class LocalInstance implements Instance {
 
 /** Signals a process and its children: a PostgreSQL server answers its clients through them. */
 async function signalTree(pid: number, signal: NodeJS.Signals): Promise<void> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
-  const children = stdout
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .filter(([, parent]) => parent === pid)
-    .flatMap(([child]) => (child === undefined ? [] : [child]));
-  for (const one of [pid, ...children]) {
-    try {
-      process.kill(one, signal);
-    } catch (error) {
-      // It ended in the meantime, which is as good.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
+  for (const one of [pid, ...(await childrenOf(pid))]) signalOne(one, signal);
+}
+
+/**
+ * Kills a process and its children, and resolves when none of them runs: one that still ends holds the shared memory
+ * of its server, which then refuses to start. The process is stopped first, so that it makes no child meanwhile.
+ */
+async function killTree(pid: number): Promise<void> {
+  signalOne(pid, 'SIGSTOP');
+  const tree = [pid, ...(await childrenOf(pid))];
+  for (const one of tree) signalOne(one, 'SIGKILL');
+  const deadline = Date.now() + graceToStop;
+  const runs = async (): Promise<boolean> =>
+    (await processes()).some(({ pid: one, state }) => tree.includes(one) && !state.startsWith('Z'));
+  while (await runs()) {
+    if (Date.now() > deadline) throw new Error(`Killed, process ${pid} or a child of it runs on after 15 s.`);
+    await sleep(20);
+  }
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  return (await processes()).filter(({ parent }) => parent === pid).map(({ pid: child }) => child);
+}
+
+async function processes(): Promise<{ readonly pid: number; readonly parent: number; readonly state: string }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, parent, state] = line.trim().split(/\s+/);
+    return state === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), state }];
+  });
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // It ended in the meantime, which is as good.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
