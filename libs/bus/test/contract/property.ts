@@ -38,13 +38,18 @@ export function property(harness: BusHarness): void {
   it(
     'has every record’s outputs, or its dead letter, exactly once and in the session’s order',
     async () => {
+      const since = Date.now();
+      let held = 0;
+      // On a busy machine one history may take longer than all of them should; one always counts.
+      const over = (): boolean => held > 0 && Date.now() - since > historiesMs;
       await fc.assert(
         fc.asyncProperty(
           fc.array(work, { minLength: 1, maxLength: 30 }),
           crashes,
           fc.integer({ min: 1, max: 8 }),
-          (drawn, dying, maxInFlight) =>
-            onLog(harness, async (log) => {
+          async (drawn, dying, maxInFlight) => {
+            if (over()) return;
+            await onLog(harness, async (log) => {
               const records = [...drawn, ...sessions.map((session) => ({ ...sentinel, session }))];
               let calls = 0;
               const consume = (bus: Bus) =>
@@ -83,14 +88,11 @@ export function property(harness: BusHarness): void {
               expect(letters.map(({ record }) => record.offset).sort((a, b) => a - b)).toEqual(
                 await deadOffsets(bus, records),
               );
-            }),
+            });
+            held++;
+          },
         ),
-        {
-          numRuns: Math.ceil(histories / 2),
-          interruptAfterTimeLimit: historiesMs,
-          markInterruptAsFailure: false,
-          endOnFailure: true,
-        },
+        { numRuns: Math.ceil(histories / 2), endOnFailure: true },
       );
     },
     testMs + historiesMs,
