@@ -109,7 +109,7 @@ describe('lists over HTTP', () => {
       const { runs } = (await (await fetch(`${gateway.url}/v1/runs`, { headers: cyd })).json()) as List;
       return runs.find((one) => one['request_id'] === 'held')?.['outcome'];
     };
-    expect(await eventually(ofHeld, (outcome) => outcome !== 'running')).toBe('answer');
+    expect(await eventually(ofHeld, (outcome) => outcome !== undefined && outcome !== 'running')).toBe('answer');
     const reported = (await system.lines()).filter(({ msg }) =>
       String(msg).startsWith('ignored an end of a run that no service signed'),
     );
