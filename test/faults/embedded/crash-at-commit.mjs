@@ -25,9 +25,16 @@ DatabaseSync.prototype.exec = function (sql) {
 const self = await open(import.meta.filename);
 const handles = Object.getPrototypeOf(self);
 await self.close();
-const { datasync } = handles;
+const { datasync, sync } = handles;
 handles.datasync = async function () {
   dieAt('before-flush');
   await datasync.call(this);
   dieAt('after-flush');
+};
+
+// Of what runs in the process only the content store syncs so: content, its mark, and the names of both.
+handles.sync = async function () {
+  dieAt('before-sync');
+  await sync.call(this);
+  dieAt('after-sync');
 };

@@ -20,6 +20,7 @@ import { command, commandLine, surroundings } from '../parts/services.ts';
 import type { Random } from '../random.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { mayPass } from '../parts/world.ts';
+import { contentOnDisk } from './content.ts';
 import { readLogFile } from './log-file.ts';
 
 const patienceMs = 120_000;
@@ -51,6 +52,8 @@ export class Embedded {
   private process: ChildProcess | null = null;
   /** What the processes wrote so far. */
   private said = '';
+  /** How many pieces of content the steps name. */
+  private named = 0;
 
   private constructor(folder: string, configFile: string, parts: Parts, append: Append) {
     this.folder = folder;
@@ -182,14 +185,17 @@ export class Embedded {
   /** Waits until all has come to its end, then returns each broken promise. */
   async settle(): Promise<readonly string[]> {
     for (const until = Date.now() + patienceMs; ; await sleep(300)) {
-      const said = [...violations(this.observed()), ...(await this.audited())];
+      const content = await contentOnDisk(join(this.folder, 'content'), this.read().found);
+      this.named = content.named;
+      const said = [...violations(this.observed()), ...content.said, ...(await this.audited())];
+      if (content.named === 0) said.push('No step names content: it was not tried.');
       if (!said.some(mayPass) || Date.now() > until) return said;
     }
   }
 
   summary(): string {
     const { asked, found, effects } = this.observed();
-    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${unknownOutcomes({ found })} declared outcome_unknown`;
+    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${this.named} pieces of content, ${unknownOutcomes({ found })} declared outcome_unknown`;
   }
 
   async close(): Promise<void> {

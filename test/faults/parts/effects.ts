@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,6 +11,13 @@ import type { Seen } from './kafka-watch.ts';
 
 /** How long an effect takes, milliseconds. */
 const takesMs = 20;
+/** Bytes of the picture that it answers: enough to stand for itself among a step's content. */
+const pictureBytes = 4_096;
+
+/** The picture that the effect of a turn answers; a run has its turns from 0 here, the log from 1. */
+export function pictureOf(runId: string, turn: number): Buffer {
+  return Buffer.alloc(pictureBytes, createHash('sha256').update(`${runId}/${turn}`).digest());
+}
 
 export interface Effects {
   readonly url: string;
@@ -40,7 +48,13 @@ export async function startEffects(seen: Seen): Promise<Effects> {
         done.set(key, (done.get(key) ?? 0) + 1);
         await sleep(takesMs);
         seen('effect done', port);
-        return { content: [{ type: 'text', text: '"done"' }] };
+        const data = pictureOf(run, turn).toString('base64');
+        return {
+          content: [
+            { type: 'text', text: '"done"' },
+            { type: 'image', data, mimeType: 'image/png' },
+          ],
+        };
       },
     );
     const transport = new StreamableHTTPServerTransport({});
