@@ -238,6 +238,21 @@ export const values: Members = {
     secretKeys: section('The name of the key in it.', { key: secretKey('32 bytes in base64.', 'key') }),
   }),
 
+  content: section('Where images, files and long results are, and what seals them: docs/content.md.', {
+    bucket: text(
+      'A bucket of an S3-compatible service, such as `https://s3.example.com/bucket/folder`. Without it the database, or the volume of the mode embedded.',
+      '',
+      { pattern: '^(https?://.+)?$' },
+    ),
+    credentialsSecret: secretName(
+      'The secret whose keys are the variables `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_REGION`.',
+    ),
+    existingSecret: secretName('The secret with the keys that seal content. Without it content is kept in the clear.'),
+    secretKeys: section('The name of the key in it.', {
+      keys: secretKey('Keys of 32 bytes in base64, one a line: the first seals, all open.', 'keys'),
+    }),
+  }),
+
   model: section('The model’s key, for agent and executor.', {
     existingSecret: secretName('The secret with it.'),
     variable: text('The variable that the configuration reads it from, such as `ANTHROPIC_API_KEY`.', '', {

@@ -4,12 +4,12 @@ What the chart knows of each role of `sluice serve`. `lag`: a consumer group sha
 */}}
 {{- define "sluice.roles" -}}
 filter: { lag: true, web: true }
-agent: { lag: true, web: true, model: true }
-executor: { lag: true, web: true, model: true, workspaces: true }
+agent: { lag: true, web: true, model: true, content: true }
+executor: { lag: true, web: true, model: true, workspaces: true, content: true }
 audit: { lag: true }
-gateway: { port: 8091, web: true, localSecret: true, lists: true }
+gateway: { port: 8091, web: true, localSecret: true, lists: true, content: true }
 proxy: { port: 8092, web: true, sealingKey: true }
-mcp: { port: 8093, web: true, localSecret: true }
+mcp: { port: 8093, web: true, localSecret: true, content: true }
 {{- end }}
 
 {{/* The roles that run, a comma between: those that are enabled on Kafka, else none but the one pod. */}}

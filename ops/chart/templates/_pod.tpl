@@ -51,6 +51,11 @@ local: {{ . }}
 sealing: {{ . }}
 {{- end }}
 {{- end }}
+{{- if or $facts.content $embedded }}
+{{- with $values.content.existingSecret }}
+content: {{ . }}
+{{- end }}
+{{- end }}
 {{- if or $facts.model $embedded }}
 {{- with $values.model.existingSecret }}
 model: {{ . }}
@@ -102,6 +107,13 @@ token: {{ . }}
 {{- end }}
 {{- if $secrets.sealing }}
 - { name: SLUICE_SECRETS_KEY_FILE, value: /run/sluice/sealing/{{ $values.sealingKey.secretKeys.key }} }
+{{- end }}
+{{- if $secrets.content }}
+- { name: SLUICE_CONTENT_KEYS_FILE, value: /run/sluice/content/{{ $values.content.secretKeys.keys }} }
+{{- end }}
+{{- $facts := index (include "sluice.roles" $root | fromYaml) $component | default dict }}
+{{- if and $values.content.bucket (or $facts.content (eq $component "embedded")) }}
+- { name: SLUICE_CONTENT_BUCKET, value: {{ $values.content.bucket | quote }} }
 {{- end }}
 {{- if $secrets.model }}
 - { name: {{ $values.model.variable }}_FILE, value: /run/sluice/model/{{ $values.model.secretKeys.key }} }
@@ -222,6 +234,9 @@ spec:
       {{- end }}
       envFrom:
         - configMapRef: { name: {{ include "sluice.fullname" $root }}-environment }
+        {{- if and $values.content.credentialsSecret (or $facts.content $embedded) }}
+        - secretRef: { name: {{ $values.content.credentialsSecret }} }
+        {{- end }}
         {{- with $settings.envFrom }}
         {{- toYaml . | nindent 8 }}
         {{- end }}

@@ -103,12 +103,12 @@ describe('the Helm chart', () => {
     const common = ['kafka', 'postgres'];
     expect(Object.fromEntries(secrets)).toEqual({
       filter: ['identity', ...common, 'signing-filter'],
-      agent: ['kafka', 'model', 'postgres', 'signing-agent'],
-      executor: ['identity', 'kafka', 'model', 'postgres', 'signing-executor'],
+      agent: ['content', 'kafka', 'model', 'postgres', 'signing-agent'],
+      executor: ['content', 'identity', 'kafka', 'model', 'postgres', 'signing-executor'],
       audit: [...common, 'signing-audit'],
-      gateway: ['identity', 'kafka', 'local', 'postgres', 'signing-gateway'],
+      gateway: ['content', 'identity', 'kafka', 'local', 'postgres', 'signing-gateway'],
       proxy: ['kafka', 'postgres', 'sealing', 'signing-proxy'],
-      mcp: ['identity', 'kafka', 'local', 'postgres', 'signing-mcp'],
+      mcp: ['content', 'identity', 'kafka', 'local', 'postgres', 'signing-mcp'],
       configuration: ['kafka', 'signing-config'],
     });
   });
@@ -165,6 +165,10 @@ describe('the Helm chart', () => {
       'Set kafka.tls.enabled: an authority or a certificate is for TLS alone.',
     ],
     [[...kafka, '--set', 'registry.username=u'], 'Set registry.existingSecret to the secret that has the password'],
+    [
+      [...kafka, '--set', 'content.credentialsSecret=s'],
+      'content.credentialsSecret is for a bucket: set content.bucket too.',
+    ],
     [[...kafka, '--set', 'model.existingSecret=m'], "Set model.variable to the variable of the model's key"],
     [
       [...kafka, '--set', 'autoscaling.enabled=true'],
