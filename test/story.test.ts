@@ -19,7 +19,7 @@ describe('a tool that takes long', () => {
   const progress = (kind: string) =>
     ({
       topic: 'agent.progress',
-      record: { requestId: 'r', iteration: 1, kind, toolCallId: 'c', tool: 'core__slow' },
+      record: { requestId: 'r', iteration: 1, kind, toolCallId: 'c', tool: 'core__slow', notice: null },
     }) as Incoming;
 
   const watched = (terminal: boolean) => {

@@ -82,6 +82,7 @@ async function chainedBus(parts: Infrastructure, count: number): Promise<number[
     attempt: '',
     sequence: 0,
     retryAt: null,
+    notice: null,
   });
   await one.subscribe({
     group: 'one',

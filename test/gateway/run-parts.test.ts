@@ -77,7 +77,7 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
     );
     history = [...history, ...steps];
     for (const { toolCallId, observation } of steps) {
-      const about = { ...ids, iteration, toolCallId };
+      const about = { ...ids, iteration, toolCallId, notice: null };
       records.push({ topic: 'agent.progress', record: { ...about, kind: 'tool_call_start', text: '{}' } });
       const text = JSON.stringify({ ok: true, result: observation });
       records.push({ topic: 'agent.progress', record: { ...about, kind: 'tool_call_result', text } });

@@ -69,7 +69,16 @@ export class ProgressText {
     const { requestId, sessionId, iteration, run } = this.toolset;
     const ids = { requestId, sessionId, tenantId: run.principal?.tenantId ?? null };
     const piece = { text, attempt: this.attempt, sequence: this.sequence++, at: this.clock.now() };
-    const record = { ...ids, iteration, kind: 'text', toolCallId: null, tool: null, ...piece, retryAt: null };
+    const record = {
+      ...ids,
+      iteration,
+      kind: 'text',
+      toolCallId: null,
+      tool: null,
+      ...piece,
+      retryAt: null,
+      notice: null,
+    };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
 }

@@ -41,7 +41,7 @@ export class RetryNotice {
     // Callers do not see the fault’s own message: it may say where the model is.
     const reason = fault.brief ?? 'it could not be reached';
     const said = { kind: 'model_retry', text: reason, attempt: '', sequence: attempt };
-    const record = { ...ids, iteration, ...said, retryAt: Math.round(now + waitMs), at: now };
+    const record = { ...ids, iteration, ...said, retryAt: Math.round(now + waitMs), notice: null, at: now };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
     if (attempt <= mostNotes) void this.logged(noteWaiting(this.toolset, reason, this.runtime));
   }

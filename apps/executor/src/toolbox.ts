@@ -38,7 +38,14 @@ import {
 import { createToolSource, fileContracts } from '@sluice/sources';
 import { networkNamespace, networkRequests, ToolProcesses } from '@sluice/isolation';
 import { ResultCache } from '@sluice/hub';
-import type { CallCredential, ServiceCapabilities, KnowledgeStore, ToolContract, Workspace } from '@sluice/tools';
+import type {
+  CallCredential,
+  KnowledgeStore,
+  OwnProgress,
+  ServiceCapabilities,
+  ToolContract,
+  Workspace,
+} from '@sluice/tools';
 import type { ChangeJournal, PackCapabilities, SessionLife, WebAccess } from '@sluice/packs';
 import type { McpHub } from '@sluice/hub';
 import type { NetworkRequests } from '@sluice/isolation';
@@ -161,7 +168,7 @@ export class Toolbox {
     invocation: ToolInvocation,
     signal: AbortSignal,
     configuration: Configuration,
-    report: (text: string) => void,
+    progress: OwnProgress,
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
     resultBytes: number,
@@ -170,7 +177,7 @@ export class Toolbox {
       clock: () => this.runtime.clock,
       cancellation: () => ({ signal }),
       idempotency: () => ({ key: invocation.callKey }),
-      progress: () => ({ report }),
+      progress: () => progress,
       knowledge: () => this.knowledge.of(configuration.knowledge),
       workspace: () => withToolPages(this.workspace(sessionKey(invocation.context)), runTools),
       documents: () =>

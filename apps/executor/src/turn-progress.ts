@@ -1,12 +1,13 @@
-import type { ToolExecResult } from '@sluice/core';
-import { topics } from '@sluice/contracts';
-import type { ToolCall } from '@sluice/contracts';
+import type { CallNotice, ToolExecResult } from '@sluice/core';
+import { noticeRecord, topics } from '@sluice/contracts';
+import type { AgentProgress, ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
 import type { Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 /** Only pieces of text are numbered, and only a model is asked again. */
 const noText = { attempt: '', sequence: 0, retryAt: null };
+const noNotice = { notice: null };
 
 /** Tells of a turn's calls on agent.progress as they go; best effort. */
 export class TurnProgress {
@@ -30,12 +31,21 @@ export class TurnProgress {
     this.say('tool_call_result', result.toolCallId, toolId, JSON.stringify(payload));
   }
 
+  /** What the tool’s server says to the caller. */
+  notice(toolCallId: string, toolId: string, notice: CallNotice): void {
+    this.emit(toolCallId, toolId, noticeRecord(notice));
+  }
+
   say(kind: string, toolCallId: string, toolId: string, text: string): void {
+    this.emit(toolCallId, toolId, { kind, text, ...noNotice });
+  }
+
+  private emit(toolCallId: string, toolId: string, said: Pick<AgentProgress, 'kind' | 'text' | 'notice'>): void {
     const { requestId, sessionId, iteration, run } = this.record;
     const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
     const tenantId = run.principal?.tenantId ?? null;
     const ids = { requestId, sessionId, tenantId };
-    const record = { ...ids, iteration, kind, toolCallId, tool, text, ...noText, at: this.runtime.clock.now() };
+    const record = { ...ids, iteration, toolCallId, tool, ...said, ...noText, at: this.runtime.clock.now() };
     this.context.emit([{ topic: topics.progress, key: sessionId, record }]);
   }
 }

@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { begunBefore, claimMemoryMs, effectOnce, faultText, withinRate, withinServerRate } from '@sluice/core';
+import {
+  begunBefore,
+  claimMemoryMs,
+  effectOnce,
+  faultText,
+  NoticeGate,
+  withinRate,
+  withinServerRate,
+} from '@sluice/core';
 import type {
   BegunBefore,
+  BoundTool,
   CallEnd,
   ConfiguredTool,
   EffectClaims,
@@ -36,6 +45,7 @@ import {
 } from '@sluice/run';
 import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
 import { processesPerFile } from '@sluice/isolation';
+import type { OwnProgress } from '@sluice/tools';
 import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
 import type { AllReturned, Returned } from './agents/returned.js';
@@ -222,6 +232,23 @@ export class Turn {
     return { ...before, startedAtMs: Math.min(before.startedAtMs, this.record.run.deadline - 1) };
   }
 
+  /** How a call, and the server of its tool, tell its caller how it goes on. */
+  private progressOf(tool: BoundTool, { toolId, context }: ToolInvocation, connection: CallConnection): OwnProgress {
+    const { toolCallId, tenantId, subjectId = null, actorId } = context;
+    const secrets = connection.concealing;
+    const kinds = this.granting.evaluator.byId(toolId)?.mcp?.content;
+    const isOpen = 'whole' in tool.spec.redaction && (kinds === undefined || kinds.includes('text'));
+    const gate = new NoticeGate({ isOpen, now: () => performance.now(), secrets });
+    return {
+      caller: JSON.stringify([tenantId, subjectId, actorId]),
+      report: (text) => this.progress.say('tool_progress', toolCallId, toolId, secrets.text(text)),
+      relay: (said) => {
+        const notice = gate.admit(said);
+        if (notice !== null) this.progress.notice(toolCallId, toolId, notice);
+      },
+    };
+  }
+
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
   private world({ index }: NextCall): CallWorld {
     const { runtime, toolbox, granting, inForce, record, progress } = this;
@@ -257,8 +284,7 @@ export class Turn {
           invocation,
           signal,
           configuration,
-          (text) =>
-            progress.say('tool_progress', invocation.context.toolCallId, invocation.toolId, connection.text(text)),
+          this.progressOf(tool, invocation, connection),
           () => connection.credential(invocation.context, signal),
           this.runTools,
           resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
@@ -286,7 +312,7 @@ export class Turn {
           {
             ...{ request_id: context.runId, tool_call_id: context.toolCallId },
             ...{ tool: granting.evaluator.byId(id)?.key ?? id, at },
-            error: hideSecrets(connection.text(faultText(error))),
+            error: hideSecrets(connection.concealing.text(faultText(error))),
           },
           'a tool failed; the model hears that it did, and not why',
         ),

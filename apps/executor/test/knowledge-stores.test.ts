@@ -30,7 +30,7 @@ describe('runs of two versions that name different graphs', () => {
         {} as never,
         patience(),
         configuration,
-        () => undefined,
+        undefined as never,
         () => Promise.reject(new Error('There is no credential here.')),
         undefined as never,
         32_768,

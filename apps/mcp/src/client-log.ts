@@ -1,15 +1,6 @@
-import type { LoggingLevel, Server, ServerContext } from '@modelcontextprotocol/server';
-
-const levels: readonly LoggingLevel[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-];
+import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import { logLevels } from '@sluice/core';
+import type { JsonValue, LogLevel } from '@sluice/core';
 
 /**
  * What a client gets to read of what happens: from the level on that it asked for, and nothing where it asked for
@@ -21,13 +12,19 @@ export class ClientLog {
 
   constructor(server: Server) {
     server.setRequestHandler('logging/setLevel', ({ params: { level } }) => {
-      this.from = levels.indexOf(level);
+      this.from = logLevels.indexOf(level);
       return {};
     });
   }
 
-  async write({ mcpReq }: ServerContext, level: LoggingLevel, data: object): Promise<void> {
-    if (mcpReq.envelope === undefined && levels.indexOf(level) < this.from) return;
-    await mcpReq.log(level, data, 'tools');
+  /** `logger` is the one that a tool’s server named; null where it named none. */
+  async write(
+    { mcpReq }: ServerContext,
+    level: LogLevel,
+    data: JsonValue,
+    logger: string | null = 'tools',
+  ): Promise<void> {
+    if (mcpReq.envelope === undefined && logLevels.indexOf(level) < this.from) return;
+    await mcpReq.log(level, data, logger ?? undefined);
   }
 }

@@ -1,5 +1,6 @@
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
+import { noticeOf } from '@sluice/contracts';
 import { TooManyRuns } from '@sluice/host';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import {
@@ -198,18 +199,35 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
   return credential === null ? result : { ...result, _meta: { ...result._meta, 'sluice/credential': credential } };
 }
 
-/** Tells the client of each hop of the call’s run: under its progress token, and as a log line for who debugs. */
-function hops({ name, context }: Came, log: ClientLog): (message: Incoming) => void {
+/**
+ * Gives the client what it may hear of a call that goes on: under its progress token, and as log messages from its
+ * level on. The tool’s server is heard in its own words and numbers. Of a tool without one the hops of its run are
+ * the progress.
+ */
+function hops({ tool, name, context }: Came, log: ClientLog): (message: Incoming) => void {
   const { notify, _meta } = context.mcpReq;
   const token = _meta?.progressToken;
+  const asProgress = (params: { progress: number; total?: number; message?: string }): void => {
+    if (token === undefined) return;
+    const said = { method: 'notifications/progress', params: { progressToken: token, ...params } };
+    void notify(said).catch(() => undefined);
+  };
   let progress = 0;
   return (hop) => {
+    const notice = hop.topic === 'agent.progress' ? noticeOf(hop.record) : null;
+    if (notice?.kind === 'log')
+      return void log.write(context, notice.level, notice.data, notice.logger).catch(() => undefined);
+    if (notice?.kind === 'progress') {
+      // A record may be seen twice.
+      if (notice.progress <= progress) return;
+      progress = notice.progress;
+      const { total, message } = notice;
+      return asProgress({ progress, ...(total === null ? {} : { total }), ...(message === '' ? {} : { message }) });
+    }
     const message = progressText(hop);
     if (message === undefined) return;
     void log.write(context, 'debug', { tool: name, message }).catch(() => undefined);
-    if (token === undefined) return;
-    const params = { progressToken: token, progress: ++progress, message };
-    void notify({ method: 'notifications/progress', params }).catch(() => undefined);
+    if (tool.mcp === null) asProgress({ progress: ++progress, message });
   };
 }
 

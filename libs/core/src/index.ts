@@ -287,6 +287,8 @@ export { isVersionOf, versionOf, versionOfDigest } from './settings/version.js';
 export { allowed, eligible } from './tool/admission.js';
 export type { CallFacts, Judges } from './tool/admission.js';
 export { authorize, recordedDenial } from './tool/authorize.js';
+export { logLevels, NoticeGate } from './tool/call-notice.js';
+export type { CallNotice, LogLevel } from './tool/call-notice.js';
 export { mayRun } from './tool/may-run.js';
 export { begunBefore, effectOnce } from './tool/effect-once.js';
 export type { EffectClaims } from './tool/effect-once.js';

@@ -1,11 +1,12 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
-import { printable, programVersion, ToolUnavailableError } from '@sluice/core';
+import { logLevels, printable, programVersion, ToolUnavailableError } from '@sluice/core';
 import type { JsonObject, McpServer } from '@sluice/core';
 import { WatchedProcess, WatchedTransport } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
 import { headersOf } from './header-arguments.js';
 import type { McpServerState, McpServerStatus } from './hub.js';
+import { LogRelay, logNotice } from './log-relay.js';
 import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
 import { Throttle } from './throttle.js';
@@ -80,6 +81,8 @@ export class McpConnection {
   private refused = false;
   /** Why the client in use is dropped. */
   private dropping: string | null = null;
+  /** Which call the log messages of the server in use are of. */
+  readonly logs = new LogRelay();
   private readonly hideSecrets = (text: string): string => this.hide(text);
 
   /** `token` is what this client authenticates with; null at a server that wants nothing. */
@@ -138,6 +141,11 @@ export class McpConnection {
   /** Whether this client sends arguments as headers, where a tool asks for them: over HTTP, in the newest revision. */
   readsHeaders(client: Client): boolean {
     return this.transport instanceof HttpTransport && client.getProtocolEra() === 'modern';
+  }
+
+  /** Whether each request says which log messages of the server are wanted: in the newest revision. */
+  saysLevels(client: Client): boolean {
+    return client.getProtocolEra() === 'modern';
   }
 
   /** What the tool is held to now (OfferedNow). */
@@ -247,6 +255,7 @@ export class McpConnection {
       client.onerror = (error) => this.onError(client, error);
       this.ready(client, next);
       this.listenForChanges(client);
+      this.askForLogs(client);
     } catch (error) {
       this.known = null;
       this.failed(problem ?? startProblem(this.server, undefined, error, this.hideSecrets), next, error);
@@ -294,7 +303,20 @@ export class McpConnection {
       this.offered.forget();
       this.changed.happened();
     });
+    client.setNotificationHandler('notifications/message', ({ params }) => {
+      const notice = this.client === client ? logNotice(params, this.hideSecrets) : null;
+      if (notice !== null) this.logs.said(notice);
+    });
     return client;
+  }
+
+  /**
+   * In the older revisions a server logs for its session, as much as was asked for last; each client of Sluice has a
+   * level of its own, so the door chooses. A server that says it logs, and refuses, logs as it likes.
+   */
+  private askForLogs(client: Client): void {
+    if (client.getProtocolEra() === 'modern' || client.getServerCapabilities()?.logging === undefined) return;
+    void client.setLoggingLevel(logLevels[0], { timeout: this.server.startMs }).catch(() => undefined);
   }
 
   /** In the newer revisions a server speaks of changes to those who asked for it, over a stream of its own. */

@@ -1,7 +1,15 @@
-import type { Client } from '@modelcontextprotocol/client';
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
+import {
+  LOG_LEVEL_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import {
+  logLevels,
   textModeByDefault,
   JsonTooLargeError,
   neverSent,
@@ -173,15 +181,21 @@ async function request(
     const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault };
     return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, way);
   }
-  const _meta = { 'sluice/idempotency-key': options.idempotencyKey, ...options.trace };
-  const headers = await connection.argumentHeaders(client, tool, args);
-  const answer = await client.request(
-    { method: 'tools/call', params: { name: tool, arguments: args, _meta } },
-    anything,
-    { signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
-  );
-  const { blocks, onAnswer } = options;
+  const { blocks, onAnswer, onNotice } = options;
   const { hiding } = connection;
+  const _meta = {
+    ...{ 'sluice/idempotency-key': options.idempotencyKey, ...options.trace },
+    ...(onNotice !== undefined && connection.saysLevels(client) ? { [LOG_LEVEL_META_KEY]: logLevels[0] } : {}),
+  };
+  const headers = await connection.argumentHeaders(client, tool, args);
+  const heard = onNotice === undefined ? {} : { onprogress: progressTo(onNotice, connection) };
+  const ended = connection.logs.begin(options.caller ?? '', onNotice);
+  const answer = await client
+    .request({ method: 'tools/call', params: { name: tool, arguments: args, _meta } }, anything, {
+      ...{ signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
+      ...heard,
+    })
+    .finally(ended);
   const result = resultIn(answer);
   if (blocks?.besides === true) {
     const besides = blocksOf(result, blocks.kinds);
@@ -191,6 +205,12 @@ async function request(
   const value = valueOf(result, hiding, blocks?.kinds);
   if (onAnswer !== undefined && !saysAll(value, result)) onAnswer(answerOf(result, hiding, blocks?.kinds));
   return value;
+}
+
+/** Progress as a notice; what the SDK lets through without a number is none. */
+function progressTo(onNotice: NonNullable<McpCallOptions['onNotice']>, connection: McpConnection): ProgressCallback {
+  return ({ progress, total = null, message = '' }) =>
+    onNotice({ kind: 'progress', progress, total, message: connection.hide(message) });
 }
 
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */

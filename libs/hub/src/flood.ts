@@ -42,7 +42,9 @@ export class WatchedTransport implements Transport {
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message, extra) => {
       this.received(message);
-      this.onmessage?.(message, extra);
+      const read = (): void => this.onmessage?.(message, extra);
+      if (isAnswer(message)) afterNotifications(read);
+      else read();
     };
   }
 
@@ -113,6 +115,14 @@ export class WatchedTransport implements Transport {
 export class WatchedProcess extends WatchedTransport {
   readonly stderr = null;
   readonly pid = null;
+}
+
+/**
+ * The SDK passes notifications on in a later turn of the microtask queue, and answers at once: progress that comes
+ * right before its answer would find its call over.
+ */
+function afterNotifications(read: () => void): void {
+  queueMicrotask(() => queueMicrotask(() => queueMicrotask(read)));
 }
 
 function isAnswer(message: JSONRPCMessage): message is JSONRPCResponse {

@@ -1,4 +1,12 @@
-import type { ContentKind, HttpOperation, JsonObject, JsonValue, McpOffer, PassedOnKind } from '@sluice/core';
+import type {
+  CallNotice,
+  ContentKind,
+  HttpOperation,
+  JsonObject,
+  JsonValue,
+  McpOffer,
+  PassedOnKind,
+} from '@sluice/core';
 
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -20,6 +28,10 @@ export interface McpCallOptions {
    * not leave the tool; with `besides` only the blocks beside the value.
    */
   onAnswer?(answer: JsonObject): void;
+  /** Names who calls: log messages of a server that others use, too, go to no caller. */
+  readonly caller?: string;
+  /** Called with the progress of the call and log messages of its server, as often as they come. */
+  onNotice?(notice: CallNotice): void;
   /** Kinds of blocks that leave the tool; absent for all. */
   readonly blocks?: {
     readonly kinds: readonly ContentKind[];

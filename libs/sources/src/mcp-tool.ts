@@ -4,7 +4,7 @@ import { jsonSchemaOutput, readReconciled, redact, schemaInput, specOf } from '@
 import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
 import type { McpCredential, McpHub } from '@sluice/hub';
 
-const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency'] as const);
+const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency', 'progress'] as const);
 const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
 
 /** One tool of an MCP server, or one operation of an OpenAPI document, behind the same methods as any other. */
@@ -22,7 +22,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     keyOf: (key: string) => string,
     onAnswer?: (answer: JsonObject) => void,
   ): Promise<JsonValue> => {
-    const { cancellation, idempotency, auth } = granted as Partial<ServiceCapabilities>;
+    const { cancellation, idempotency, progress, auth } = granted as Partial<ServiceCapabilities>;
     if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
       throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
     }
@@ -34,6 +34,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       ...(operation === undefined ? {} : { operation }),
       ...(onAnswer === undefined ? {} : { onAnswer }),
       ...(onAnswer === undefined || blocks === undefined ? {} : { blocks }),
+      ...(progress === undefined ? {} : { caller: progress.caller, onNotice: progress.relay }),
     };
     const options = { signal, idempotencyKey: keyOf(idempotency.key), timeoutMs, ...what };
     if (auth === undefined || connectionId === undefined) return hub.call(mcp.server, called.tool, args, options);

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/core';
+import type { CallNotice, Clock } from '@sluice/core';
 import type { KnowledgeStore } from './ports/knowledge.js';
 import type { AuthCapability, ConnectionClientFactory, OwnAuth } from './connection/auth.js';
 import type { Todos } from './ports/todos.js';
@@ -33,6 +33,7 @@ export type CapabilityName = keyof Capabilities;
 /** What the service gives, also to its own parts, which hand on no more than a tool may have. */
 export interface ServiceCapabilities extends Capabilities {
   readonly auth: OwnAuth;
+  readonly progress: OwnProgress;
 }
 
 /** Those that only a tool with a connection may have. */
@@ -66,6 +67,14 @@ interface IdempotencyCapability {
 /** Lets a long call say where it is. Best effort: nothing depends on a report arriving. */
 interface ProgressCapability {
   report(text: string): void;
+}
+
+/** What Sluice’s own parts have beside that; no tool’s process can ask for it. */
+export interface OwnProgress extends ProgressCapability {
+  /** Names who calls, so that what a server says to one caller reaches no other. */
+  readonly caller: string;
+  /** Gives what the tool’s server says to the caller, within bounds; best effort, as a report is. */
+  relay(notice: CallNotice): void;
 }
 
 /** A language model that continues a text, without tools. */

@@ -2,6 +2,7 @@ export { capabilityNames } from './capabilities.js';
 export type {
   Capabilities,
   CapabilityName,
+  OwnProgress,
   SearchedToolset,
   ServiceCapabilities,
   TextCapability,

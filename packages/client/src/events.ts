@@ -64,7 +64,14 @@ export type RunEvent =
     }
   /** Seen by those alone who follow meanwhile. */
   | { readonly type: 'tool_started'; readonly tool_call_id: string }
-  | { readonly type: 'tool_progress'; readonly tool_call_id: string; readonly text: string }
+  | {
+      readonly type: 'tool_progress';
+      readonly tool_call_id: string;
+      readonly text: string;
+      /** How far the call has come, and of how much, where the tool’s MCP server says so; else null. */
+      readonly progress: number | null;
+      readonly total: number | null;
+    }
   /** The model could not be had: why, how often so far, and when it is asked again, in milliseconds since the epoch. */
   | {
       readonly type: 'model_retry';

@@ -145,7 +145,11 @@ export class RunReader {
         return [{ type: 'tool_started', tool_call_id: String(members['toolCallId']) }];
       case 'tool_progress':
         return [
-          { type: 'tool_progress', tool_call_id: String(members['toolCallId']), text: String(members['text'] ?? '') },
+          {
+            ...{ type: 'tool_progress', tool_call_id: String(members['toolCallId']) },
+            text: String(members['text'] ?? ''),
+            ...{ progress: numberIn(members, 'progress'), total: numberIn(members, 'total') },
+          },
         ];
       case 'model_retry': {
         const { iteration, attempt, reason, retry_at } = members as Omit<
@@ -198,4 +202,9 @@ export class RunReader {
 
 function usageOf({ usage }: Chunk): Usage {
   return { input_tokens: usage?.inputTokens ?? 0, output_tokens: usage?.outputTokens ?? 0 };
+}
+
+function numberIn(members: Readonly<Record<string, unknown>>, name: string): number | null {
+  const value = members[name];
+  return typeof value === 'number' ? value : null;
 }

@@ -1,3 +1,5 @@
+import type { RunEvent } from '@sluice/client';
+
 /** How numbers, times and money are written, in the reader’s language where it has a form for them. */
 const language = globalThis.navigator?.language ?? 'en';
 const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -42,4 +44,11 @@ export function money(microUsd: number): string {
 export function bytes(size: number): string {
   if (size < 1_024) return `${size} B`;
   return size < 1_048_576 ? `${(size / 1_024).toFixed(1)} KB` : `${(size / 1_048_576).toFixed(1)} MB`;
+}
+
+/** What a tool reports while it works: its words, with the numbers that its server gives. */
+export function reported({ text, progress, total }: Extract<RunEvent, { type: 'tool_progress' }>): string {
+  if (progress === null) return text;
+  const numbers = total === null ? String(progress) : `${progress} of ${total}`;
+  return text === '' ? numbers : `${text} (${numbers})`;
 }

@@ -26,8 +26,9 @@ export class CallConnection {
     return (this.opened ??= openCredential(this.broker, settings, context, this.secrets, signal));
   }
 
-  text(text: string): string {
-    return this.secrets.text(text);
+  /** Takes the credential out of what the call says before its result. */
+  get concealing(): Pick<CallSecrets, 'text' | 'value'> {
+    return this.secrets;
   }
 
   /** The result without the credential. A tool that repeats its own is a mistake, or worse, and worth a line. */

@@ -9,7 +9,7 @@ import type {
   ToolCall,
   Toolset,
 } from '@sluice/contracts';
-import { recordToJson } from '@sluice/contracts';
+import { noticeOf, recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
 import { ofRecords } from '../record-view.js';
@@ -28,6 +28,14 @@ const finishReasons: Readonly<Record<string, FinishReason>> = { length: 'length'
 function finishOf({ error, incomplete }: Pick<AgentResponse, 'error' | 'incomplete'>): FinishReason {
   if (error !== null) return 'error';
   return incomplete === null ? 'stop' : (finishReasons[incomplete.reason] ?? 'other');
+}
+
+/** How far a call has come, where its tool’s server says that in numbers. */
+function numbersOf(record: AgentProgress): { readonly progress?: number; readonly total?: number } {
+  const notice = noticeOf(record);
+  if (notice?.kind !== 'progress') return {};
+  const { progress, total } = notice;
+  return total === null ? { progress } : { progress, total };
 }
 
 /**
@@ -148,10 +156,13 @@ export class RunParts {
   }
 
   /** A call begins, reports, or has a result: its record follows when the whole turn is over. */
-  private callProgress({ kind, iteration, text }: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
+  private callProgress(record: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
+    const { kind, iteration, text } = record;
     const toolCallId = this.callParts.openId(iteration, callId);
     if (kind === 'tool_call_start') return toolCallId === null ? [] : this.data(kind, { toolCallId });
-    if (kind === 'tool_progress') return toolCallId === null ? [] : this.data(kind, { toolCallId, text });
+    if (kind === 'tool_progress')
+      return toolCallId === null ? [] : this.data(kind, { toolCallId, text, ...numbersOf(record) });
+    if (record.notice !== null) return [];
     return this.callParts.preliminary(iteration, callId, text);
   }
 

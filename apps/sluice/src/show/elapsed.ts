@@ -40,11 +40,11 @@ export class Elapsed {
   take({ topic, record }: Incoming): void {
     if (!this.to.terminal) return;
     if (topic === 'agent.progress') {
-      const { requestId, iteration, kind, toolCallId, tool } = record;
+      const { requestId, iteration, kind, toolCallId, tool, notice } = record;
       const call = JSON.stringify([requestId, iteration, toolCallId]);
       if (kind === 'tool_call_start' && tool !== null) this.running.set(call, { tool, since: this.now() });
       // Its result, or its end.
-      else if (kind !== 'tool_progress') this.running.delete(call);
+      else if (kind !== 'tool_progress' && notice === null) this.running.delete(call);
     } else if (topic === 'agent.steps' || topic === 'agent.responses') {
       // Progress may be lost: what the record of the turn tells of is over.
       for (const call of this.running.keys())

@@ -129,7 +129,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "thinking, text, tool_call_start, tool_call_result, tool_progress or model_retry."
+        "doc": "thinking, text, tool_call_start, tool_call_result, tool_progress, tool_log or model_retry. A reader skips kinds that it does not know."
       },
       {
         "name": "tool_call_id",
@@ -188,6 +188,15 @@ export const schemas = {
           "long"
         ],
         "doc": "For model_retry: when it is asked again, in milliseconds since the epoch; null for all others.",
+        "default": null
+      },
+      {
+        "name": "notice",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. Null where a tool reports a text alone, and for all other kinds.",
         "default": null
       }
     ]

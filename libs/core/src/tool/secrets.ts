@@ -44,7 +44,8 @@ export class CallSecrets {
     return hasOne ? left : result;
   }
 
-  private value(value: JsonValue): JsonValue {
+  /** The value without them, names of members included. */
+  value(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
     if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : hidden;
     if (Array.isArray(value)) return value.map((item: JsonValue) => this.value(item));

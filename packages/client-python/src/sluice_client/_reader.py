@@ -214,7 +214,8 @@ class RunReader:
                 return [events.ToolStarted(tool_call_id=str(members.get("toolCallId")))]
             case "tool_progress":
                 text = str(members.get("text") or "")
-                return [events.ToolProgress(tool_call_id=str(members.get("toolCallId")), text=text)]
+                how_far = {name: members.get(name) for name in ("progress", "total")}
+                return [events.ToolProgress(tool_call_id=str(members.get("toolCallId")), text=text, **how_far)]
             case "model_retry":
                 return [events.ModelRetry.model_validate(members)]
             case "incomplete":

@@ -71,9 +71,13 @@ class ToolStarted(Event):
 
 
 class ToolProgress(Event):
+    """`progress` and `total` say how far the call has come, where the tool's MCP server does."""
+
     type: Literal["tool_progress"] = "tool_progress"
     tool_call_id: str
     text: str
+    progress: float | None = None
+    total: float | None = None
 
 
 class ModelRetry(Event):

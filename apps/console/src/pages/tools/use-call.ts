@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { AgentRequest, RunEvent, TriedCall, TriedToolset } from '@sluice/client';
 import { noteError } from '../../data/reachability.js';
 import { sluice } from '../../data/client.js';
+import { reported } from '../../ui/format.js';
 
 /** How far a call of the form is. */
 export type Call =
@@ -34,7 +35,7 @@ export function seen(watched: Watched, event: RunEvent): Watched {
     case 'run':
       return { ...watched, runId: event.request_id };
     case 'tool_progress':
-      return { ...watched, progress: event.text };
+      return { ...watched, progress: reported(event) };
     case 'approval_requested':
       return { ...watched, approvalId: event.approval.approval_id };
     case 'approval_outcome':

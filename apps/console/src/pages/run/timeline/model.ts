@@ -1,4 +1,5 @@
 import type { AgentCall, ApprovalOutcome, AskedApproval, RunEvent, ToolCall, Usage } from '@sluice/client';
+import { reported } from '../../../ui/format.js';
 
 /** What happened in a run, each thing once, in whatever order its events came. Rows are made of it in rows.ts. */
 
@@ -87,7 +88,7 @@ export class RunTimeline {
         this.callOf(event.tool_call_id).heardAt ??= now;
         return;
       case 'tool_progress':
-        this.callOf(event.tool_call_id).progress = event.text;
+        this.callOf(event.tool_call_id).progress = reported(event);
         return;
       case 'tool_result': {
         const call = this.callOf(event.tool_call_id);

@@ -1,0 +1,41 @@
+import { isJsonObject, logLevels } from '@sluice/core';
+import type { CallNotice, JsonObject, LogLevel } from '@sluice/core';
+import type { AgentProgress } from '@sluice/records';
+
+/** What a record of agent.progress has for a notice of a call. */
+export function noticeRecord(notice: CallNotice): Pick<AgentProgress, 'kind' | 'text' | 'notice'> {
+  switch (notice.kind) {
+    case 'progress': {
+      const { progress, total, message } = notice;
+      return { kind: 'tool_progress', text: message, notice: JSON.stringify({ progress, total }) };
+    }
+    case 'log': {
+      const { level, logger, data } = notice;
+      return { kind: 'tool_log', text: '', notice: JSON.stringify({ level, logger, data }) };
+    }
+  }
+}
+
+/** The notice that a record of agent.progress has; null where it has none, or one that this version does not know. */
+export function noticeOf({ kind, text, notice }: Pick<AgentProgress, 'kind' | 'text' | 'notice'>): CallNotice | null {
+  const said = notice === null ? null : membersOf(notice);
+  if (said === null) return null;
+  if (kind === 'tool_progress') {
+    const { progress, total } = said;
+    if (typeof progress !== 'number') return null;
+    return { kind: 'progress', progress, total: typeof total === 'number' ? total : null, message: text };
+  }
+  if (kind !== 'tool_log') return null;
+  const { level, logger, data = null } = said;
+  if (!logLevels.includes(level as LogLevel)) return null;
+  return { kind: 'log', level: level as LogLevel, logger: typeof logger === 'string' ? logger : null, data };
+}
+
+function membersOf(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
