@@ -7,7 +7,9 @@ const wave = 10;
 /** A point is passed at most so often before the process dies there. */
 const mostPassed = 40;
 
-/** Between a claim and its effect, a commit and its answer, a record and its place in the lists, content and its record. */
+/**
+ * Between a claim and its effect, a commit and its answer, a record and its place in the lists, content and its record.
+ */
 const points = [
   ...['before-commit log', 'after-commit log', 'before-commit ledger', 'after-commit ledger'],
   ...['before-commit projection', 'after-commit projection', 'before-flush any', 'after-flush any'],
