@@ -1,10 +1,13 @@
-import { rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import { Sluice } from '../../packages/client/src/client.js';
+import { command } from '../harness/command.js';
 import { localHeaders } from '../harness/local-headers.js';
 import { projectRoot } from '../harness/configurations.js';
 import { replayed } from '../replay/replaying.js';
@@ -162,6 +165,46 @@ describe('what an MCP server answers', () => {
       expect((await fetch(at(image?.hash ?? ''))).status).toBe(401);
     } finally {
       await gateway.close();
+    }
+  });
+
+  it('is exported beside the records that name it, and what is gone is named as missing', async () => {
+    const answer = await call('mixed', '2026-07-28');
+    const [, image] = (await stepOf(answer))?.content ?? [];
+    const run = answer._meta?.['sluice/request_id'];
+    const { sessionId } =
+      (await system.all('agent.steps')).find(({ record }) => record.requestId === run)?.record ?? {};
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-export-'));
+    const exported = (content: string) =>
+      command(
+        [
+          'export',
+          '--session',
+          sessionId ?? '',
+          '--content',
+          join(folder, content),
+          '--json',
+          join(folder, 'a.sluice'),
+        ],
+        { SLUICE_DATA: system.folder },
+      );
+    try {
+      const { output } = await exported('first');
+      expect(JSON.parse(output)).toMatchObject({ content: { pieces: 4, missing: 0 } });
+      const index = (await readFile(join(folder, 'first/content.jsonl'), 'utf8')).trim().split('\n');
+      const bytes = await readFile(join(folder, 'first', image?.hash ?? ''));
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      expect(index.map((line) => JSON.parse(line) as unknown)).toContainEqual({
+        ...{ tenant: 'local', request_id: run, ...image, file: image?.hash, sha256 },
+      });
+      expect((await exported('first')).errors).toMatch(
+        /content\.jsonl is there already\. Name a folder without an export/,
+      );
+      await rm(join(system.folder, 'content', 'runs'), { recursive: true });
+      expect(JSON.parse((await exported('second')).output)).toMatchObject({ content: { pieces: 0, missing: 4 } });
+      expect(await readFile(join(folder, 'second/content.jsonl'), 'utf8')).toContain('"file":null,"missing":"gone"');
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 

@@ -3,6 +3,7 @@ export { namesInClone, processEnvironment, readEnvironment } from './environment
 export type { CommandNames, Environment } from './environment.js';
 export type { HttpSettings } from './http-environment.js';
 export type { Kept } from './retention-environment.js';
+export { openContent } from './open-content.js';
 export { openRuntime } from './open-runtime.js';
 export type { OpenRuntime } from './open-runtime.js';
 export { isLoopback, otherMachine, peerOf } from './loopback.js';

@@ -4,17 +4,20 @@ import type { ReadOptions } from '@sluice/bus';
 import { selectRecords, streamArchive, writeArchive } from '@sluice/archive';
 import type { Exported, Selection, Trailer } from '@sluice/archive';
 import { topics } from '@sluice/contracts';
-import { openBus, requireLog } from '@sluice/host';
+import { openBus, openContent, requireLog } from '@sluice/host';
+import { ContentExport } from '../export-content.js';
 import { readRange, readTopics } from '../read-words.js';
 import { sessionNamed } from '../session-named.js';
 import { printJson } from '../json-answer.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] [--json] FILE
+export const usage = `sluice export [--from time] [--to time] [--session id] [--tenant id] [--topic agent.steps,…] [--content FOLDER] [--json] FILE
   Writes records of all topics to a compressed file that sluice replay reads: without credentials, with all configurations and with
   the schemas. A time is ISO 8601 or milliseconds since the epoch; --to is not included. A unique beginning of a session’s id is
   enough. - for FILE is standard output; what is said then goes to standard error.
-  --json prints {file, records, bytes, sha256, undecodable}, with - on standard error.`;
+  --content writes the images, files and long results that the records name into a folder: each as a file with its hash for a
+  name, and content.jsonl that says of which run it is and what.
+  --json prints {file, records, bytes, sha256, undecodable, content}, with - on standard error; content is null without --content.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -26,6 +29,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       session: { type: 'string' },
       tenant: { type: 'string' },
       topic: { type: 'string' },
+      content: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
@@ -46,6 +50,8 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   void stopped.then(() => stop.abort());
   requireLog(environment);
   const { bus } = await openBus(environment, log, stop.signal);
+  const store = values.content === undefined ? null : openContent(environment, { now: () => Date.now() });
+  let content: ContentExport | null = null;
   try {
     const { signal } = stop;
     const session = values.session === undefined ? null : await sessionNamed(bus, values.session, { signal });
@@ -57,20 +63,29 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     };
     const selected = selectRecords(bus, selection, onUndecodable, stop.signal);
     const records = untilStopped(selected, stop.signal, toOutput ? () => surroundings.taken() : null);
-    const exported = { selection, createdAt: Date.now(), records, undecodable: () => lost };
+    content = store === null ? null : await ContentExport.into(values.content ?? '', store);
+    const all = content?.of(records) ?? records;
+    const exported = { selection, createdAt: Date.now(), records: all, undecodable: () => lost };
     const trailer = await (toOutput ? toStandardOutput(exported, surroundings) : writeArchive(file, exported));
     const count = Object.values(trailer.records).reduce((sum, one) => sum + one, 0);
     const { bytes, sha256 } = trailer;
-    const written = { file, records: count, bytes, sha256, undecodable: lost };
+    const written = { file, records: count, bytes, sha256, undecodable: lost, content: content?.written ?? null };
     if (values.json && toOutput) surroundings.note(`${JSON.stringify(written)}\n`);
     else if (values.json) printJson(surroundings, written);
     say(
       `${paint.good('✓')} ${toOutput ? 'standard output' : file}: ${count === 1 ? 'one record' : `${count} records`}, ${trailer.bytes} bytes, SHA-256 ${trailer.sha256}\n`,
     );
+    if (content !== null) {
+      const { pieces, bytes: size, missing } = content.written;
+      const lacking = missing === 0 ? '' : `; ${paint.bad(`${missing} missing`)}, which content.jsonl names`;
+      say(`${paint.good('✓')} ${values.content}: ${pieces} pieces of content, ${size} bytes${lacking}\n`);
+    }
     if (count === (trailer.records[topics.config] ?? 0))
       say('It has nothing but configurations, which every export has: nothing else on the log was selected.\n');
     return 0;
   } finally {
+    await content?.close();
+    await store?.close();
     await bus.close();
   }
 }
