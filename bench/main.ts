@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
 import { benchBytes } from './bytes.js';
+import { benchContent } from './content.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
 import { benchFairness, benchFairnessOnKafka } from './fairness.js';
@@ -39,6 +40,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   'fairness-kafka': benchFairnessOnKafka,
   mcp: benchMcp,
+  content: benchContent,
   metrics: benchMetrics,
   lines: benchLines,
   replay: benchReplay,

@@ -1,15 +1,21 @@
 /**
- * An upstream MCP server over HTTP for bench/mcp.ts. At /mcp it has one tool that answers at once, at /many as many
- * tools as its argument says, in a list that is made once. Its port is the first line that it writes.
+ * An upstream MCP server over HTTP for bench/mcp.ts and bench/content.ts. At /mcp it has one tool that answers at once
+ * and one that answers a picture, at /many as many tools as its argument says, in a list that is made once. Its port is
+ * the first line that it writes.
  */
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer, Server } from '@modelcontextprotocol/server';
 
+const picture = randomBytes(100_000).toString('base64');
 const one = createMcpHandler(() => {
   const server = new McpServer({ name: 'upstream', version: '0.1.0' });
   server.registerTool('ping', { description: 'Answers at once.' }, () => ({
     content: [{ type: 'text', text: 'pong' }],
+  }));
+  server.registerTool('picture', { description: 'Answers 100 KB of a picture.' }, () => ({
+    content: [{ type: 'image', data: picture, mimeType: 'image/png' }],
   }));
   return server;
 });

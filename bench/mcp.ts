@@ -16,7 +16,7 @@ import { ConfigurationSource } from '../apps/sluice/src/system/configuration-sou
 import { embeddedIn } from './loop.js';
 import { median, quantile, report } from './measure.js';
 
-const upstream = join(import.meta.dirname, '../bench/mcp-upstream.mjs');
+export const upstream = join(import.meta.dirname, '../bench/mcp-upstream.mjs');
 const manyTools = 1_000;
 const inFlight = 16;
 
@@ -128,7 +128,7 @@ async function together(way: Way, calls: number): Promise<number> {
   return calls / (ms / 1_000);
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
@@ -152,14 +152,14 @@ async function rawList(url: string): Promise<() => Promise<void>> {
   return async () => void (await send());
 }
 
-async function connected(url: string): Promise<Client> {
+export async function connected(url: string): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
 }
 
 /** Filter, agent, executor and the MCP server on SQLite in this process, and a client of theirs. */
-async function served(written: string, { audit }: { readonly audit: boolean }) {
+export async function served(written: string, { audit }: { readonly audit: boolean }) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const file = join(folder, 'sluice.yaml');
   await writeFile(file, written);
