@@ -3,10 +3,10 @@ import type { Embedder } from '@sluice/core';
 import type { OfferedTool } from './tool.js';
 
 /**
- * How much the closeness of meanings counts beside words; it was chosen on questions that the table of
- * docs/discovery.md does not measure.
+ * How much the closeness of meanings counts beside words, each as a share of its best. It was chosen on several data
+ * sets: docs/discovery.md names them, and what other weights gave.
  */
-const meaningWeight = 0.9;
+const meaningWeight = 0.62;
 
 /** Vectors that are remembered: requests repeat their tools. */
 const mostVectors = 20_000;
@@ -44,19 +44,35 @@ export interface Closeness {
   readonly error?: Error;
 }
 
-/** Joins the scores by words with the closeness of meanings: each from 0 to 1 before it is weighed. */
+/** Joins the scores by words with the closeness of meanings: each as a share of its best before it is weighed. */
 export function fused(words: ArrayLike<number>, meanings: ArrayLike<number>): readonly number[] {
-  const best = Array.from(words).reduce((most, score) => Math.max(most, score), 0);
+  const share = (score: number, best: number): number => (best <= 0 ? 0 : Math.max(0, score) / best);
+  const [bestByWords, closest] = [highest(words), highest(meanings)];
   return Array.from(
     words,
-    (score, at) => (1 - meaningWeight) * (best === 0 ? 0 : score / best) + meaningWeight * (meanings[at] ?? 0),
+    (score, at) => (1 - meaningWeight) * share(score, bestByWords) + meaningWeight * share(meanings[at] ?? 0, closest),
   );
 }
 
-/** What a tool is embedded as. */
-function textOf({ name, description }: OfferedTool): string {
+function highest(scores: ArrayLike<number>): number {
+  let most = 0;
+  for (let at = 0; at < scores.length; at++) most = Math.max(most, scores[at] ?? 0);
+  return most;
+}
+
+/** Up to its first full stop or line’s end, as far as that says something. */
+const firstSentence = /^[\s\S]{20,}?(?:[.!?](?=\s|$)|[。！？\n])/;
+const longestSentence = 300;
+
+/**
+ * What a tool is embedded as: whole and, where its description has more than a sentence, by the first one as well,
+ * which says what it does.
+ */
+function textsOf({ name, description }: OfferedTool): readonly string[] {
   const words = name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/[_.:-]+/g, ' ');
-  return `${words}: ${description}`.slice(0, longestText).toWellFormed();
+  const first = (firstSentence.exec(description.slice(0, longestText))?.[0] ?? description).slice(0, longestSentence);
+  const texts = [description, first].map((text) => `${words}: ${text.trim()}`.slice(0, longestText).toWellFormed());
+  return [...new Set(texts)];
 }
 
 /** The vectors of tools, made once, and how close they are to a question. */
@@ -107,13 +123,15 @@ export class Meanings {
 
   /** Whether the vectors that are missing would come too late, with room for the question’s. */
   private takesLonger(embedder: Embedder, tools: readonly OfferedTool[], timeoutMs: number): boolean {
-    const missing = new Set(tools.map(textOf).filter((text) => !this.vectors.has(keyOf(embedder, text)))).size;
+    const missing = new Set(tools.flatMap(textsOf).filter((text) => !this.vectors.has(keyOf(embedder, text)))).size;
     if (missing === 0) return false;
     return this.msForText === null ? missing > fewMissing : missing * this.msForText > timeoutMs / 2;
   }
 
   private prepare(loading: Promise<Embedder>, tools: readonly OfferedTool[]): void {
-    loading.then((embedder) => this.embed(embedder, tools.map(textOf))).catch((error: unknown) => this.rest(error));
+    loading
+      .then((embedder) => this.embed(embedder, tools.flatMap(textsOf)))
+      .catch((error: unknown) => this.rest(error));
   }
 
   /**
@@ -127,10 +145,10 @@ export class Meanings {
     timeoutMs: number,
   ): Promise<readonly number[] | null> {
     if (tools.length > mostEmbedded || this.now() < this.restsUntil) return null;
-    const texts = tools.map(textOf);
+    const texts = tools.map(textsOf);
     const question = query.slice(-longestText).toWellFormed();
     const embedded = embedderOf().then(async (embedder) => {
-      await this.embed(embedder, [question, ...texts]);
+      await this.embed(embedder, [question, ...texts.flat()]);
       return embedder;
     });
     let timer: NodeJS.Timeout | undefined;
@@ -153,7 +171,7 @@ export class Meanings {
     const from = embedder;
     const asked = this.vectors.get(keyOf(from, question));
     if (asked === undefined) return null;
-    return texts.map((text) => dot(this.vectors.get(keyOf(from, text)), asked));
+    return texts.map((own) => Math.max(...own.map((text) => dot(this.vectors.get(keyOf(from, text)), asked))));
   }
 
   private rest(error: unknown): void {

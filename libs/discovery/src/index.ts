@@ -8,7 +8,7 @@ export { HiddenRounds, largestRounds, marksMs, roundsMs } from './hidden-rounds.
 export type { Seal } from './hidden-rounds.js';
 export { fused, Meanings } from './hybrid.js';
 export { inTime } from './in-time.js';
-export { sharedStems, stemsOf, ToolIndex } from './ranked.js';
+export { sharedStems, ToolIndex } from './ranked.js';
 export { readTools } from './read-tools.js';
 export { recommendGroups } from './recommend.js';
 export type { RecommendedGroup } from './recommend.js';
@@ -25,6 +25,7 @@ export { searchTools } from './search.js';
 export { askSelector, failOpenReasons } from './selector.js';
 export { DiscoverySessions, largestSession, mostExpanded, sessionKey, sessionMs } from './sessions.js';
 export type { SessionOwner } from './sessions.js';
+export { stemsOf } from './stems.js';
 export { tokensOf } from './tokens.js';
 export type { OfferedTool } from './tool.js';
 export { DiscoveryTurn } from './turn.js';

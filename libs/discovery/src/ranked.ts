@@ -1,57 +1,32 @@
-import { stemmer } from 'stemmer';
+import { relatedTo } from './related-words.js';
+import { sentencesOf, stemsOf } from './stems.js';
 import { comparedLength, parametersOf } from './tool.js';
 import type { OfferedTool } from './tool.js';
 
-/** How much a word counts by where it stands, and how far a field’s length evens that out (BM25F). */
+/**
+ * How much a word counts by where it stands, and how far a field’s length evens that out (BM25F). A description says
+ * first what a tool does: what comes later counts less, once, and in a long text hardly at all.
+ */
 const fields = {
   name: { weight: 3, evening: 0.4 },
-  description: { weight: 1, evening: 0.6 },
+  beginning: { weight: 1, evening: 0.6 },
+  rest: { weight: 0.3, evening: 1 },
   parameters: { weight: 0.6, evening: 0.8 },
 } as const;
 type Field = keyof typeof fields;
 const fieldNames = Object.keys(fields) as readonly Field[];
 
+/** Words of a description that count as its beginning. */
+const beginningWords = 40;
+
 /** How soon another occurrence of a word counts for nothing (k1 of BM25). */
 const saturation = 1.2;
 
-/**
- * Words of a text, reduced to their stems; names are split at separators and at changes of case, and kept whole
- * besides.
- */
-export function stemsOf(text: string): readonly string[] {
-  const stems: string[] = [];
-  for (const word of text.match(/[\p{L}\p{N}_.:-]+/gu) ?? []) stems.push(...stemsOfWord(word));
-  return stems;
-}
+/** How much a related word counts beside the word of the question, where a tool lacks that one. */
+const relatedWeight = 0.3;
 
-/** Stems of words that were met before: requests repeat their tools, and tools their words. */
-const known = new Map<string, readonly string[]>();
-const mostKnown = 20_000;
-const longestKnown = 64;
-
-function stemsOfWord(word: string): readonly string[] {
-  const before = known.get(word);
-  if (before !== undefined) return before;
-  const parts = word
-    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((part) => part !== '');
-  const own = parts.map((part) => stemmer(part));
-  if (parts.length > 1) own.push(parts.join(''));
-  const stems = own.filter((stem) => !commonStems.has(stem));
-  if (known.size >= mostKnown) known.clear();
-  if (word.length <= longestKnown) known.set(word, stems);
-  return stems;
-}
-
-const commonStems: ReadonlySet<string> = new Set(
-  (
-    'a an and ar as at be by can do doe for from ha have how i if in into is it me my no not of on or our so ' +
-    'that the thei them then there thi to us wa we what when where which who will with would you your pleas'
-  ).split(' '),
-);
+/** How much the sentence that suits a tool best counts beside the whole question. */
+const sentenceWeight = 0.5;
 
 interface Posting {
   readonly tool: number;
@@ -59,78 +34,122 @@ interface Posting {
   readonly frequency: number;
 }
 
+/** The stems of a tool’s texts. */
+export type FieldStems = Readonly<Record<Field, readonly string[]>>;
+
 /**
  * An index over the tools of a request, by which they are ranked for any query. Ranking takes time by the words of
  * the query, not by the tools’ texts.
  */
 export class ToolIndex {
   private readonly postings = new Map<string, Posting[]>();
+  private readonly size: number;
 
-  constructor(private readonly tools: readonly OfferedTool[]) {
-    const texts = tools.map((tool) => wordsOf(tool, comparedLength(tools.length)));
+  /** `texts` are the tools’ stems where they are made already. */
+  constructor(
+    tools: readonly OfferedTool[],
+    texts: readonly FieldStems[] = tools.map((tool) => fieldStems(tool, comparedLength(tools.length))),
+  ) {
+    this.size = tools.length;
     const averages = Object.fromEntries(
       fieldNames.map((field) => [field, average(texts.map((text) => text[field].length))]),
     ) as Record<Field, number>;
-    texts.forEach((text, tool) => {
-      const frequencies = new Map<string, number>();
-      for (const field of fieldNames) {
-        const { weight, evening } = fields[field];
-        const evened = weight / (1 - evening + evening * (text[field].length / averages[field]));
-        for (const stem of text[field]) frequencies.set(stem, (frequencies.get(stem) ?? 0) + evened);
-      }
-      for (const [stem, frequency] of frequencies) {
-        const posting = { tool, frequency };
-        const others = this.postings.get(stem);
-        if (others === undefined) this.postings.set(stem, [posting]);
-        else others.push(posting);
-      }
-    });
+    texts.forEach((text, tool) => this.add(tool, text, averages));
   }
 
-  /** The score of each tool, in the order of the tools; 0 where no word of the query occurs. */
-  scores(query: string): Float64Array {
-    const scores = new Float64Array(this.tools.length);
-    for (const stem of new Set(stemsOf(query))) {
-      const postings = this.postings.get(stem);
-      if (postings === undefined) continue;
-      const rarity = this.rarity(postings.length);
-      for (const { tool, frequency } of postings) scores[tool] = (scores[tool] ?? 0) + points(rarity, frequency);
+  private add(tool: number, text: FieldStems, averages: Readonly<Record<Field, number>>): void {
+    const frequencies = new Map<string, number>();
+    for (const field of fieldNames) {
+      const { weight, evening } = fields[field];
+      const evened = weight / (1 - evening + evening * (text[field].length / averages[field]));
+      for (const stem of text[field]) frequencies.set(stem, (frequencies.get(stem) ?? 0) + evened);
     }
+    for (const [stem, frequency] of frequencies) {
+      const posting = { tool, frequency };
+      const others = this.postings.get(stem);
+      if (others === undefined) this.postings.set(stem, [posting]);
+      else others.push(posting);
+    }
+  }
+
+  /**
+   * The score of each tool, in the order of the tools; 0 where no word of the query occurs. Of several sentences the
+   * one that suits a tool best counts beside the whole, so that each step of a task has its tools.
+   */
+  scores(query: string): Float64Array {
+    const scores = this.scoresOf(stemsOf(query));
+    const sentences = sentencesOf(query);
+    if (sentences.length === 0) return scores;
+    const best = highest(scores);
+    const gains = new Float64Array(this.size);
+    for (const sentence of sentences) {
+      const own = this.scoresOf(sentence);
+      const most = highest(own);
+      if (most > 0) own.forEach((score, tool) => (gains[tool] = Math.max(gains[tool] ?? 0, score / most)));
+    }
+    return scores.map((score, tool) => score + sentenceWeight * best * (gains[tool] ?? 0));
+  }
+
+  /** The scores for words that are stems already. */
+  scoresOf(stems: Iterable<string>): Float64Array {
+    const scores = new Float64Array(this.size);
+    const asked = new Set(stems);
+    for (const stem of asked)
+      for (const [tool, points] of this.points(stem, asked)) scores[tool] = (scores[tool] ?? 0) + points;
     return scores;
   }
 
-  /** What each stem of the query adds to the score of each tool that holds it. */
+  /** What each stem of the query adds to the score of each tool that holds it or a word that is related to it. */
   parts(query: string): ReadonlyMap<string, ReadonlyMap<number, number>> {
-    const parts = new Map<string, ReadonlyMap<number, number>>();
-    for (const stem of new Set(stemsOf(query))) {
-      const postings = this.postings.get(stem);
-      if (postings === undefined) continue;
-      const rarity = this.rarity(postings.length);
-      parts.set(stem, new Map(postings.map(({ tool, frequency }) => [tool, points(rarity, frequency)])));
+    const asked = new Set(stemsOf(query));
+    return new Map([...asked].map((stem) => [stem, this.points(stem, asked)]));
+  }
+
+  /** A tool that lacks the word has some points for a related one, where that does not count for itself. */
+  private points(stem: string, asked: ReadonlySet<string>): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    const own = this.postings.get(stem) ?? [];
+    const rarity = this.rarity(own.length);
+    for (const { tool, frequency } of own) found.set(tool, pointsFor(rarity, frequency));
+    const direct = new Set(found.keys());
+    for (const other of relatedTo(stem)) {
+      if (asked.has(other)) continue;
+      const postings = this.postings.get(other) ?? [];
+      const weight = relatedWeight * Math.min(rarity, this.rarity(postings.length));
+      for (const { tool, frequency } of postings)
+        if (!direct.has(tool)) found.set(tool, Math.max(found.get(tool) ?? 0, pointsFor(weight, frequency)));
     }
-    return parts;
+    return found;
   }
 
   private rarity(holders: number): number {
-    return Math.log(1 + (this.tools.length - holders + 0.5) / (holders + 0.5));
+    return Math.log(1 + (this.size - holders + 0.5) / (holders + 0.5));
   }
 }
 
-function points(rarity: number, frequency: number): number {
+function pointsFor(rarity: number, frequency: number): number {
   return (rarity * (saturation + 1) * frequency) / (frequency + saturation);
 }
 
-/** The words of a query that a tool holds, as stems. */
-export function sharedStems(tool: OfferedTool, query: string): readonly string[] {
-  const own = new Set(Object.values(wordsOf(tool)).flat());
-  return [...new Set(stemsOf(query))].filter((stem) => own.has(stem));
+function highest(scores: Float64Array): number {
+  return scores.reduce((most, score) => Math.max(most, score), 0);
 }
 
-function wordsOf(tool: OfferedTool, length = comparedLength(1)): Record<Field, readonly string[]> {
+/** The words of a query that a tool holds, itself or by a related word, as stems. */
+export function sharedStems(tool: OfferedTool, query: string): readonly string[] {
+  const own = new Set(Object.values(fieldStems(tool, comparedLength(1))).flat());
+  const holds = (stem: string): boolean => own.has(stem) || [...relatedTo(stem)].some((other) => own.has(other));
+  return [...new Set(stemsOf(query))].filter(holds);
+}
+
+/** The stems of a tool’s texts, of so many characters of each. */
+export function fieldStems(tool: OfferedTool, length: number): FieldStems {
   const parameters = parametersOf(tool).map(({ name, description }) => `${name} ${description}`);
+  const description = stemsOf(tool.description.slice(0, length));
   return {
     name: stemsOf(tool.name),
-    description: stemsOf(tool.description.slice(0, length)),
+    beginning: description.slice(0, beginningWords),
+    rest: [...new Set(description.slice(beginningWords))],
     parameters: stemsOf(parameters.join(' ').slice(0, length)),
   };
 }

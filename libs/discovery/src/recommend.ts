@@ -3,7 +3,8 @@ import type { Evaluator, ListedGroup, ListedTool } from '@sluice/core';
 import { habitWeight } from './choose.js';
 import { habitShares } from './habits.js';
 import type { Habits } from './habits.js';
-import { stemsOf, ToolIndex } from './ranked.js';
+import { ToolIndex } from './ranked.js';
+import { stemsOf } from './stems.js';
 
 /** A tool for which a group is recommended. */
 interface RecommendedTool {

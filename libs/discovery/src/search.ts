@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { OutOfTime, longestPattern, searchPattern } from '@sluice/patterns';
-import { stemsOf } from './ranked.js';
+import { fieldStems, ToolIndex } from './ranked.js';
+import type { FieldStems } from './ranked.js';
+import { relatedTo } from './related-words.js';
+import { isUnspaced, stemsOf } from './stems.js';
 import { comparedLength, comparedQuestion, parametersOf } from './tool.js';
 import type { OfferedTool } from './tool.js';
 
@@ -58,7 +61,7 @@ async function ordered(tools: readonly OfferedTool[], query: string): Promise<Or
   }
   const order = await byPattern(tools, query);
   // One word or a pattern without a blank that is in no tool means what it says; a sentence means its words.
-  if (order !== null && (order.length > 0 || !/\s/.test(text))) return { by: 'regex', order };
+  if (order !== null && (order.length > 0 || !(/\s/.test(text) || isUnspaced(text)))) return { by: 'regex', order };
   const words = await byKeywords(tools, text);
   if (order === null) return { by: 'keywords', order: words, isNoPattern: true };
   return { by: words.length > 0 ? 'keywords' : 'regex', order: words };
@@ -99,25 +102,44 @@ function wordsOf(query: string): ReadonlySet<string> {
 /** Characters after which others have their turn. */
 const uninterrupted = 100_000;
 
-/** Those that hold most of the words first; words are compared by their stems. */
+/**
+ * Those that hold most of the words first, and among equals the one that the ranking by words puts first; words are
+ * compared by their stems. Where no tool holds a word, those that hold a related one.
+ */
 async function byKeywords(tools: readonly OfferedTool[], query: string): Promise<readonly number[]> {
-  const words = [...wordsOf(query)];
+  const words = wordsOf(query);
+  const counting = new Set([...words].flatMap((word) => [word, ...relatedTo(word)]));
   const length = comparedLength(tools.length);
+  const texts: FieldStems[] = [];
   const hits: number[] = [];
   let read = 0;
   for (const tool of tools) {
-    const texts = places.flatMap((place) => textsAt(tool, place, length));
-    const own = new Set(texts.flatMap(stemsOf));
-    hits.push(words.filter((word) => own.has(word)).length);
-    read += texts.reduce((sum, text) => sum + text.length, 0);
+    const text = fieldStems(tool, length);
+    hits.push(new Set(Object.values(text).flatMap((stems) => stems.filter((stem) => words.has(stem)))).size);
+    texts.push(onlyThese(text, counting));
+    read += places.flatMap((place) => textsAt(tool, place, length)).reduce((sum, one) => sum + one.length, 0);
     if (read < uninterrupted) continue;
     read = 0;
     await setImmediate();
   }
+  const scores = new ToolIndex(tools, texts).scoresOf(words);
   return tools
     .map((_, index) => index)
-    .filter((index) => (hits[index] ?? 0) > 0)
-    .sort((one, other) => (hits[other] ?? 0) - (hits[one] ?? 0) || one - other);
+    .filter(hits.some((count) => count > 0) ? (index) => (hits[index] ?? 0) > 0 : (index) => (scores[index] ?? 0) > 0)
+    .sort(
+      (one, other) => (hits[other] ?? 0) - (hits[one] ?? 0) || (scores[other] ?? 0) - (scores[one] ?? 0) || one - other,
+    );
+}
+
+/** The same texts with a blank for each other stem: their lengths count, and an index of them is made soon. */
+function onlyThese(text: FieldStems, stems: ReadonlySet<string>): FieldStems {
+  const only = (own: readonly string[]): readonly string[] => own.map((stem) => (stems.has(stem) ? stem : ''));
+  return {
+    name: only(text.name),
+    beginning: only(text.beginning),
+    rest: only(text.rest),
+    parameters: only(text.parameters),
+  };
 }
 
 function textsAt(tool: OfferedTool, place: (typeof places)[number], length: number): readonly string[] {

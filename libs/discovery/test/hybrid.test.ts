@@ -128,9 +128,18 @@ describe('the strategy hybrid', () => {
     await expect(meanings.closeness(failing, tools, query, 1_000)).rejects.toThrow('no model');
   });
 
-  it('joins both from 0 to 1', () => {
-    expect(fused([10, 5, 0], [0, 1, 0.5]).map((score) => Number(score.toFixed(3)))).toEqual([0.1, 0.95, 0.45]);
-    expect(fused([0, 0], [0.5, 0])).toEqual([0.45, 0]);
+  it('goes by the first sentence of a description as well as by the whole', async () => {
+    const { texts, of } = embedder();
+    const long = { ...tools[2], description: `Carries an umbrella to you. ${'It has many settings. '.repeat(900)}` };
+    await new Meanings(() => 0).closeness(of, [long as never], query, 1_000);
+    expect(texts.slice(1).map((text) => text.length)).toEqual([1_000, 38]);
+    expect(texts[2]).toBe('send mail: Carries an umbrella to you.');
+  });
+
+  it('joins both, each as a share of its best', () => {
+    expect(fused([10, 5, 0], [0, 1, 0.5]).map((score) => Number(score.toFixed(3)))).toEqual([0.38, 0.81, 0.31]);
+    expect(fused([0, 0], [0.5, 0])).toEqual([0.62, 0]);
+    expect(fused([0, 0], [-0.5, -0.1])).toEqual([0, 0]);
   });
 });
 

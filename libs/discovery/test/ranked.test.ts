@@ -8,6 +8,10 @@ describe('stems', () => {
     ['HTTPServer', ['http', 'server', 'httpserver']],
     ['read_files', ['read', 'file', 'readfiles']],
     ['What is the weather in München?', ['weather', 'münchen']],
+    ["It’s the user's file", ['user', 'file']],
+    ['查询城市明天的天气', ['查询', '城市', '明天', '的', '天气']],
+    ['ファイルをPDFに変換する', ['ファイル', 'を', 'pdf', 'に', '変換', 'する']],
+    ['हिन्दी मौसम', ['हिन्दी', 'मौसम']],
     ['', []],
   ])('of %j are %j', (text, stems) => {
     expect(stemsOf(text)).toEqual(stems);
@@ -33,7 +37,39 @@ describe('the ranking by BM25F', () => {
   });
 
   it('finds other forms of a word', () => {
-    expect(order('listing folders')).toEqual([1]);
+    expect(order('listing folders')[0]).toBe(1);
+  });
+
+  it('finds a related word, after the word itself', () => {
+    expect(order('temperature today')).toEqual([0, 2, 1]);
+    expect(new ToolIndex(tools).parts('temperature today').get('temperatur')?.size).toBe(3);
+    const [own = 0, related = 0] = new ToolIndex([
+      { name: 'make_invoice', description: '', parameters: null },
+      { name: 'create_invoice', description: '', parameters: null },
+    ]).scores('make an invoice');
+    expect(own).toBeGreaterThan(related);
+    expect(related).toBeGreaterThan(0);
+  });
+
+  it('has a tool for each sentence of a task', () => {
+    const words = 'quarter sales figures region product month revenue margin forecast budget'.split(' ');
+    const many = words.map((word) => ({ name: `report_${word}`, description: `Says the ${word}`, parameters: null }));
+    const all = [...many, { name: 'convert_pdf', description: 'Makes a PDF', parameters: null }];
+    const question = `Give me ${words.slice(0, 9).join(', ')} for each quarter, region and product. Save it as PDF.`;
+    const scores = new ToolIndex(all).scores(question);
+    const place = scores.filter((score) => score > (scores[10] ?? 0)).length;
+    expect(place).toBeLessThan(5);
+  });
+
+  it('does not put a very long description into every list', () => {
+    const prose =
+      'This tool does many things with files, weather, folders, notes and places, and lists them for a user. ';
+    const many = Array.from({ length: 60 }, (_, at) => ({
+      ...{ name: `tool_${String(at)}`, description: 'Lists the weather of places and folders', parameters: null },
+    }));
+    const all = [{ name: 'agent', description: prose.repeat(200).slice(0, 18_780), parameters: null }, ...many];
+    const scores = new ToolIndex(all).scores('Which weather is there in these folders and places?');
+    expect(scores.filter((score) => score > (scores[0] ?? 0)).length).toBeGreaterThan(25);
   });
 
   it('gives nothing for words that no tool has, and for no tools', () => {

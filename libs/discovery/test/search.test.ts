@@ -35,7 +35,10 @@ describe('the search for tools', () => {
       ['read_file', 'store', 'clock'],
       'several words as words, whatever their endings',
     ],
-    ['recipient, clock file', 'keywords', ['read_file', 'mail', 'store', 'clock'], 'words between commas as words'],
+    ['recipient, clock file', 'keywords', ['clock', 'read_file', 'mail', 'store'], 'words between commas as words'],
+    ['fetch times', 'keywords', ['clock'], 'a word itself before one that is related'],
+    ['store, save', 'keywords', ['store'], 'a word itself and no related one'],
+    ['open, load', 'keywords', ['read_file', 'store'], 'related words where no tool has one itself'],
     ['orkspac', 'regex', ['read_file'], 'one word as a part of a word'],
     ['ads a fil', 'regex', ['read_file'], 'a phrase that has no whole word as it stands'],
     ['Which one is the time?', 'keywords', ['clock'], 'a sentence by its words where it stands in no tool'],
@@ -72,8 +75,34 @@ describe('the search for tools', () => {
     expect(user).toBeLessThan(20_000_000);
   });
 
-  it('ranks keyword hits by the number of words (XS-13)', async () => {
+  it('ranks keyword hits by the number of words, then by how well they suit (XS-13)', async () => {
     expect((await search('workspace file [', 5)).matches).toEqual(['read_file', 'store']);
+  });
+
+  it('puts the tool that is about the words before the many that hold them', async () => {
+    const beside = Array.from({ length: 30 }, (_, at) => ({
+      name: `issues_list_${String(at)}`,
+      description: `Lists what was said. Who may create an issue may read it. ${'It has pages. '.repeat(at)}`,
+      parameters: null,
+    }));
+    const all = [...beside, { name: 'issues_create', description: 'Create an issue', parameters: null }];
+    const { by, matches } = await searchTools(all, 'create an issue', { maxResults: 1, alwaysKeep: new Set() });
+    // As a phrase it is in all of them, and stands first in the order of the list.
+    expect([by, matches]).toEqual(['keywords', [30]]);
+    expect((await searchTools(all, 'create issue', { maxResults: 1, alwaysKeep: new Set() })).matches).toEqual([30]);
+  });
+
+  it.each([
+    ['查一下 明天 天气', '天气预报', '查询城市明天的天气'],
+    ['明日の東京の天気', 'tenki', '東京の天気予報を調べます。'],
+    ['พยากรณ์อากาศ วันนี้', 'weather_th', 'บริการพยากรณ์อากาศประจำวัน'],
+  ])('splits %j into its words', async (query, name, description) => {
+    const all = [
+      { name: 'other', description: '其他 ほか อื่น', parameters: null },
+      { name, description, parameters: null },
+    ];
+    const { by, matches } = await searchTools(all, query, { maxResults: 5, alwaysKeep: new Set() });
+    expect([by, matches]).toEqual(['keywords', [1]]);
   });
 
   it('never throws for a schema of any shape', async () => {
