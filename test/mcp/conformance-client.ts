@@ -26,8 +26,10 @@ const hub = createMcpHub([server], {
 });
 
 function options(pin: string | null, kind?: 'resource' | 'prompt'): McpCallOptions {
-  const signal = new AbortController().signal;
-  return { signal, idempotencyKey: 'k', timeoutMs: 20_000, pin, ...(kind === undefined ? {} : { kind }) };
+  const { signal } = new AbortController();
+  // A person who accepts each form as it stands.
+  const answers = { elicit: () => Promise.resolve({ action: 'accept' as const, content: {} }) };
+  return { signal, answers, idempotencyKey: 'k', timeoutMs: 20_000, pin, ...(kind === undefined ? {} : { kind }) };
 }
 
 /** What the call gave, or why it gave nothing: a scenario judges what was sent, and some make calls fail. */

@@ -16,8 +16,8 @@ describe('each layer in one place (spec/tool-use.md §1)', () => {
   it('the loop over model and tools: the agent alone asks a model for a turn, the executor alone runs a tool (T-06a, S-03)', () => {
     expect(holding(/\.turn\(/, 'apps/')).toEqual([
       'apps/agent/src/agent.service.ts',
-      // The capability of the tool text-completion, which has no tools and no loop.
-      'apps/executor/src/toolbox.ts',
+      // What the tool text-completion and servers in the middle of a call ask: no tools, and no loop.
+      'apps/executor/src/model-for-tools.ts',
       // `sluice check --model`: one question without tools, and no loop.
       'apps/sluice/src/system/ask-models.ts',
     ]);

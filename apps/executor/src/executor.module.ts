@@ -51,6 +51,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   showServerStates(() => servers.status(), metrics);
   servers.onCall = (server, isOk, took) =>
     metrics.mcpServerCalls.observe({ server, outcome: isOk ? 'ok' : 'failed' }, took);
+  servers.onQuestion = (server, kind, outcome) => metrics.mcpQuestions.inc({ server, kind, outcome });
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;

@@ -2,7 +2,7 @@ import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer, McpServer } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/hub';
-import type { McpHub } from '@sluice/hub';
+import type { McpHub, McpHubParts } from '@sluice/hub';
 import { apiSpan, mcpSpan, systemClock, withLogContext } from '@sluice/host';
 import type { Environment, Log, Traces } from '@sluice/host';
 
@@ -42,6 +42,9 @@ export class McpServers implements McpHub {
 
   /** Called with each call that was made: how long it took, and whether the server gave a result. */
   onCall: (server: string, isOk: boolean, seconds: number) => void = () => undefined;
+
+  /** Called with each question that a server asked in the middle of a call, and how it was answered. */
+  onQuestion: NonNullable<McpHubParts['onQuestion']> = () => undefined;
 
   /** From now on these servers are the ones that are called; calls under way at others go on. */
   use(servers: readonly McpServer[]): void {
@@ -151,6 +154,7 @@ export class McpServers implements McpHub {
       credential: credentialForServers(this.broker),
       forms: formsOf,
       onChange: (id) => this.isWanted(server) && this.onChange(id),
+      onQuestion: (...asked) => this.onQuestion(...asked),
       // Outside of any call’s trace: a server goes while some call happens to be under way.
       log: (id, message) => withLogContext({}, () => this.log.warn({ server: id }, message)),
     });

@@ -6,16 +6,14 @@ import type {
   ConnectionBroker,
   JsonValue,
   KnowledgeSettings,
-  ModelSettings,
-  ModelTurn,
+  McpServer,
   ToolCapabilities,
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
-import { Fault, modelName, modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
+import { modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { authorizers } from '@sluice/authorization';
-import { askInOrder, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { authOf, clientsOf } from '@sluice/tools';
 import {
@@ -47,23 +45,17 @@ import type {
   Workspace,
 } from '@sluice/tools';
 import type { ChangeJournal, PackCapabilities, SessionLife, WebAccess } from '@sluice/packs';
-import type { McpHub } from '@sluice/hub';
+import type { CallAnswers, McpHub } from '@sluice/hub';
 import type { NetworkRequests } from '@sluice/isolation';
 import { otherLabel } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
-import {
-  chatSpan,
-  dataFiles,
-  measureFailure,
-  measureLeftOut,
-  measureSkippedModels,
-  measureTurn,
-  usage,
-} from '@sluice/host';
+import { dataFiles } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { CallWatch } from './load/call-watch.js';
+import { answersFor } from './answer-server.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
+import { ModelForTools } from './model-for-tools.js';
 import { PerServerLimit } from './per-server-limit.js';
 import { resultPages } from './result-pages.js';
 import { requireSelectorKey, searchOffered } from './search-offered.js';
@@ -71,7 +63,8 @@ import { countFilesFromZero } from './step-metrics.js';
 import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** All that tools may be given; the compiler asks for each below. */
-type Given = ServiceCapabilities & PackCapabilities & { readonly network: NetworkRequests };
+type Given = ServiceCapabilities &
+  PackCapabilities & { readonly network: NetworkRequests; readonly answers: CallAnswers };
 
 /** A configuration’s tools, and the contracts that they are made of. */
 interface Opened {
@@ -98,7 +91,7 @@ export class Toolbox {
   readonly authorizer: (configuration: Configuration) => AuthorizationPort;
   private readonly knowledge: KnowledgeStores;
   private readonly parsed = new ParsedDocuments();
-  private readonly rest: ModelRest;
+  private readonly model: ModelForTools;
   private readonly graphs: RequirementGraphs;
   private readonly webs = new Map<string, WebAccess>();
   private saidNetwork = false;
@@ -107,9 +100,9 @@ export class Toolbox {
   constructor(
     private readonly runtime: Runtime,
     private readonly hub: McpHub,
-    private readonly models: ModelSource,
+    models: ModelSource,
   ) {
-    this.rest = new ModelRest(() => runtime.clock.now());
+    this.model = new ModelForTools(models, runtime);
     const { environment, clock, metrics, log } = runtime;
     this.calls = new CallWatch(runtime);
     this.graphs = new RequirementGraphs(runtime);
@@ -201,6 +194,15 @@ export class Toolbox {
       graph: () => this.graphs.of(configuration, invocation.context.tenantId),
       auth: async () => authOf(await credential()),
       connections: async () => clientsOf(await credential(), signal),
+      answers: () =>
+        answersFor(serverOf(tool, configuration), {
+          ...{ configuration, models: this.model, invocation, signal },
+          onFault: (error) =>
+            this.runtime.log.warn(
+              { error: (error as Error).message, tool: tool.id },
+              'a server could not ask its model',
+            ),
+        }),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
       text: () => ({
         complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
@@ -323,55 +325,14 @@ export class Toolbox {
     invocation: ToolInvocation,
   ): Promise<string> {
     try {
-      const asked = { instructions: '', question: prompt, state: '', history: [], tools: [] };
-      const request = { ...asked, toolChoice: { type: 'auto' } } as const;
-      const ask = async (settings: ModelSettings): Promise<ModelTurn> => {
-        const model = await this.models.get(settings);
-        return this.runtime.traces.span(
-          () => chatSpan(settings, invocation.context.sessionId),
-          async (end) => {
-            const turn = await this.measured(settings, signal, invocation, () => model.turn(request, { signal }));
-            end({ attributes: usage(turn) });
-            return turn;
-          },
-        );
-      };
-      const { turn } = await askInOrder(modelsOf(configuration), ask, {
-        rest: this.rest,
-        onPassedOver: (settings, { message }) => {
-          measureSkippedModels(settings, this.runtime.metrics);
-          this.runtime.log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
-        },
-        onLeftOut: (settings) => measureLeftOut(settings, this.runtime.metrics),
-      });
+      const request = { instructions: '', question: prompt };
+      const { turn } = await this.model.ask(modelsOf(configuration), request, signal, invocation);
       const said = turn.answer ?? turn.thought;
       return turn.incomplete === undefined ? said : `${said}\n\n[${whyIncomplete(turn.incomplete)}]`;
     } catch (error) {
       if (signal.aborted) throw error;
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');
       throw new ToolUnavailableError('The language model cannot be reached.', { cause: error });
-    }
-  }
-
-  /** Counted as the agent's turns are, and at once: also a call whose record comes again was one to the provider. */
-  private async measured(
-    model: ModelSettings,
-    signal: AbortSignal,
-    invocation: ToolInvocation,
-    ask: () => Promise<ModelTurn>,
-  ): Promise<ModelTurn> {
-    const { clock, metrics } = this.runtime;
-    const startedAt = clock.now();
-    const seconds = (): number => (clock.now() - startedAt) / 1_000;
-    try {
-      const turn = await ask();
-      measureTurn(turn, seconds(), model, metrics);
-      return turn;
-    } catch (error) {
-      // A service that gives the record up is no failure of the model; a call whose time is up is one.
-      if (!invocation.signal.aborted)
-        measureFailure(signal.aborted ? noAnswer(error) : error, seconds(), model, metrics);
-      throw error;
     }
   }
 
@@ -397,6 +358,7 @@ function withToolPages(workspace: Workspace, { pages }: Pick<RunTools, 'pages'>)
   return pages === null ? workspace : withPages(workspace, pages);
 }
 
-function noAnswer(cause: unknown): Fault {
-  return new Fault('model_unreachable', 'The model did not answer in the time of the call.', true, { cause });
+function serverOf({ id }: BoundTool, { tools, mcpServers }: Configuration): McpServer | undefined {
+  const server = tools.find((tool) => tool.id === id)?.mcp?.server;
+  return mcpServers.find((one) => one.id === server);
 }

@@ -35,7 +35,7 @@ import { findAboutGraph, readGraph, withQueryWrites } from './graph.js';
 import { readKnowledge } from './knowledge.js';
 import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
-import { type McpSettings, readMcp } from './mcp.js';
+import { checkSampling, type McpSettings, readMcp } from './mcp.js';
 import { readOpenApi } from './openapi.js';
 import { readMemory } from './memory.js';
 import { readModels } from './model.js';
@@ -131,6 +131,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const tools = withAgentEffects(compiled, policy, groups.tree);
   const models = readModels(file);
   checkAgents(identified, { ...models, policy, limits }, problems);
+  checkSampling(mcp.servers, models, problems);
   const strategy = readStrategy(file);
   checkStrategies(identified, strategy, policy, problems);
   checkSupervisors(identified, strategy, policy, problems);

@@ -148,7 +148,12 @@ export const configurationKeys = {
     'max_tools',
     'descriptions',
     'calls_per_minute',
+    'elicitation',
+    'sampling',
+    'roots',
   ],
+  'mcp.servers.<server>.sampling': ['model', 'calls', 'tokens'],
+  'mcp.servers.<server>.roots[]': ['uri', 'name'],
   'mcp.tools.<id>': [
     'server',
     'tool',

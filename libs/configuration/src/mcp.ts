@@ -1,5 +1,7 @@
 import {
   contentKinds,
+  modelName,
+  modelsOf,
   openApiToolType,
   passedOnKinds,
   quote,
@@ -8,11 +10,22 @@ import {
   textModes,
   toolEffects,
 } from '@sluice/core';
-import type { ConnectionSettings, ContentKind, McpServer, PassedOnKind, Redaction, ToolEffect } from '@sluice/core';
+import type {
+  Configuration,
+  ConnectionSettings,
+  ContentKind,
+  McpRoot,
+  McpSampling,
+  McpServer,
+  PassedOnKind,
+  Problem,
+  Redaction,
+  ToolEffect,
+} from '@sluice/core';
 import type { ToolEntry } from './entries.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
-import type { Section } from './section.js';
+import { Section } from './section.js';
 import { type NamingStrategy, namingStrategies } from './served-names.js';
 import { connectionNamed, readVariable } from './connections.js';
 import { namesVariable, notAVariable } from './variables.js';
@@ -23,6 +36,8 @@ const serverSeconds = { byDefault: 10, most: 600 } as const;
 const cacheSeconds = { byDefault: 60, most: 86_400 } as const;
 const serverMegabytes = { byDefault: 10, most: 256 } as const;
 const serverTools = { byDefault: 1_000, most: 20_000 } as const;
+const samplingCalls = { byDefault: 3, most: 20 } as const;
+const samplingTokens = { byDefault: 4_000, most: 1_000_000 } as const;
 const serverCallsPerMinute = { byDefault: 1, most: 1_000_000 } as const;
 
 /**
@@ -125,6 +140,9 @@ function readServer(id: string, section: Section, connections: readonly Connecti
   const tools = section.has('max_tools') ? { mostTools: section.wholeNumber('max_tools', serverTools) } : {};
   const descriptions = section.choice('descriptions', textModes);
   const texts = descriptions === null ? {} : { descriptions };
+  const elicitation = section.choice('elicitation', ['form', 'none'] as const);
+  const sampling = section.has('sampling') ? { sampling: readSampling(section.section('sampling')) } : {};
+  const roots = readRoots(section);
   return {
     id,
     command,
@@ -136,8 +154,50 @@ function readServer(id: string, section: Section, connections: readonly Connecti
     ...tools,
     ...texts,
     ...limit,
+    ...(elicitation === 'none' ? { elicitation } : {}),
+    ...sampling,
+    ...(roots.length === 0 ? {} : { roots }),
     ...readCredential(section, connections),
   };
+}
+
+/** Whether the list `model` has the model is checked where both are known. */
+function readSampling(section: Section): McpSampling {
+  section.closed(configurationKeys['mcp.servers.<server>.sampling']);
+  return {
+    model: section.text('model', 'a model of the list `model`, as `provider/name`'),
+    calls: section.wholeNumber('calls', samplingCalls),
+    tokens: section.wholeNumber('tokens', samplingTokens),
+  };
+}
+
+/** Each model that answers a server is one of the list. */
+export function checkSampling(
+  servers: readonly McpServer[],
+  models: Pick<Configuration, 'model' | 'fallbacks'>,
+  problems: Problem[],
+): void {
+  const known = modelsOf(models).map(modelName);
+  for (const { id, sampling } of servers) {
+    if (sampling === undefined || sampling.model === null || known.includes(sampling.model)) continue;
+    const found = `the model ${quote(sampling.model)}, which is not in the list \`model\``;
+    problems.push({ path: `mcp.servers.${id}.sampling.model`, found, write: suggestion(sampling.model, known) });
+  }
+}
+
+function readRoots(section: Section): readonly McpRoot[] {
+  const items = section.items('roots', 'a list of roots, each with a `uri`') ?? [];
+  return items.flatMap((item, place) => {
+    const root = new Section(item, section.itemAt('roots', place), section.problems);
+    if (!root.usable) return [];
+    root.closed(configurationKeys['mcp.servers.<server>.roots[]']);
+    const write = 'an address such as `file:///srv/docs`';
+    const uri = root.text('uri', write);
+    const name = root.text('name', 'a name for people');
+    if (uri === null && !root.has('uri')) root.problem(root.at('uri'), 'nothing', write);
+    if (uri !== null && !/^file:\/\/\S*$/.test(uri)) root.refuse('uri', write);
+    return uri === null ? [] : [{ uri, ...(name === null ? {} : { name }) }];
+  });
 }
 
 export function checkServerName(id: string, section: Section): void {

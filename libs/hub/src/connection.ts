@@ -10,6 +10,8 @@ import { LogRelay, logNotice } from './log-relay.js';
 import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
 import { Throttle } from './throttle.js';
+import { ServerQuestions } from './server-questions.js';
+import type { QuestionKind, QuestionOutcome } from './server-questions.js';
 import { SseTransport } from './sse-transport.js';
 import { StdioProcess } from './stdio-process.js';
 import { CredentialRefusedError, isRefusal } from './refused.js';
@@ -22,6 +24,8 @@ export interface ConnectionParts {
   /** The server is back after it was away, or says that its tools are others now. */
   onChange(): void;
   log(message: string): void;
+  /** Called with each question that the server asked in the middle of a call. */
+  onQuestion(kind: QuestionKind, outcome: QuestionOutcome): void;
 }
 
 /** Over which a server is spoken to. */
@@ -77,6 +81,8 @@ export class McpConnection {
   private probing = false;
   private readonly changed = new Throttle(changeEveryMs, () => this.isClosed() || this.given.onChange());
   private readonly offered: OfferedNow;
+  /** What the server asks while calls are under way. */
+  readonly questions: ServerQuestions;
   private secrets: readonly string[];
   private refused = false;
   /** Why the client in use is dropped. */
@@ -93,6 +99,13 @@ export class McpConnection {
   ) {
     this.secrets = token === null ? [] : given.forms(token);
     this.offered = new OfferedNow(server, (client) => this.readsHeaders(client));
+    this.questions = new ServerQuestions(server, {
+      hide: this.hideSecrets,
+      log: (message) => this.log(message),
+      onQuestion: (kind, outcome) => given.onQuestion(kind, outcome),
+      requestOf: (question) =>
+        this.transport instanceof HttpTransport ? this.transport.requestOf(question) : undefined,
+    });
   }
 
   /** Whether the server did not accept the credential: this client is of no more use. */
@@ -293,12 +306,13 @@ export class McpConnection {
     const client = new Client(
       { name: 'sluice', version: programVersion },
       {
-        capabilities: {},
+        capabilities: this.questions.capabilities,
         versionNegotiation: probeMs === null ? {} : { mode: 'auto', probe: { timeoutMs: probeMs } },
-        // A server that wants input in the middle of a call gets none: the call fails.
+        // A call that wants input is sent again with it by create-hub.ts.
         inputRequired: { autoFulfill: false },
       },
     );
+    this.questions.serve(client);
     client.setNotificationHandler('notifications/tools/list_changed', () => {
       this.offered.forget();
       this.changed.happened();
@@ -366,6 +380,7 @@ export class McpConnection {
           transport.kill('it sent more than a thousand unsolicited messages a second');
         else void transport.close();
       },
+      onSend: (message) => this.questions.sent(message),
       onAnswer: (answer) => transport instanceof StdioProcess || transport.answered(answer),
     });
     if (!(transport instanceof StdioProcess)) return watched;

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
 import {
+  isInputRequiredResult,
   LOG_LEVEL_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
@@ -25,6 +27,7 @@ import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
 import { answerOf, blocksOf, NoResultError, resultIn, saysAll, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './call-as-caller.js';
+import { CallTime } from './call-time.js';
 import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';
@@ -33,6 +36,8 @@ import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
+import { RefusedQuestion } from './server-questions.js';
+import type { QuestionKind, QuestionOutcome } from './server-questions.js';
 import { withoutCode } from './start-problem.js';
 
 export interface McpHubParts {
@@ -55,6 +60,8 @@ export interface McpHubParts {
   forms?(token: string): readonly string[];
   /** How long an unused client for a credential is kept, in milliseconds. Default 300,000. */
   readonly idleMs?: number;
+  /** Called with each question that a server asked in the middle of a call, and how it was answered. */
+  onQuestion?(server: string, kind: QuestionKind, outcome: QuestionOutcome): void;
   /** Called once when a server goes and once when it is back. */
   log?(server: string, message: string): void;
 }
@@ -96,6 +103,11 @@ export function createClientHub(servers: readonly McpServer[], given: McpHubPart
 /** What a call answers is checked by resultIn. */
 const anything = z.unknown();
 const idleByDefaultMs = 300_000;
+/** How often a call may want input, and the pause before one is sent again that wants nothing but time. */
+const mostRounds = 10;
+const pauseMs = 250;
+/** The longest time that a timer takes. */
+const longestMs = 2_147_483_647;
 const askAgainMs = 30_000;
 
 /** One client for all, or one for each credential. */
@@ -105,6 +117,7 @@ function wayTo(server: McpServer, given: McpHubParts): McpConnection | McpClient
     forms: (token: string) => given.forms?.(token) ?? [token],
     onChange: () => given.onChange(server.id),
     log: (message: string) => given.log?.(server.id, message),
+    onQuestion: (kind: QuestionKind, outcome: QuestionOutcome) => given.onQuestion?.(server.id, kind, outcome),
   };
   if (server.connection === undefined) return new McpConnection(server, parts);
   return new McpClients(server, parts, given.idleMs ?? idleByDefaultMs);
@@ -122,15 +135,37 @@ async function call(
   args: JsonObject,
   options: McpCallOptions,
 ): Promise<JsonValue> {
-  const endsAt = Date.now() + options.timeoutMs;
+  const time = new CallTime(options.timeoutMs);
+  try {
+    const { idempotencyKey: key, answers } = options;
+    return await connection.questions.during({ key, answers, time }, (asking) =>
+      callWithin({ connection, tool, args, options, time, asking }),
+    );
+  } finally {
+    time.stop();
+  }
+}
+
+type Asking = Parameters<Parameters<McpConnection['questions']['during']>[1]>[0];
+
+/** A call, its time, and who answers in the middle of it. */
+interface Call {
+  readonly connection: McpConnection;
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly options: McpCallOptions;
+  readonly time: CallTime;
+  readonly asking: Asking;
+}
+
+async function callWithin(given: Call): Promise<JsonValue> {
+  const { connection, tool, options, time } = given;
   const connect = (): Client | Promise<Client> =>
-    connection.acquire(Math.min(Math.max(0, endsAt - Date.now()), connection.server.startMs), options.signal);
-  const attempt = (client: Client): Promise<JsonValue> =>
-    request(client, connection, tool, args, options, Math.max(1, endsAt - Date.now()));
+    connection.acquire(Math.min(time.left(), connection.server.startMs), options.signal);
   const client = await connect();
   if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, client, tool, options.pin);
   try {
-    return await attempt(client);
+    return await request(client, given);
   } catch (error) {
     options.signal.throwIfAborted();
     if (isRefusedCredential(connection, error)) throw error;
@@ -144,7 +179,7 @@ async function call(
     const other = await connect();
     if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
     try {
-      return await attempt(other);
+      return await request(other, given);
     } catch (again) {
       options.signal.throwIfAborted();
       if (isRefusedCredential(connection, again)) throw again;
@@ -168,35 +203,18 @@ async function holdTo(connection: McpConnection, client: Client, tool: string, p
   throw new ToolHeldBackError(`The MCP server ${id} has changed this tool since it was allowed.`);
 }
 
-async function request(
-  client: Client,
-  connection: McpConnection,
-  tool: string,
-  args: JsonObject,
-  options: McpCallOptions,
-  timeout: number,
-): Promise<JsonValue> {
+async function request(client: Client, given: Call): Promise<JsonValue> {
+  const { connection, tool, args, options, time } = given;
+  // The SDK’s own time goes on while a person is asked.
+  const bounds = { signal: AbortSignal.any([options.signal, time.signal]), timeout: longestMs };
   if (options.kind !== undefined) {
-    const { kind, signal } = options;
     const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault };
-    return passedOn(client, kind, tool, args, { signal, timeout, maxTotalTimeout: timeout }, way);
+    return passedOn(client, options.kind, tool, args, bounds, way);
   }
-  const { blocks, onAnswer, onNotice } = options;
+  const ended = connection.logs.begin(options.caller ?? '', options.onNotice);
+  const result = resultIn(await answered(client, given, bounds).finally(ended));
+  const { blocks, onAnswer } = options;
   const { hiding } = connection;
-  const _meta = {
-    ...{ 'sluice/idempotency-key': options.idempotencyKey, ...options.trace },
-    ...(onNotice !== undefined && connection.saysLevels(client) ? { [LOG_LEVEL_META_KEY]: logLevels[0] } : {}),
-  };
-  const headers = await connection.argumentHeaders(client, tool, args);
-  const heard = onNotice === undefined ? {} : { onprogress: progressTo(onNotice, connection) };
-  const ended = connection.logs.begin(options.caller ?? '', onNotice);
-  const answer = await client
-    .request({ method: 'tools/call', params: { name: tool, arguments: args, _meta } }, anything, {
-      ...{ signal: options.signal, timeout, maxTotalTimeout: timeout, headers },
-      ...heard,
-    })
-    .finally(ended);
-  const result = resultIn(answer);
   if (blocks?.besides === true) {
     const besides = blocksOf(result, blocks.kinds);
     if (besides.length > 0) onAnswer?.(answerOf({ content: besides }, hiding));
@@ -213,9 +231,42 @@ function progressTo(onNotice: NonNullable<McpCallOptions['onNotice']>, connectio
     onNotice({ kind: 'progress', progress, total, message: connection.hide(message) });
 }
 
+/** What the tool answered. A call whose result wants input is sent again with it, and what else the result says. */
+async function answered(
+  client: Client,
+  { connection, tool, args, options, asking }: Call,
+  bounds: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<unknown> {
+  const { onNotice } = options;
+  const _meta = {
+    ...{ 'sluice/idempotency-key': options.idempotencyKey, ...options.trace },
+    ...(onNotice !== undefined && connection.saysLevels(client) ? { [LOG_LEVEL_META_KEY]: logLevels[0] } : {}),
+  };
+  const heard = onNotice === undefined ? {} : { onprogress: progressTo(onNotice, connection) };
+  const headers = await connection.argumentHeaders(client, tool, args);
+  let more = {};
+  for (let round = 0; round <= mostRounds; round++) {
+    const answer = await client.request(
+      { method: 'tools/call', params: { name: tool, arguments: args, ...more, _meta } },
+      anything,
+      { ...bounds, headers, ...heard, allowInputRequired: true },
+    );
+    if (!isInputRequiredResult(answer)) return answer;
+    const inputResponses = await connection.questions.answersTo(answer, asking);
+    const { requestState } = answer;
+    more = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+    // A server that only says “later” is not asked without a pause.
+    if (Object.keys(inputResponses).length === 0) await sleep(pauseMs);
+    bounds.signal.throwIfAborted();
+  }
+  throw new RefusedQuestion(`The server wanted input more than ${mostRounds} times in one call.`);
+}
+
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
   if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (error instanceof RefusedQuestion)
+    return new ToolFailedError(`The tool wants input in the middle of its call. ${error.message}`, { cause: error });
   if (error instanceof NoResultError)
     return new ToolAnswerUnreadableError(`What ${tool} answered is no result of a tool.`, { cause: error });
   if (error instanceof TooLargeAnswer) return new JsonTooLargeError(error.message, { cause: error });
@@ -225,14 +276,6 @@ function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: 
       return new ToolTimeoutError(`The tool ${tool} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
     case SdkErrorCode.ConnectionClosed:
       return new ToolOutcomeLostError(`The connection was lost while ${tool} ran.`, { cause: error });
-    case SdkErrorCode.UnsupportedResultType:
-    case SdkErrorCode.CapabilityNotSupported:
-      return new Error(
-        `The server wants more than a result of ${tool}: Sluice gives no input in the middle of a call.`,
-        {
-          cause: error,
-        },
-      );
     default:
       return new ToolOutcomeLostError(`No answer came from ${tool}.`, { cause: error });
   }

@@ -11,6 +11,8 @@ const mostQuestions = 200;
 interface Watch {
   /** Called once, when it was too much. */
   onFlood(): void;
+  /** Called with each message to the server, before it is sent. */
+  onSend(message: JSONRPCMessage): void;
   /** Called with each answer, before it is passed on. */
   onAnswer(answer: JSONRPCResponse): void;
 }
@@ -66,6 +68,7 @@ export class WatchedTransport implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if ('method' in message && 'id' in message) this.owed++;
+    this.given.onSend(message);
     const sent = this.inner.send(message, options);
     return isAnswer(message) ? sent.finally(() => this.closed(message.id, 1)) : sent;
   }

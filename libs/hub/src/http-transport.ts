@@ -21,6 +21,8 @@ const afterAnswerMs = 1_000;
  */
 const standingStreams = 4;
 const standingEveryMs = 1_000;
+/** Questions of which it is kept on whose stream they came. */
+const mostQuestions = 200;
 
 interface OpenCall {
   readonly end: AbortController;
@@ -53,6 +55,8 @@ interface Standing {
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
   private readonly calls = new Map<string | number, OpenCall>();
+  /** Of questions that came on the stream of a request, that request. */
+  private readonly questions = new Map<string | number, string | number>();
   private readonly standing = new Set<Standing>();
   private standingAt = 0;
   private sweeping: NodeJS.Timeout | undefined;
@@ -109,6 +113,13 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     if (call.reading || this.standing.size > 1) this.sweepSoon();
   }
 
+  /** The request on whose stream the server asked this. */
+  requestOf(question: string | number): string | number | undefined {
+    const request = this.questions.get(question);
+    this.questions.delete(question);
+    return request;
+  }
+
   private sweepSoon(): void {
     this.sweeping ??= setTimeout(() => this.sweep(), afterAnswerMs).unref();
   }
@@ -136,7 +147,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   }
 
   /** Looks at an event before the SDK does. */
-  private readonly onEvent = (data: string): void => {
+  private readonly onEvent = (data: string, request?: string | number): void => {
+    if (request !== undefined && asks.test(data)) this.noteQuestion(data, request);
     const hasNullMeta = nullMeta.test(data);
     if (!hasNullMeta && !mayHoldRawNumbers(data)) return;
     try {
@@ -153,6 +165,19 @@ export class HttpTransport extends StreamableHTTPClientTransport {
       if (!(error instanceof SyntaxError)) throw error;
     }
   };
+
+  private noteQuestion(data: string, request: string | number): void {
+    try {
+      const { id } = JSON.parse(data) as { readonly id?: string | number };
+      if (id === undefined) return;
+      this.questions.set(id, request);
+      // Those that are asked and not read are not kept for ever.
+      const [oldest] = this.questions.keys();
+      if (this.questions.size > mostQuestions && oldest !== undefined) this.questions.delete(oldest);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
 
   private async fetch(to: string | URL, asked: FetchRequest): Promise<Response> {
     if (asked.method === 'GET') return this.fetchStanding(to, asked);
@@ -178,7 +203,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
           // Without an answer it goes on: elsewhere, or over another stream, until it is aborted.
           if (call.answeredAt > 0) this.calls.delete(id);
         },
-        onEvent: this.onEvent,
+        onEvent: (data) => this.onEvent(data, id),
         // Of a body of JSON the SDK itself says so; from a stream it would go on waiting for the answer.
         onTooLarge: (inEvents) => inEvents && this.onmessage?.(tooLarge(id)),
       },
@@ -221,6 +246,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 }
 
 /** Seen without reading all of an event. */
+const asks = /"method"\s*:\s*"(?:elicitation|sampling|roots)\\?\//;
 const nullMeta = /"_meta"\s*:\s*null/;
 
 const nothing = (): void => undefined;

@@ -38,8 +38,54 @@ export interface McpCallOptions {
     /** The value is of texts or structured content alone, and the blocks are given beside it. */
     readonly besides: boolean;
   };
+  /** Who answers what the server asks in the middle of the call; absent where none of it gets an answer. */
+  readonly answers?: CallAnswers;
   /** What the call authenticates with, at a server that wants a connection. */
   readonly credential?: McpCredential;
+}
+
+/** A question that gets no answer, and why, for the server. */
+interface Refused {
+  readonly refused: string;
+}
+
+/** A form that a server asks a person to fill in. */
+interface FormRequest {
+  readonly message: string;
+  /** Its fields, as the protocol has them: a flat object. */
+  readonly requestedSchema: JsonObject;
+}
+
+export interface FormAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: JsonObject;
+}
+
+export interface SamplingMessage {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** What a server asks a model. None of it comes from the user or the operator. */
+export interface SamplingRequest {
+  readonly messages: readonly SamplingMessage[];
+  readonly systemPrompt: string | null;
+  readonly maxTokens: number;
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly model: string;
+  readonly stopReason: 'endTurn' | 'maxTokens';
+}
+
+/** Who answers in the middle of a call. */
+export interface CallAnswers {
+  /** The person who makes the call; absent where a model makes it. The time of the call stands still meanwhile. */
+  elicit?(form: FormRequest): Promise<FormAnswer | Refused>;
+  sample?(request: SamplingRequest): Promise<ModelAnswer | Refused>;
 }
 
 export interface McpCredential {

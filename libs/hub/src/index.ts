@@ -1,4 +1,12 @@
-export type { McpCallOptions, McpCredential, McpHub, McpServerStatus } from './hub.js';
+export type {
+  SamplingRequest,
+  CallAnswers,
+  McpCallOptions,
+  McpCredential,
+  McpHub,
+  McpServerStatus,
+  ModelAnswer,
+} from './hub.js';
 export { createMcpHub } from './load-hub.js';
 export type { McpHubParts } from './load-hub.js';
 export { ResultCache } from './result-cache.js';

@@ -6,7 +6,11 @@ import { WatchedTransport } from '../src/flood.js';
 async function watched() {
   const [inner, server] = InMemoryTransport.createLinkedPair();
   let floods = 0;
-  const client = new WatchedTransport(inner, { onFlood: () => floods++, onAnswer: () => undefined });
+  const client = new WatchedTransport(inner, {
+    onFlood: () => floods++,
+    onSend: () => undefined,
+    onAnswer: () => undefined,
+  });
   await Promise.all([client.start(), server.start()]);
   return {
     ask: (id: number) => server.send({ jsonrpc: '2.0', id, method: 'roots/list' }),

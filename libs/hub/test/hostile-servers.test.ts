@@ -92,9 +92,9 @@ describe('a hostile server that is called over stdio: the others go on, and it c
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('gets nothing for its own requests: no sampling, no questions to people, no roots, no tools', async () => {
+  it('gets little for its own requests: no sampling, no tools, an empty list of roots, forms declined', async () => {
     const { hub } = openHostile('asks');
-    expect(await callHostile(hub, 'work', { timeoutMs: 8_000 })).toEqual([-32601, -32601, -32601, -32601]);
+    expect(await callHostile(hub, 'work', { timeoutMs: 8_000 })).toEqual([...[-32601, -32601, 'answered', 'answered']]);
   });
 
   it('never begins: the call is unavailable within the start time', async () => {

@@ -1,11 +1,12 @@
 import { isJsonObject, ToolOutput } from '@sluice/core';
 import type { BoundTool, ConfiguredTool, JsonObject, JsonValue, McpToolRef, ToolCapabilities } from '@sluice/core';
 import { jsonSchemaOutput, readReconciled, redact, schemaInput, specOf } from '@sluice/tools';
-import type { Capabilities, OwnAuth, ServiceCapabilities } from '@sluice/tools';
-import type { McpCredential, McpHub } from '@sluice/hub';
+import type { OwnAuth, ServiceCapabilities } from '@sluice/tools';
+import type { CallAnswers, McpCredential, McpHub } from '@sluice/hub';
 
-const open: readonly (keyof Capabilities)[] = Object.freeze(['cancellation', 'idempotency', 'progress'] as const);
-const authenticated: readonly (keyof Capabilities)[] = Object.freeze([...open, 'auth'] as const);
+/** `answers`: who answers what the server asks in the middle of the call. */
+const open: readonly string[] = Object.freeze(['cancellation', 'idempotency', 'progress', 'answers']);
+const authenticated: readonly string[] = Object.freeze([...open, 'auth']);
 
 /** One tool of an MCP server, or one operation of an OpenAPI document, behind the same methods as any other. */
 export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
@@ -22,7 +23,9 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     keyOf: (key: string) => string,
     onAnswer?: (answer: JsonObject) => void,
   ): Promise<JsonValue> => {
-    const { cancellation, idempotency, progress, auth } = granted as Partial<ServiceCapabilities>;
+    const { cancellation, idempotency, progress, auth, answers } = granted as Partial<
+      ServiceCapabilities & { readonly answers: CallAnswers }
+    >;
     if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
       throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
     }
@@ -32,6 +35,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       pin: called.pin,
       ...(kind === undefined ? {} : { kind }),
       ...(operation === undefined ? {} : { operation }),
+      ...(answers === undefined ? {} : { answers }),
       ...(onAnswer === undefined ? {} : { onAnswer }),
       ...(onAnswer === undefined || blocks === undefined ? {} : { blocks }),
       ...(progress === undefined ? {} : { caller: progress.caller, onNotice: progress.relay }),

@@ -212,6 +212,18 @@ export const tools = dashboardOf({
       ),
       lines(
         {
+          title: 'Asked by servers',
+          description:
+            'What servers asked in the middle of calls. Refused questions are of kinds that are off, or no person could answer: the executor’s log has the first reason.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('server, kind, outcome', rate('sluice_mcp_questions_total'))),
+          legend: '{{server}}: {{kind}} {{outcome}}',
+        },
+      ),
+      lines(
+        {
           title: 'Content store',
           description:
             'Uses of the content store. Where some failed, steps have their observation alone, or long results are lost: the executor’s log says why.',

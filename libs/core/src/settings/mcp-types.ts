@@ -43,6 +43,20 @@ export interface McpToolRef {
   readonly operation?: HttpOperation;
 }
 
+/** What a server may ask a model in the middle of one call. */
+export interface McpSampling {
+  /** A name of the configured model’s provider; null for the configured model. */
+  readonly model: string | null;
+  readonly calls: number;
+  /** Input and output of all of them together. */
+  readonly tokens: number;
+}
+
+export interface McpRoot {
+  readonly uri: string;
+  readonly name?: string;
+}
+
 /**
  * A server by command (stdio) or by address (Streamable HTTP): exactly one of the two. Or an HTTP API with an OpenAPI
  * document, whose address is `url`; null where the document says it.
@@ -61,6 +75,12 @@ export interface McpServer {
   readonly mostTools?: number;
   /** What is done with its texts that hide something or speak to the model; absent for `strip`. */
   readonly descriptions?: TextMode;
+  /** `none`: no person is asked for it; absent for forms. */
+  readonly elicitation?: 'none';
+  /** Which model answers it in the middle of calls; absent for none. */
+  readonly sampling?: McpSampling;
+  /** The client’s folders, as it lists them to the server; absent for none. */
+  readonly roots?: readonly McpRoot[];
   /** Calls of all its tools together, of each tenant, over all instances; absent for no limit. */
   readonly callsPerMinute?: number;
   /**

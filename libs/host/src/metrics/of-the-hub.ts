@@ -24,6 +24,13 @@ export function hubMetrics({ counter, gauge, histogram }: Kinds) {
       'server',
       'outcome',
     ),
+    mcpQuestions: counter(
+      'sluice_mcp_questions_total',
+      'Requests of MCP servers in the middle of calls, by kind (elicitation, sampling or roots) and outcome: answered, declined, cancelled or refused.',
+      'server',
+      'kind',
+      'outcome',
+    ),
     mcpServerTools: gauge(
       'sluice_mcp_server_tools',
       'Configured tools of an MCP server by status: offered, or withheld because the server is away, changed them or does not have them.',

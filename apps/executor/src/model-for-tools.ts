@@ -1,0 +1,74 @@
+import type { ModelRequest, ModelSettings, ModelTurn, ToolInvocation } from '@sluice/core';
+import { Fault, modelName } from '@sluice/core';
+import { askInOrder, ModelRest } from '@sluice/model';
+import type { ModelSource } from '@sluice/model';
+import { chatSpan, measureFailure, measureLeftOut, measureSkippedModels, measureTurn, usage } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+
+/** The models as calls of tools ask them: in their order, traced and counted as the agent’s turns are. */
+export class ModelForTools {
+  private readonly rest: ModelRest;
+
+  constructor(
+    private readonly models: ModelSource,
+    private readonly runtime: Pick<Runtime, 'clock' | 'log' | 'metrics' | 'traces'>,
+  ) {
+    this.rest = new ModelRest(() => runtime.clock.now());
+  }
+
+  /** The turn of the first of them that answers, and which one that is. */
+  async ask(
+    models: readonly ModelSettings[],
+    request: Pick<ModelRequest, 'instructions' | 'question'>,
+    signal: AbortSignal,
+    invocation: ToolInvocation,
+  ): Promise<{ readonly turn: ModelTurn; readonly settings: ModelSettings }> {
+    const { log, metrics, traces } = this.runtime;
+    const whole = { ...request, state: '', history: [], tools: [], toolChoice: { type: 'auto' } } as const;
+    const ask = async (settings: ModelSettings): Promise<ModelTurn> => {
+      const model = await this.models.get(settings);
+      return traces.span(
+        () => chatSpan(settings, invocation.context.sessionId),
+        async (end) => {
+          const turn = await this.measured(settings, signal, invocation, () => model.turn(whole, { signal }));
+          end({ attributes: usage(turn) });
+          return turn;
+        },
+      );
+    };
+    return askInOrder(models, ask, {
+      rest: this.rest,
+      onPassedOver: (settings, { message }) => {
+        measureSkippedModels(settings, metrics);
+        log.warn({ model: modelName(settings), why: message }, 'the next model of the list is asked');
+      },
+      onLeftOut: (settings) => measureLeftOut(settings, metrics),
+    });
+  }
+
+  /** Counted as the agent's turns are, and at once: also a call whose record comes again was one to the provider. */
+  private async measured(
+    model: ModelSettings,
+    signal: AbortSignal,
+    invocation: ToolInvocation,
+    ask: () => Promise<ModelTurn>,
+  ): Promise<ModelTurn> {
+    const { clock, metrics } = this.runtime;
+    const startedAt = clock.now();
+    const seconds = (): number => (clock.now() - startedAt) / 1_000;
+    try {
+      const turn = await ask();
+      measureTurn(turn, seconds(), model, metrics);
+      return turn;
+    } catch (error) {
+      // A service that gives the record up is no failure of the model; a call whose time is up is one.
+      if (!invocation.signal.aborted)
+        measureFailure(signal.aborted ? noAnswer(error) : error, seconds(), model, metrics);
+      throw error;
+    }
+  }
+}
+
+function noAnswer(cause: unknown): Fault {
+  return new Fault('model_unreachable', 'The model did not answer in the time of the call.', true, { cause });
+}
