@@ -1,5 +1,4 @@
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -25,7 +24,6 @@ import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { caughtUp } from '../audit/auditing.js';
 import { eventually } from '../harness/eventually.js';
 import { inProcess } from '../harness/in-process.js';
-import { sluice } from '../harness/program.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 
@@ -227,25 +225,6 @@ describe('a backup', () => {
       }),
     ).rejects.toThrow('the disk is full');
     expect(readdirSync(folder)).toEqual(['data']);
-  });
-
-  it('whose process is killed has not its name, and the next one is whole', async () => {
-    mkdirSync(at('data/workspaces'));
-    // Large enough that the copy takes a while.
-    writeFileSync(at('data/workspaces/large'), '');
-    truncateSync(at('data/workspaces/large'), 400_000_000);
-    const program = sluice(['backup', at('b')], { SLUICE_DATA: at('data') });
-    const part = await eventually(
-      () => Promise.resolve(readdirSync(folder).find((name) => name.endsWith('.part'))),
-      (name) => name !== undefined,
-    );
-    program.process.kill('SIGKILL');
-    await program.ended;
-    expect(readdirSync(folder).sort()).toEqual(['data', part].sort());
-    rmSync(at('data/workspaces'), { recursive: true });
-    expect((await take(at('b'))).code).toBe(0);
-    cpSync(at('b'), at('moved'), { recursive: true });
-    expect((await put(at('r'), at('moved'))).code).toBe(0);
   });
 });
 
