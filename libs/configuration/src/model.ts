@@ -1,4 +1,4 @@
-import { modelName, modelProviderEntry, modelProviders } from '@sluice/core';
+import { modelInputs, modelName, modelProviderEntry, modelProviders } from '@sluice/core';
 import type { Configuration, ModelPrice, ModelProvider, ModelSettings } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import { readModelOptions } from './model-options.js';
@@ -53,6 +53,7 @@ function readModel(section: Section): ModelSettings {
     ...(section.has('price') ? { price: readPrice(section.section('price')) } : {}),
     ...readBetas(section, provider),
     ...readModelOptions(section, provider, maxOutputTokens),
+    ...readInputs(section, provider),
   };
   // A provider that was not understood has been reported; what it needs cannot be known.
   if (!section.has('provider') || section.value('provider') === provider) checkProvider(section, provider);
@@ -69,6 +70,20 @@ function readBetas(section: Section, provider: ModelProvider): Pick<ModelSetting
   if (betas.length > 0 && !modelProviderEntry(provider).settings.includes('betas'))
     section.problem(section.at('betas'), 'a setting of anthropic', '`provider: anthropic`, or leave it out');
   return betas.length === 0 ? {} : { betas };
+}
+
+/** `inputs`: what the model reads, in one order whatever is written, so that the version is the same. */
+function readInputs(section: Section, provider: ModelProvider): Pick<ModelSettings, 'inputs'> {
+  const write = 'a list of `text`, `image` and `pdf`';
+  const listed = section.names('inputs', write);
+  if (listed === null) return {};
+  if (provider === 'rules')
+    section.problem(section.at('inputs'), 'a setting of another provider', 'nothing: the built-in rules read text');
+  listed.forEach((name, place) => {
+    if (!modelInputs.some((one) => one === name))
+      section.problem(section.itemAt('inputs', place), describe(name), write);
+  });
+  return { inputs: modelInputs.filter((one) => one === 'text' || listed.includes(one)) };
 }
 
 function checkProvider(section: Section, provider: ModelProvider): void {

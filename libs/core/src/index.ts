@@ -137,6 +137,7 @@ export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';
 export type {
   EarlierRun,
   Embedder,
+  GivenContent,
   Model,
   ModelCall,
   ModelOptions,
@@ -253,6 +254,8 @@ export type {
   ParameterIn,
   ParameterStyle,
 } from './settings/openapi-types.js';
+export { inputsOf, modelInputs } from './settings/model-inputs.js';
+export type { ModelInput, ModelMediaType } from './settings/model-inputs.js';
 export { modelProviderEntries, modelProviderEntry, modelProviders } from './settings/model-providers.js';
 export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';

@@ -14,6 +14,7 @@ export type {
   DecodedTurn,
   Echo,
   Finish,
+  MediaPart,
   Message,
   MessagePart,
   OtherPart,

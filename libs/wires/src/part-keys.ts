@@ -31,6 +31,7 @@ export function partKeys(part: MessagePart): readonly PartKey[] {
     case 'text':
       return key('item', part.echo?.fields['id']);
     case 'result':
+    case 'media':
     case 'other':
       return [];
   }

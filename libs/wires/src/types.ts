@@ -1,4 +1,4 @@
-import type { JsonObject, ToolChoice, ToolInvocationRecord, ToolSpec, WireName } from '@sluice/core';
+import type { JsonObject, ModelMediaType, ToolChoice, ToolInvocationRecord, ToolSpec, WireName } from '@sluice/core';
 
 export type { WireName };
 
@@ -46,6 +46,18 @@ export interface ResultPart {
   readonly name: string | null;
   readonly text: string;
   readonly isError: boolean;
+  /** Images and files of the result; absent where it is all text. */
+  readonly media?: readonly MediaPart[];
+}
+
+/** An image or a file for the model to look at. Requests that are read have these as `other`. */
+export interface MediaPart {
+  readonly type: 'media';
+  readonly mediaType: ModelMediaType;
+  /** Its bytes in base64. */
+  readonly data: string;
+  /** A file’s name. No two of a request have the same. */
+  readonly name: string;
 }
 
 /** A part that the neutral form has no place for, as JSON text as it came: an image, a search of the provider's own. */
@@ -57,7 +69,7 @@ export interface OtherPart {
 }
 
 export type TurnPart = TextPart | ReasoningPart | CallPart | OtherPart;
-export type MessagePart = TurnPart | ResultPart;
+export type MessagePart = TurnPart | ResultPart | MediaPart;
 
 export interface Message {
   readonly role: 'user' | 'assistant';

@@ -2,7 +2,8 @@ import type { NativeSearchSettings } from '../settings/discovery-types.js';
 import type { JsonObject } from '../json.js';
 import type { ToolChoice } from '../rules/tool-choice.js';
 import type { IncompleteAnswer } from '../run/incomplete.js';
-import type { Step } from '../run/step.js';
+import type { Step, StepContent } from '../run/step.js';
+import type { ModelMediaType } from '../settings/model-inputs.js';
 
 /** A tool as the model sees it: exactly the offered ones, by id. */
 export interface ModelTool {
@@ -33,6 +34,8 @@ export interface EarlierRun {
 export interface ModelRequest {
   readonly instructions: string;
   readonly question: string;
+  /** Images and files of the question, by name; absent where it has none. What the model is given, the options have. */
+  readonly content?: readonly StepContent[];
   readonly state: string;
   /** In order; steps of one turn share their `iteration`. */
   readonly history: readonly ModelStep[];
@@ -129,8 +132,24 @@ export interface RawPart {
   readonly payload: unknown;
 }
 
+/**
+ * What a model is given of content that its request names: the bytes, in base64; the text in a file; or a note that
+ * says why it is given neither.
+ */
+export type GivenContent =
+  | { readonly kind: 'media'; readonly mediaType: ModelMediaType; readonly data: string }
+  | { readonly kind: 'text'; readonly text: string; readonly note?: string }
+  | {
+      readonly kind: 'note';
+      readonly note: string;
+      /** Where the model does not read such content, which the result itself may say. */
+      readonly isUnread?: boolean;
+    };
+
 export interface ModelOptions {
   readonly signal: AbortSignal;
+  /** By the hash of the content; absent for a request that names none. */
+  readonly given?: ReadonlyMap<string, GivenContent>;
   /** Called with pieces of the text as they arrive. */
   readonly onText?: (piece: string) => void;
 }

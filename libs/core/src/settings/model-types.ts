@@ -1,3 +1,4 @@
+import type { ModelInput } from './model-inputs.js';
 import type { ModelProvider } from './model-providers.js';
 
 export interface ModelSettings {
@@ -30,6 +31,8 @@ export interface ModelSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Azure only: the version of its API, in the address of each request. */
   readonly apiVersion?: string;
+  /** What it reads; absent for what is known of its name (`inputsOf`). */
+  readonly inputs?: readonly ModelInput[];
 }
 
 /** What a million tokens cost, in whatever currency the operator counts in. */

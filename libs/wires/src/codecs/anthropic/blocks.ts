@@ -1,7 +1,8 @@
 import { type Writable } from '../../json/json-text.js';
-import { type TurnPart } from '../../types.js';
+import type { MediaPart, TurnPart } from '../../types.js';
 import { argumentsAsObject } from '../arguments.js';
 import { echoed } from '../dropped.js';
+import { isPdf } from '../media.js';
 import { wire } from './wire.js';
 
 export function callOut(part: Extract<TurnPart, { type: 'call' }>): Writable {
@@ -12,4 +13,9 @@ export function reasoningOut(part: Extract<TurnPart, { type: 'reasoning' }>): Re
   const { data, signature = '' } = echoed(part, wire) as Record<string, Writable>;
   if (data !== undefined) return { type: 'redacted_thinking', data };
   return { type: 'thinking', thinking: part.text, signature };
+}
+
+export function mediaOut(part: MediaPart): Writable {
+  const source = { type: 'base64', media_type: part.mediaType, data: part.data };
+  return isPdf(part) ? { type: 'document', source, title: part.name } : { type: 'image', source };
 }

@@ -5,7 +5,7 @@ import { type Encoded, type Message, type MessagePart, type WireRequest, type Wi
 import { Dropped } from '../dropped.js';
 import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
-import { callOut, reasoningOut } from './blocks.js';
+import { callOut, mediaOut, reasoningOut } from './blocks.js';
 import { wire } from './wire.js';
 
 /** Anthropic demands a limit. */
@@ -109,10 +109,13 @@ function blockOf(part: MessagePart, dropped: Dropped): readonly Writable[] {
         {
           type: 'tool_result',
           tool_use_id: part.toolCallId,
-          content: part.text,
+          content:
+            part.media === undefined ? part.text : [{ type: 'text', text: part.text }, ...part.media.map(mediaOut)],
           ...(part.isError ? { is_error: true } : {}),
         },
       ];
+    case 'media':
+      return [mediaOut(part)];
     case 'reasoning':
       if (part.echo?.wire === wire) return [reasoningOut(part)];
       dropped.part(part);

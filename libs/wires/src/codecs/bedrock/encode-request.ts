@@ -5,7 +5,7 @@ import { type Encoded, type Message, type MessagePart, type WireRequest, type Wi
 import { Dropped } from '../dropped.js';
 import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
-import { callOut, reasoningOut } from './blocks.js';
+import { callOut, mediaOut, reasoningOut } from './blocks.js';
 import { wire } from './wire.js';
 
 export function encodeRequest(
@@ -79,8 +79,11 @@ function blockOf(part: MessagePart, dropped: Dropped, hasStatus: boolean): reado
     case 'result': {
       if (part.isError && !hasStatus) dropped.add('a result’s error mark');
       const status = part.isError && hasStatus ? { status: 'error' } : {};
-      return [{ toolResult: { toolUseId: part.toolCallId, content: [{ text: part.text }], ...status } }];
+      const content = [{ text: part.text }, ...(part.media ?? []).map(mediaOut)];
+      return [{ toolResult: { toolUseId: part.toolCallId, content, ...status } }];
     }
+    case 'media':
+      return [mediaOut(part)];
     case 'reasoning':
       if (part.echo?.wire === wire) return [reasoningOut(part)];
       dropped.part(part);

@@ -1,10 +1,11 @@
 import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
-import type { Encoded, Message, MessagePart, WireRequest, WireTool } from '../../types.js';
+import type { Encoded, Message, MessagePart, ResultPart, WireRequest, WireTool } from '../../types.js';
 import { Dropped } from '../dropped.js';
+import { ofResult } from '../media.js';
 import { inTurns } from '../request-reader.js';
-import { callOut, own } from './parts.js';
+import { callOut, mediaOut, own } from './parts.js';
 import { wire, withoutSignature } from './wire.js';
 
 export function encodeRequest(request: WireRequest, { seed, thinkingTokens }: EncodeOptions = {}): Encoded {
@@ -49,7 +50,11 @@ export function contentsOf(messages: readonly Message[], dropped: Dropped): read
     const signed = parts.some((part) => 'echo' in part && part.echo?.wire === wire);
     // Of calls in one turn the first alone has a signature; one that came from Gemini goes back as it came.
     const first = signed ? undefined : parts.find(({ type }) => type === 'call');
-    const written = parts.flatMap((part) => partsOut(part, part === first, dropped));
+    const written = [
+      ...parts.flatMap((part) => partsOut(part, part === first, dropped)),
+      // Behind the results, of which there must be as many as there were calls.
+      ...parts.flatMap((part) => (part.type === 'result' ? mediaOfResult(part) : [])),
+    ];
     return written.length === 0 ? [] : [writeJson({ role: role === 'user' ? 'user' : 'model', parts: written })];
   });
 }
@@ -64,6 +69,8 @@ function partsOut(part: MessagePart, lacksSignature: boolean, dropped: Dropped):
       const response = part.isError ? { error: part.text } : { output: part.text };
       return [{ functionResponse: { id: part.toolCallId, name: part.name ?? 'unknown', response } }];
     }
+    case 'media':
+      return [mediaOut(part)];
     case 'reasoning':
       if (part.echo?.wire === wire) return [{ text: part.text, thought: true, ...own(part) }];
       dropped.part(part);
@@ -73,4 +80,8 @@ function partsOut(part: MessagePart, lacksSignature: boolean, dropped: Dropped):
       dropped.part(part);
       return [];
   }
+}
+
+function mediaOfResult(part: ResultPart): readonly Writable[] {
+  return part.media === undefined ? [] : [{ text: ofResult(part) }, ...part.media.map(mediaOut)];
 }

@@ -1,8 +1,9 @@
 import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
-import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
+import type { Encoded, MediaPart, Message, MessagePart, WireRequest, WireTool } from '../../types.js';
 import { Dropped, echoed } from '../dropped.js';
+import { dataUrl, isPdf, ofResult } from '../media.js';
 import { asContent, wire } from './wire.js';
 
 export function encodeRequest(
@@ -46,23 +47,35 @@ export function messagesOf(messages: readonly Message[], dropped: Dropped): read
   );
 }
 
-/** Results are messages of their own, and stand before what the user says. */
+/**
+ * Results are messages of their own, and stand before what the user says. They are text alone, so that their images and
+ * files follow as the user’s.
+ */
 function userMessages(parts: readonly MessagePart[], dropped: Dropped): readonly string[] {
   const results: string[] = [];
   const wholes: string[] = [];
+  const media: Writable[] = [];
   const said: Writable[] = [];
   for (const part of parts) {
     if (part.type === 'result') {
       if (part.isError) dropped.add('a result’s error mark');
       results.push(writeJson({ role: 'tool', tool_call_id: part.toolCallId, content: part.text }));
-    } else if (part.type === 'text') said.push({ type: 'text', text: part.text });
+      if (part.media !== undefined) media.push({ type: 'text', text: ofResult(part) }, ...part.media.map(mediaOut));
+    } else if (part.type === 'media') said.push(mediaOut(part));
+    else if (part.type === 'text') said.push({ type: 'text', text: part.text });
     else if (part.type === 'other' && part.wire === wire) {
       if (part.kind.startsWith('message ')) wholes.push(part.raw);
       else said.push(new JsonText(part.raw));
     } else if (part.type === 'other' || part.type === 'reasoning') dropped.part(part);
   }
-  const user = said.length === 0 ? [] : [writeJson({ role: 'user', content: contentOf(said) })];
+  const all = [...media, ...said];
+  const user = all.length === 0 ? [] : [writeJson({ role: 'user', content: contentOf(all) })];
   return [...results, ...user, ...wholes];
+}
+
+function mediaOut(part: MediaPart): Writable {
+  if (!isPdf(part)) return { type: 'image_url', image_url: { url: dataUrl(part) } };
+  return { type: 'file', file: { filename: part.name, file_data: dataUrl(part) } };
 }
 
 function contentOf(said: readonly Writable[]): Writable {
@@ -94,7 +107,7 @@ function spoken(parts: readonly MessagePart[], dropped: Dropped): readonly strin
         ...(rest as Record<string, Writable>),
       };
     } else if (part.type === 'other' && part.wire === wire) said.push(new JsonText(part.raw));
-    else if (part.type !== 'result') dropped.part(part);
+    else if (part.type !== 'result' && part.type !== 'media') dropped.part(part);
   }
   if (said.length === 0 && calls.length === 0 && Object.keys(beside).length === 0) return [];
   const content = said.length === 0 ? null : contentOf(said);

@@ -1,8 +1,9 @@
 import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
-import type { Encoded, Message, TurnPart, WireRequest, WireTool } from '../../types.js';
+import type { Encoded, MediaPart, Message, ResultPart, TurnPart, WireRequest, WireTool } from '../../types.js';
 import { Dropped, echoed } from '../dropped.js';
+import { dataUrl, isPdf } from '../media.js';
 import { wire } from './wire.js';
 
 export function encodeRequest(request: WireRequest, { reasoningEffort }: EncodeOptions = {}): Encoded {
@@ -67,6 +68,10 @@ export function itemsOf(messages: readonly Message[], dropped: Dropped): readonl
       [content, beside] = [[], {}];
     };
     for (const part of parts) {
+      if (part.type === 'media') {
+        content.push(mediaOut(part));
+        continue;
+      }
       const own =
         part.type === 'result' || part.type === 'other' ? {} : (echoed(part, wire) as Record<string, Writable>);
       if (part.type === 'text') {
@@ -83,7 +88,7 @@ export function itemsOf(messages: readonly Message[], dropped: Dropped): readonl
       if (part.type === 'call') items.push(writeJson(callItem(part)));
       else if (part.type === 'result') {
         if (part.isError) dropped.add('a result’s error mark');
-        items.push(writeJson({ type: 'function_call_output', call_id: part.toolCallId, output: part.text }));
+        items.push(writeJson({ type: 'function_call_output', call_id: part.toolCallId, output: outputOf(part) }));
       } else if (part.type === 'reasoning' && part.echo?.wire === wire) items.push(writeJson(reasoningItem(part)));
       else if (part.type === 'other' && part.wire === wire) items.push(part.raw);
       else dropped.part(part);
@@ -91,6 +96,15 @@ export function itemsOf(messages: readonly Message[], dropped: Dropped): readonl
     flush();
     return items;
   });
+}
+
+function outputOf({ text, media }: ResultPart): Writable {
+  return media === undefined ? text : [{ type: 'input_text', text }, ...media.map(mediaOut)];
+}
+
+function mediaOut(part: MediaPart): Writable {
+  if (!isPdf(part)) return { type: 'input_image', image_url: dataUrl(part), detail: 'auto' };
+  return { type: 'input_file', filename: part.name, file_data: dataUrl(part) };
 }
 
 export const outputText = (said: string) => ({ type: 'output_text', text: said, annotations: [] });
