@@ -28,6 +28,7 @@ import {
   searchedRequestOf,
   signTurn,
   claimTurn,
+  contentTokens,
   verifyGrant,
   verifyRecord,
   turnModel,
@@ -52,6 +53,7 @@ import type { Runtime } from '@sluice/host';
 import { askInOrder, briefOf, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { checkedUsage, requestTokens, TokenCounter } from '@sluice/tokens';
+import { GivenContents } from './given-content.js';
 import { ProgressText } from './progress.js';
 import { RetryNotice } from './retry-notice.js';
 import { ShownTools } from './shown-tools.js';
@@ -90,6 +92,7 @@ interface Asking {
 @Injectable()
 export class AgentService implements OnModuleDestroy {
   private readonly shownTools: ShownTools;
+  private readonly contents: GivenContents;
   private readonly counter = new TokenCounter();
   private readonly rest: ModelRest;
   /** Models whose tokens were counted here. The log says so once for each. */
@@ -100,6 +103,7 @@ export class AgentService implements OnModuleDestroy {
     @Inject(MODELS) private readonly models: ModelSource,
   ) {
     this.shownTools = new ShownTools(runtime, this.counter);
+    this.contents = new GivenContents(runtime);
     this.rest = new ModelRest(() => runtime.clock.now());
   }
 
@@ -229,7 +233,9 @@ export class AgentService implements OnModuleDestroy {
     if (model.provider === 'rules' && descriptions === undefined) return undefined;
     try {
       const { definitions, results, other, tokenizer } = await requestTokens(request, modelName(model), this.counter);
-      return { definitionTokens: definitions, resultTokens: results, otherTokens: other, tokenizer };
+      // Content by a guess, the question’s too: most of it is of results.
+      const resultTokens = results + contentTokens(request, model);
+      return { definitionTokens: definitions, resultTokens, otherTokens: other, tokenizer };
     } catch (error) {
       this.runtime.log.warn({ error: (error as Error).message }, 'the tokens of a turn could not be counted');
       return undefined;
@@ -278,7 +284,10 @@ export class AgentService implements OnModuleDestroy {
       const options = { signal: patience.signal, onText: (piece: string) => progress.add(piece) };
       const chat = () => chatSpan(settings, toolset.sessionId, promptHash(request, modelName(settings), sha256));
       const taken = await this.runtime.traces.span(chat, async (end) => {
-        const ask = (): Promise<ModelTurn> => model.turn(request, options);
+        const ask = (): Promise<ModelTurn> =>
+          this.contents.with(request, settings, toolset, patience.signal, (given) =>
+            model.turn(request, given === undefined ? options : { ...options, given }),
+          );
         const answered = asWritten(await (context.aside?.(ask) ?? ask()));
         const turn = await this.counted(answered, settings, await counting);
         end({ attributes: usage(turn) });

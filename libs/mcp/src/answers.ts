@@ -3,7 +3,7 @@ import type { ContentName, JsonObject, JsonValue, StepContent } from '@sluice/co
 
 /** Blocks of an answer that are content of their own; the bytes of further ones stay in the answer. */
 const mostBlocks = 5;
-/** Fewer bytes than that stay in the answer too. */
+/** Fewer bytes than that stay in the answer too, but for what a model may be given: images and PDF. */
 const fewBytes = 1_024;
 /** Of what a record says about content. */
 const longestType = 100;
@@ -91,10 +91,12 @@ function part(
   if (typeof data !== 'string') return null;
   const bytes = Buffer.from(data, 'base64');
   // What is written in another way than ours would not come back as it was.
-  if (bytes.length < fewBytes || bytes.toString('base64') !== data) return null;
+  const media = typeof type === 'string' ? type : 'application/octet-stream';
+  const least = kind === 'image' || /^(?:image\/|application\/pdf)/.test(media) ? 1 : fewBytes;
+  if (bytes.length < least || bytes.toString('base64') !== data) return null;
   return {
     ...{ kind, bytes },
-    type: typeof type === 'string' ? type : 'application/octet-stream',
+    type: media,
     name: typeof name === 'string' ? name : null,
   };
 }

@@ -120,7 +120,7 @@ export function questionOf(args: JsonValue | undefined): string {
 /**
  * The run that the call at `index` becomes, as the executor hands it to the filter, before it signs it: a turn’s end
  * without steps and before the first iteration. It asks for the same principal, with the agent’s groups and the
- * connections of the run that calls it.
+ * connections of the run that calls it, and has the images and files of that run’s question as its own.
  */
 export function agentBeginning(
   { partition, offset, record }: LoggedTurn,
@@ -139,9 +139,9 @@ export function agentBeginning(
   const ends = fanOut === null ? record.run.deadline : startedAt + shareOfTime * (record.run.deadline - startedAt);
   const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), Math.floor(ends));
   const ids = { requestId: agentRunId, sessionId: agentRunId };
-  const { connections } = record.request;
+  const { connections, content } = record.request;
   const next = {
-    ...make.agentRequest({ question, state, group: groups, connections, maxIterations, deadline }),
+    ...make.agentRequest({ question, state, group: groups, connections, maxIterations, deadline, content }),
     ...ids,
   };
   const begun = beginRun(next, groups, normaliseState(state), granting.configuration.limits, principal, startedAt);

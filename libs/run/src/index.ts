@@ -40,6 +40,9 @@ export {
   acceptedRequest,
 } from './filter.js';
 export type { Iteration, RunIds } from './filter.js';
+export { loadContent } from './given/load.js';
+export { planContent } from './given/plan.js';
+export { contentTokens } from './given/tokens.js';
 export { historyProblem } from './history.js';
 export { requestIdOf, tenantOf } from './ids.js';
 export { runCosts } from './run-costs.js';

@@ -106,6 +106,7 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
   return {
     instructions: instructionsFor(toolset.run, evaluator),
     question: toolset.request.question,
+    ...(toolset.request.content ? { content: toolset.request.content } : {}),
     ...earlierOf(toolset.run),
     state: toolset.state,
     history: toolset.request.history.map((step) => ({

@@ -1,7 +1,8 @@
-import { Fault, historyBytes, memoryBytes, runBudgetEnd, utf8Length } from '@sluice/core';
+import { bytesPerToken, Fault, historyBytes, memoryBytes, runBudgetEnd, utf8Length } from '@sluice/core';
 import type { Configuration, Evaluator, ModelRequest, RunEnd } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import { modelsOfRun } from './agent-runs.js';
+import { contentTokens } from './given/tokens.js';
 import { definitionBytes } from './definition-bytes.js';
 import { directTurn } from './direct-call.js';
 import { modelRequestOf } from './model-request.js';
@@ -24,7 +25,11 @@ export function turnBudgetEnd(toolset: Toolset, evaluator: Evaluator): RunEnd | 
   if (move.kind === 'call') return null;
   const modelRequest = requestOf(toolset, evaluator, move);
   if (modelRequest === null) return null;
-  const bytes = historyBytes(request.history) + memoryBytes(run) + fixedBytes(modelRequest, evaluator.configuration);
+  const bytes =
+    historyBytes(request.history) +
+    memoryBytes(run) +
+    fixedBytes(modelRequest, evaluator.configuration) +
+    contentTokens(modelRequest, model) * bytesPerToken;
   return runBudgetEnd(run, model.price, bytes, { ...policy.budgets, maxOutputTokens: model.maxOutputTokens });
 }
 

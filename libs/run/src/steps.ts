@@ -25,6 +25,7 @@ import type {
 import { make } from '@sluice/contracts';
 import type { AgentStepResult, RequestedCall, ToolCall } from '@sluice/contracts';
 import { longestName } from './calls.js';
+import { isForModel } from './given/plan.js';
 
 /**
  * A turn before the call at `index`: the state, the bytes of the history so far, how often each tool ran, and the
@@ -238,12 +239,14 @@ function withinBound(history: readonly Step[]): readonly Step[] {
 
 /**
  * What is for the audit it reads where the step is new; what goes on is what a service of any version passes on
- * whole.
+ * whole, and the names of images and files, which the model of the next turn is given.
  */
 function withoutHash(step: Step): Step {
   const { resultHash, cachedAt, documentation, content } = step;
-  if (resultHash === null && cachedAt === null && documentation === null && content.length === 0) return step;
-  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: [] };
+  const forModel = content.filter(isForModel);
+  if (resultHash === null && cachedAt === null && documentation === null && forModel.length === content.length)
+    return step;
+  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: forModel };
 }
 
 function observation(value: JsonValue): string {

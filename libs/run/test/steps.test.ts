@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { invocationRecord, largestProviderData } from '@sluice/core';
 import type { Step, ToolExecResult } from '@sluice/core';
 import { callIdOf, stepOf, stepResult } from '@sluice/run';
+import { make } from '@sluice/contracts';
 import type { ToolCall } from '@sluice/contracts';
 
 const call = { toolCallId: 'call-1', tool: 'core__find', arguments: '{"name": "a"}' };
@@ -92,6 +93,7 @@ describe('what a provider wants back, in the history', () => {
   const step = (n: number, more: Partial<Step> = {}) =>
     ({
       ...{ index: n, toolCallId: `c-${String(n)}`, arguments: '{}', agentRun: null, providerData: null },
+      ...{ resultHash: null, cachedAt: null, documentation: null, content: [] },
       ...more,
     }) as unknown as Step;
   const large = (name: string) => name.repeat(largestProviderData.history / 4);
@@ -116,5 +118,18 @@ describe('what a provider wants back, in the history', () => {
     const refused = step(1, { arguments: '', outcome: 'execution', reason: 'record_full' });
     const calls = [asked(0, large('d')), asked(1, large('e'))];
     expect(kept(history, [step(0), refused], calls)).toEqual(['a', 'b', 'c', 'd', null]);
+  });
+});
+
+describe('the content of a step, in the history', () => {
+  it('is what a model may be given, by name', () => {
+    const named = (kind: string) => ({ hash: kind, type: 'a/b', size: 1, kind, name: null });
+    const content = ['result', 'image', 'audio', 'resource', 'value'].map(named);
+    const step = { ...make.agentStep({ content }), resultHash: 'h' };
+    const given = { ...record, calls: [call], request: { history: [] }, run: { conditions: null } };
+    const turn = { state: 's', calls: {}, answer: null, did: null };
+    const { steps, next } = stepResult(given as unknown as ToolCall, [step], turn, '');
+    expect(steps).toEqual([step]);
+    expect(next.history).toEqual([{ ...step, resultHash: null, content: ['image', 'audio', 'resource'].map(named) }]);
   });
 });

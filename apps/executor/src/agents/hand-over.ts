@@ -4,6 +4,7 @@ import { agentBeginning, AgentRunClaims, claimedName, keepAttempt, runOfRecord, 
 import type { Handing, Loaded, NamedRun } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import type { Step } from '@sluice/core';
+import { passContent } from './pass-content.js';
 
 /**
  * Parks a turn before the call at `index` and begins the agent’s run in its place, in one act: the ToolCall stays
@@ -22,6 +23,7 @@ export async function handOver(
 ): Promise<readonly Outgoing[]> {
   const judges = { granting: granting.evaluator, inForce: inForce.evaluator };
   const beginning = agentBeginning(message, index, handing, done, judges);
+  await passContent(message.record, beginning, runtime);
   const { partition, offset } = message;
   const run = runOfRecord(beginning);
   await new AgentRunClaims(runtime).park(run, callKey, { partition, offset, index });

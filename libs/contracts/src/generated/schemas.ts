@@ -684,7 +684,7 @@ export const schemas = {
           "type": "array",
           "items": "StepContent"
         },
-        "doc": "What of the result stands in the content store; empty in a history, and where everything stands in the observation.",
+        "doc": "What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.",
         "default": []
       }
     ]

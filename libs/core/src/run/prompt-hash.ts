@@ -5,12 +5,21 @@ type Asked = Pick<ModelRequest, 'instructions' | 'question' | 'history'>;
 
 /**
  * Names what a model was asked, by its name (`provider/name`): equal for equal questions, whatever the order of keys
- * in the tools' schemas, and another where anything that is sent differs. The tools count with their full schemas; no
- * tools and an empty list are the same, and so are no choice and auto, which is what every prompt had before there
- * was a choice.
+ * in the tools' schemas, and another where anything that is sent differs. Images and files count by their hashes, the
+ * tools with their full schemas; no tools and an empty list are the same, and so are no choice and auto, which is what
+ * every prompt had before there was a choice.
  */
 export function promptHash(
-  { instructions, question, history, tools = [], searched, toolChoice, earlier = [] }: Asked & Partial<ModelRequest>,
+  {
+    instructions,
+    question,
+    content = [],
+    history,
+    tools = [],
+    searched,
+    toolChoice,
+    earlier = [],
+  }: Asked & Partial<ModelRequest>,
   model: string,
   digest: Digest,
 ): string {
@@ -19,9 +28,11 @@ export function promptHash(
     instructions,
     question,
     ...(earlier.length === 0 ? {} : { earlier: earlier.map((one) => [one.question, one.answer]) }),
-    history: history.map(({ toolId, thought, arguments: args, outcome, observation, providerData }) => [
+    ...(content.length === 0 ? {} : { content: content.map(({ hash }) => hash) }),
+    history: history.map(({ toolId, thought, arguments: args, outcome, observation, providerData, content: of }) => [
       ...[toolId, thought, args, outcome, observation],
       ...(providerData === null ? [] : [providerData]),
+      ...(of.length === 0 ? [] : [of.map(({ hash }) => hash)]),
     ]),
     tools: tools.map(({ id, description, inputSchema, fullSchema }) =>
       fullSchema === undefined

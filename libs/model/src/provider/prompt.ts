@@ -1,23 +1,37 @@
-import { type EarlierRun, type ModelRequest, type ModelSettings, type ModelStep, type ModelTool } from '@sluice/core';
+import type { EarlierRun, ModelOptions, ModelRequest, ModelSettings, ModelStep, ModelTool } from '@sluice/core';
 import {
   type Echo,
   isObjectText,
   type Message,
   type MessagePart,
+  type ResultPart,
   type TurnPart,
   type WireRequest,
 } from '@sluice/wires';
 import { derivedCallId } from '../call-ids.js';
 import { type Kept, keptOf, type Origin } from './provider-data.js';
+import { ShownContent } from './shown-content.js';
 
 /**
  * A request as every wire can say it: the instructions, the session’s earlier questions and answers, the question,
- * then for each past turn the model’s text and calls, and the result of each call.
+ * then for each past turn the model’s text and calls, and the result of each call. Images and files stand where they
+ * are named first.
  */
 export function wireRequestOf(
   request: ModelRequest,
-  { name, settings, origin }: { readonly name: string; readonly settings: ModelSettings; readonly origin: Origin },
+  {
+    name,
+    settings,
+    origin,
+    given,
+  }: {
+    readonly name: string;
+    readonly settings: ModelSettings;
+    readonly origin: Origin;
+    readonly given?: ModelOptions['given'];
+  },
 ): WireRequest {
+  const content = new ShownContent(given);
   const turns = turnsOf(request.history);
   const tools = toolsOf(request);
   const offered = new Set(tools.map(({ id }) => id));
@@ -29,9 +43,11 @@ export function wireRequestOf(
     instructions: request.instructions,
     messages: [
       ...(request.earlier ?? []).flatMap(answered),
-      { role: 'user', parts: [{ type: 'text', text: request.question }] },
+      { role: 'user', parts: [{ type: 'text', text: request.question }, ...content.ofQuestion(request.content)] },
       // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
-      ...turns.flatMap((turn) => (tools.length === 0 ? told(turn) : exchanged(turn, origin, canFind))),
+      ...turns.flatMap((turn) =>
+        tools.length === 0 ? told(turn, content) : exchanged(turn, content, origin, canFind),
+      ),
     ],
     tools: tools.map((tool) => ({
       name: tool.id,
@@ -89,18 +105,17 @@ function isWireId(id: string): boolean {
 }
 
 /** A turn as calls and results, each call with what its provider wants back. */
-function exchanged(turn: readonly WireStep[], origin: Origin, canFind: CanFind): Message[] {
+function exchanged(turn: readonly WireStep[], content: ShownContent, origin: Origin, canFind: CanFind): Message[] {
   return [
     { role: 'assistant', parts: saidIn(turn, origin, canFind) },
     {
       role: 'user',
-      parts: turn.map(({ step, id }): MessagePart => ({
-        type: 'result',
-        toolCallId: id,
-        name: wireName(step),
-        text: observationOf(step),
-        isError: step.outcome !== 'ok',
-      })),
+      parts: turn.map(({ step, id }): ResultPart => {
+        const { text, media } = content.ofResult(step, observationOf(step));
+        const isError = step.outcome !== 'ok';
+        const shown = media.length === 0 ? {} : { media };
+        return { type: 'result', toolCallId: id, name: wireName(step), text, isError, ...shown };
+      }),
     },
   ];
 }
@@ -132,16 +147,17 @@ function saidIn(turn: readonly WireStep[], { wire, from }: Origin, canFind: CanF
 }
 
 /** A turn as plain text, for a request without tools. */
-function told(turn: readonly WireStep[]): Message[] {
+function told(turn: readonly WireStep[], content: ShownContent): Message[] {
   const called = turn.map(({ step }) => `I called ${step.toolId} with ${step.arguments || '{}'}.`);
-  const results = turn.map(
-    ({ step }) => `${step.toolId} ${step.outcome === 'ok' ? 'returned' : 'failed'}: ${observationOf(step)}`,
+  const given = turn.map(({ step }) => ({ step, ...content.ofResult(step, observationOf(step)) }));
+  const results = given.map(
+    ({ step, text }) => `${step.toolId} ${step.outcome === 'ok' ? 'returned' : 'failed'}: ${text}`,
   );
   const thought = thoughtOf(turn);
   const said = [...(thought === '' ? [] : [thought]), ...called].join('\n');
   return [
     { role: 'assistant', parts: [{ type: 'text', text: said }] },
-    { role: 'user', parts: [{ type: 'text', text: results.join('\n') }] },
+    { role: 'user', parts: [{ type: 'text', text: results.join('\n') }, ...given.flatMap(({ media }) => media)] },
   ];
 }
 

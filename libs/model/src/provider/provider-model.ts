@@ -92,13 +92,16 @@ export function createProviderModel(setup: ProviderSetup): Model {
   async function open(
     asked: ModelRequest,
     said: readonly TurnPart[],
-    { signal }: ModelOptions,
+    { signal, given: content }: ModelOptions,
   ): Promise<ProviderResponse> {
     const withheld = asked.toolChoice.type === 'none' && setup.lacksNone === true;
     const search = withheld ? null : searchOf(asked);
     const { searched, ...shown } = asked;
     const given = search === null ? shown : asked;
-    const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, { ...setup, origin });
+    const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, {
+      ...{ name: setup.name, settings: setup.settings, origin },
+      ...(content === undefined ? {} : { given: content }),
+    });
     const request =
       said.length === 0
         ? begun

@@ -24,8 +24,9 @@ const runs = new CanonicalForm({
 });
 
 /**
- * A result’s hash, age and content, what was read before, and what an agent’s prompts were made of, are for people, and
- * mean nothing in a history; what its models cost is in the run.
+ * A result’s hash and age, what was read before, and what an agent’s prompts were made of, are for people, and mean
+ * nothing in a history; what its models cost is in the run. The names of its content are under the signature over the
+ * whole record.
  */
 const histories = new CanonicalForm({
   names: 'process',

@@ -104,7 +104,7 @@ class AgentStep(Record):
     provider_data: str | None = Field(default=None, description="What the model's provider gets back with the call, as JSON text; in the history that a run goes on with, and null everywhere else.")
     cached_at: int | None = Field(default=None, description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
-    content: list[StepContent] = Field(default_factory=list, description="What of the result stands in the content store; empty in a history, and where everything stands in the observation.")
+    content: list[StepContent] = Field(default_factory=list, description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
 
 
 class AgentStepResult(Record):

@@ -158,7 +158,7 @@ export interface AgentStep {
   readonly cached_at: number | null;
   /** On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history. */
   readonly documentation: string | null;
-  /** What of the result stands in the content store; empty in a history, and where everything stands in the observation. */
+  /** What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given. */
   readonly content: readonly StepContent[];
 }
 
