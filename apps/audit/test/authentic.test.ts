@@ -42,6 +42,12 @@ describe('a turn’s steps are authentic', () => {
     expect(await isAuthenticWith([step])).toBe(true);
   });
 
+  it('where they say what a history leaves out', async () => {
+    const image = { hash: 'a'.repeat(64), type: 'image/png', size: 1, kind: 'image', name: null };
+    const said = { ...step, cachedAt: 1, documentation: 'read', content: [image] };
+    expect(await isAuthenticWith([said])).toBe(true);
+  });
+
   it('only if the history ends with them', async () => {
     expect(await isAuthenticWith([{ ...step, observation: 'lost' }])).toBe(false);
     expect(await isAuthenticWith([step, step])).toBe(false);
