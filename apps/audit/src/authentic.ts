@@ -64,8 +64,8 @@ function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
 
 /**
  * What a step says in both: hashes of results do not go on, since each is made with the executor’s key, so that no
- * other service can make one that holds; nor does what is for people alone. What a model’s provider wants back is in the
- * history alone.
+ * other service can make one that holds; nor does what is for people alone. What a model’s provider wants back is in
+ * the history alone.
  */
 function done(step: AgentStep): string {
   return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'documentation', 'providerData', 'content']);
