@@ -33,7 +33,8 @@ describe('sluice recommend', () => {
 
   it('stays within what a caller may ask for, and gives JSON', async () => {
     const { output } = await command('--permitted', 'read-only', '--json', 'Add entities to the knowledge graph');
-    const { groups } = JSON.parse(output) as { readonly groups: readonly RecommendedGroup[] };
+    const { groups, note } = JSON.parse(output) as { readonly groups: readonly RecommendedGroup[]; note: unknown };
+    expect(note).toBeNull();
     expect(groups.map(({ name, tools }) => [name, tools.map(({ key }) => key)])).toEqual([
       ['read-only', ['knowledge-query']],
     ]);

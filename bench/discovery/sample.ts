@@ -4,18 +4,25 @@ import { join } from 'node:path';
 /**
  * Makes the labelled samples from public data sets, drawn with a fixed seed:
  *
- * node bench/discovery/sample.ts metatool FOLDER   (HowieHwong/MetaTool, MIT licence: plugin_des.json and
- * all_clean_data.csv) node bench/discovery/sample.ts bfcl FOLDER       (the unpacked PyPI package bfcl-eval,
- * Apache-2.0 licence)
- *
- * Of MetaTool 400 questions on which weights may be chosen, and 1,000 others on which they are measured. Of BFCL 600
- * questions, all to measure, and all functions of its live_multiple part, each with its JSON schema.
+ * - `node bench/discovery/sample.ts metatool FOLDER` (HowieHwong/MetaTool, MIT licence: plugin_des.json and
+ *   all_clean_data.csv): 400 questions on which weights may be chosen, and 1,000 others on which they are measured.
+ * - `node bench/discovery/sample.ts bfcl FOLDER` (the unpacked PyPI package bfcl-eval, Apache-2.0 licence): 600
+ *   questions, all to measure, and all functions of its live_multiple part, each with its JSON schema; `bfcl-simple`
+ *   has the questions and functions of live_simple, each question once.
+ * - `node bench/discovery/sample.ts livemcpbench FOLDER` (icip-cas/LiveMCPBench, Apache-2.0 licence: tasks.json with
+ *   the tools of its servers, and tasks with the names of the tools that each needs): all tasks of the file; of schemas
+ *   the names and descriptions of parameters, which ranking goes by.
  */
 const [name, folder] = process.argv.slice(2);
-const samples: Readonly<Record<string, (from: string) => object>> = { metatool, bfcl };
+const samples: Readonly<Record<string, (from: string) => object>> = {
+  metatool,
+  bfcl,
+  livemcpbench,
+  'bfcl-simple': bfclSimple,
+};
 const make = samples[name ?? ''];
 if (make === undefined || folder === undefined)
-  throw new Error('Name the sample, metatool or bfcl, and the folder that holds its source.');
+  throw new Error(`Name the sample (${Object.keys(samples).join(', ')}) and the folder that holds its source.`);
 writeFileSync(new URL(`${name}.json`, import.meta.url), `${JSON.stringify(make(folder), null, 1)}\n`);
 
 /** A generator of numbers from 0 to 1 that gives the same ones each time (mulberry32). */
@@ -61,12 +68,25 @@ interface BfclRow {
 }
 
 function bfcl(from: string): object {
+  const { tools, asked } = partOf(from, 'live_multiple');
+  return { tools, measuring: draw(asked, 600) };
+}
+
+function bfclSimple(from: string): object {
+  const { tools, asked } = partOf(from, 'live_simple');
+  return { tools, measuring: asked };
+}
+
+function partOf(
+  from: string,
+  part: string,
+): { readonly tools: object; readonly asked: readonly (readonly [string, string])[] } {
   const lines = (path: string): readonly unknown[] =>
     readFileSync(join(from, 'bfcl_eval/data', path), 'utf8')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as unknown);
-  const file = 'BFCL_v4_live_multiple.json';
+  const file = `BFCL_v4_${part}.json`;
   const rows = lines(file) as readonly BfclRow[];
   const answers = lines(join('possible_answer', file)) as readonly {
     readonly id: string;
@@ -85,7 +105,7 @@ function bfcl(from: string): object {
     seen.add(text);
     return [[text, toolName(answerOf.get(id) ?? '')]];
   });
-  return { tools: Object.fromEntries(tools), measuring: draw(asked, 600) };
+  return { tools: Object.fromEntries(tools), asked };
 }
 
 /** Model APIs take no dots in names. */
@@ -103,5 +123,39 @@ function schemaOf(value: unknown): unknown {
       key,
       key === 'type' && typeof inner === 'string' ? (types[inner] ?? inner) : schemaOf(inner),
     ]),
+  );
+}
+
+interface Tasks {
+  readonly tools: readonly { readonly name: string; readonly description?: string; readonly parameters?: unknown }[];
+  readonly tasks: readonly { readonly question: string; readonly tools: readonly string[] }[];
+}
+
+/** Of tools with the same name the first one counts. */
+function livemcpbench(from: string): object {
+  const { tools, tasks } = JSON.parse(readFileSync(join(from, 'tasks.json'), 'utf8')) as Tasks;
+  const first = tools.filter(({ name: own }, at) => tools.findIndex(({ name: other }) => other === own) === at);
+  return {
+    tools: Object.fromEntries(
+      first.map(({ name: own, description = '', parameters }) => [own, { description, parameters: texts(parameters) }]),
+    ),
+    measuring: tasks.map(({ question, tools: right }) => [question, right]),
+  };
+}
+
+/** The parts of a schema that have words in them. */
+function texts(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(texts);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const kept = ['description', 'properties', 'items', 'anyOf', 'oneOf', 'allOf'];
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => kept.includes(key))
+      .map(([key, value]) => [
+        key,
+        key === 'properties' && typeof value === 'object' && value !== null
+          ? Object.fromEntries(Object.entries(value as object).map(([own, inner]) => [own, texts(inner)]))
+          : texts(value),
+      ]),
   );
 }

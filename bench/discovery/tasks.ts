@@ -59,9 +59,10 @@ const ways: readonly Way[] = [
 export async function benchTasks(): Promise<void> {
   const sample = readSample('bfcl');
   const tools = sample.tools.map(chatTool);
-  const wanted = new Map(sample.questions);
+  const answered = sample.questions.map(([question, [right = '']]) => [question, right] as const);
+  const wanted = new Map(answered);
   const definitions = sample.tools.map(({ name, description }) => ({ name, words: wordsOf(`${name} ${description}`) }));
-  const questions = sample.questions.slice(0, tasks);
+  const questions = answered.slice(0, tasks);
   const counter = new TokenCounter();
   const lines: string[] = [];
   for (const { name, pipe, wording } of ways) {

@@ -28,6 +28,9 @@ describe('groups that are recommended', () => {
       const { groups } = (await response.json()) as { readonly groups: readonly RecommendedGroup[] };
       return groups;
     };
+    const other = await fetch(`${gateway.url}/v1/groups/recommended?question=${encodeURIComponent('明天的天气')}`);
+    const { groups: none, note } = (await other.json()) as { readonly groups: unknown; readonly note: string };
+    expect([none, note]).toEqual([[], expect.stringMatching(/ask in the language of the descriptions/)]);
     const before = await recommended();
     expect(before[0]?.name).toBe('knowledge');
     expect(before.flatMap(({ tools }) => tools.map(({ called }) => called)).every((called) => called === 0)).toBe(true);

@@ -2,7 +2,7 @@ import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { listGroups, listStates, nearMiss, stateDiagram } from '@sluice/core';
 import type { Evaluator, KnownFacts, Principal } from '@sluice/core';
-import { HabitStore, recommendGroups } from '@sluice/discovery';
+import { HabitStore, noteOn, recommendGroups } from '@sluice/discovery';
 import type { Habits } from '@sluice/discovery';
 import { beginningFacts, channelHeader, originOf } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
@@ -33,10 +33,8 @@ export class GroupsController {
       throw new Refusal(400, 'invalid_request', 'Write the question once: /v1/groups/recommended?question=…');
     const { evaluator } = this.runtime.configurations.current();
     const habits = await this.habits(caller);
-    return {
-      config_version: evaluator.configuration.version,
-      groups: recommendGroups(evaluator, caller.groups, question, habits),
-    };
+    const groups = recommendGroups(evaluator, caller.groups, question, habits);
+    return { config_version: evaluator.configuration.version, groups, note: noteOn(groups) };
   }
 
   /** A group that the caller may not ask for is as unknown as one that there is not. */

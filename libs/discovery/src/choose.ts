@@ -20,8 +20,9 @@ export interface Choice {
 /**
  * Chooses a request’s tools. `relevance` adds up fixed weights, repeats of words included. `ranked` puts tools in the
  * order of BM25F over name, description and parameters, `hybrid` joins that with the closeness of meanings; both
- * prefer, as `relevance` does, what the session has found and what was used before. Tools that are always kept, or
- * were found by a search of the session, are kept beyond the count. The same input gives the same output.
+ * prefer, as `relevance` does, what the session has found and what was used before, and keep a tool for each sentence
+ * of a question with several, as far as a quarter of the count goes. Tools that are always kept, or were found by a
+ * search of the session, are kept beyond the count. The same input gives the same output.
  */
 export function chooseTools(
   strategy: ChoosingStrategy,
@@ -37,11 +38,16 @@ export function chooseTools(
   if (count >= tools.length) return all(tools, 'all_kept');
   const scores = scoring[strategy]({ tools, asked, indexOf, known });
   const isForced = ({ name }: OfferedTool): boolean => asked.alwaysKeep.has(name) || asked.expanded.has(name);
-  const kept = keepBest(tools, scores, count, isForced);
+  const places = Math.trunc(count * sentencePlaces);
+  const first = strategy === 'relevance' ? [] : indexOf(tools).bestOfSentences(asked.query).slice(0, places);
+  const kept = keepBest(tools, scores, count, isForced, first);
   const shown = new Set(kept);
   const deferred = tools.flatMap((_, index) => (shown.has(index) ? [] : [index]));
   return { kept, deferred, scores, skipped: null };
 }
+
+/** The share of the count that is set aside for a tool of each sentence of the question. */
+const sentencePlaces = 0.25;
 
 /** What was used before in the conversation is put before what only shares words with the question. */
 const usedBefore = 100;

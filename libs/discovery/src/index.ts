@@ -10,7 +10,7 @@ export { fused, Meanings } from './hybrid.js';
 export { inTime } from './in-time.js';
 export { sharedStems, ToolIndex } from './ranked.js';
 export { readTools } from './read-tools.js';
-export { recommendGroups } from './recommend.js';
+export { noteOn, recommendGroups } from './recommend.js';
 export type { RecommendedGroup } from './recommend.js';
 export { discoveryRecord } from './record.js';
 export { keepBest, keepCount, relevanceOf, relevanceParts } from './relevance.js';

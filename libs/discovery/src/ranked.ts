@@ -90,6 +90,16 @@ export class ToolIndex {
     return scores.map((score, tool) => score + sentenceWeight * best * (gains[tool] ?? 0));
   }
 
+  /** The tool that suits each sentence best, of a question with several; each once, in the order of the sentences. */
+  bestOfSentences(query: string): readonly number[] {
+    const best = sentencesOf(query).flatMap((sentence) => {
+      const scores = this.scoresOf(sentence);
+      const most = highest(scores);
+      return most > 0 ? [scores.indexOf(most)] : [];
+    });
+    return [...new Set(best)];
+  }
+
   /** The scores for words that are stems already. */
   scoresOf(stems: Iterable<string>): Float64Array {
     const scores = new Float64Array(this.size);

@@ -84,6 +84,15 @@ export function recommendGroups(
     }));
 }
 
+/** What is said where no group is recommended; null where one is. */
+export function noteOn(groups: readonly RecommendedGroup[]): string | null {
+  if (groups.length > 0) return null;
+  return (
+    'No permitted group has a tool that shares a word with the question. ' +
+    'Words are compared, not meanings: ask in the language of the descriptions, or with other words.'
+  );
+}
+
 interface Judged {
   readonly tool: ListedTool;
   readonly place: number;

@@ -106,19 +106,20 @@ export function keepCount(total: number, { minTools, maxTools, targetRatio }: Ke
 }
 
 /**
- * Which tools are kept: those with the highest scores, earlier ones first where scores are equal, and beyond the
- * count those that are kept by force. Indexes in the order of the tools.
+ * Which tools are kept: those that come first in any case, those with the highest scores, earlier ones first where
+ * scores are equal, and beyond the count those that are kept by force. Indexes in the order of the tools.
  */
 export function keepBest(
   tools: readonly OfferedTool[],
   scores: readonly number[],
   count: number,
   isForced: (tool: OfferedTool) => boolean,
+  first: readonly number[] = [],
 ): readonly number[] {
   const byScore = tools
     .map((_, index) => index)
     .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
-  const kept = new Set(byScore.slice(0, count));
+  const kept = new Set([...new Set([...first, ...byScore])].slice(0, count));
   tools.forEach((tool, index) => {
     if (isForced(tool)) kept.add(index);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { stemsOf, ToolIndex } from '@sluice/discovery';
+import { chooseTools, stemsOf, ToolIndex } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
 
 describe('stems', () => {
@@ -59,6 +59,16 @@ describe('the ranking by BM25F', () => {
     const scores = new ToolIndex(all).scores(question);
     const place = scores.filter((score) => score > (scores[10] ?? 0)).length;
     expect(place).toBeLessThan(5);
+    const none = new Set<string>();
+    const asked = { recentlyUsed: none, expanded: none, alwaysKeep: none };
+    const two = `${question} ${words.slice(0, 9).join(' ')}. Report the budget.`;
+    const kept = (query: string): readonly (string | undefined)[] =>
+      chooseTools('ranked', all, { ...asked, query }, { minTools: 1, maxTools: 8, targetRatio: 1 }).kept.map(
+        (at) => all[at]?.name,
+      );
+    expect(kept(two)).toEqual(expect.arrayContaining(['convert_pdf']));
+    expect(kept(two)).toHaveLength(8);
+    expect(new ToolIndex(all).bestOfSentences(question)).toEqual([expect.any(Number), 10]);
   });
 
   it('does not put a very long description into every list', () => {

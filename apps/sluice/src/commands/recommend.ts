@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { compileEvaluator, wildcard } from '@sluice/core';
-import { recommendGroups } from '@sluice/discovery';
+import { noteOn, recommendGroups } from '@sluice/discovery';
 import type { RecommendedGroup } from '@sluice/discovery';
 import { configurationOf } from '../system/compile-once.js';
 import type { CommandContext } from './command-context.js';
@@ -25,12 +25,13 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const configuration = await configurationOf(values.config, surroundings);
   const permitted = values.permitted?.split(',').filter((name) => name !== '') ?? [wildcard];
   const groups = recommendGroups(compileEvaluator(configuration), permitted, question);
-  surroundings.print(values.json ? `${JSON.stringify({ groups })}\n` : inWords(groups));
+  surroundings.print(values.json ? `${JSON.stringify({ groups, note: noteOn(groups) })}\n` : inWords(groups));
   return 0;
 }
 
 function inWords(groups: readonly RecommendedGroup[]): string {
-  if (groups.length === 0) return 'No permitted group has a tool that shares a word with the question.\n';
+  const note = noteOn(groups);
+  if (note !== null) return `${note}\n`;
   return groups
     .map(({ name, score, tools }) => {
       const lines = tools.map((tool) => `  ${tool.key}  ${tool.score.toFixed(2)}  ${tool.words.join(', ')}\n`);

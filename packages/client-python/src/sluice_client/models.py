@@ -859,6 +859,7 @@ class RecommendationList(Answer):
 
     config_version: str = Field(description="The version of the configuration that decided.")
     groups: list[RecommendedGroup] = Field(description="The groups, ten at most.")
+    note: str | None = Field(description="Why there is no group, and how to ask; null where there is one.")
 
 
 class RecommendedGroup(Answer):

@@ -1220,6 +1220,8 @@ export interface RecommendationList {
   readonly config_version: string;
   /** The groups, ten at most. */
   readonly groups: readonly RecommendedGroup[];
+  /** Why there is no group, and how to ask; null where there is one. */
+  readonly note: string | null;
 }
 
 /** A group that suits a question. */

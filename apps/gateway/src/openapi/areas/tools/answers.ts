@@ -140,6 +140,7 @@ export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
     RecommendationList: object('The groups that suit a question, best first.', {
       ...version,
       groups: list(ref('RecommendedGroup'), 'The groups, ten at most.'),
+      note: textOrNull('Why there is no group, and how to ask; null where there is one.'),
     }),
     RecommendedGroup: object('A group that suits a question.', {
       name: text('The name of the group.'),

@@ -130,6 +130,7 @@ export const recommendGroupsExample: Example = {
           tools: [{ key: 'knowledge-query', score: 2.3, words: ['countries'], called: 0 }],
         },
       ],
+      note: null,
     },
   },
 };
