@@ -17,18 +17,18 @@ describe('`sluice mcp list`', () => {
   it('shows what a server offers, and prints a block that brings it in as it stands', async () => {
     const { code, output, errors } = await list(['--', 'node', server]);
     expect([code, errors]).toEqual([0, '']);
-    expect(output).toMatch(/✓ server offers \d tools:\n {3}complex-analysis {2}\S/);
+    expect(output).toMatch(/✓ analysis offers \d tools:\n {3}complex-analysis {2}\S/);
     const block = output.slice(output.indexOf('\ntool:\n') + 1);
     const pasted = join(folder, 'pasted.yaml');
     writeFileSync(pasted, block);
     expect(Object.keys(parse(block) as object)).toEqual(['tool', 'mcp', 'policy']);
     const called = await command(
-      ['call', 'server/complex-analysis', '{"rows":[{"name":"a","size":1}]}', '--group', 'server', '--json'],
+      ['call', 'analysis/complex-analysis', '{"rows":[{"name":"a","size":1}]}', '--group', 'analysis', '--json'],
       { ...variables, SLUICE_CONFIG: pasted },
     );
     expect([called.code, JSON.parse(called.output)]).toEqual([
       0,
-      expect.objectContaining({ tool: 'server/complex-analysis', outcome: 'ok' }),
+      expect.objectContaining({ tool: 'analysis/complex-analysis', outcome: 'ok' }),
     ]);
   });
 

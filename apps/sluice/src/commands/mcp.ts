@@ -1,10 +1,10 @@
-import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { textModeByDefault, printable } from '@sluice/core';
 import { lookOver, convertOffer, textFaults } from '@sluice/schemas';
 import type { McpServer, OfferedTool } from '@sluice/core';
 import { approve } from '../mcp/approve.js';
+import { nameOfCommand, nameOfUrl } from '../mcp/server-name.js';
 import { servers } from '../mcp/servers.js';
 import { askServers, configurationOf } from '../system/compile-once.js';
 import { serveMcpOverStdio } from '../system/mcp-stdio.js';
@@ -160,24 +160,4 @@ async function configured(name: string, file: string | null, surroundings: Comma
   throw new Error(
     `${file} has no MCP server ${name}. ${there === '' ? 'It has none.' : `There are: ${there}.`} One that no configuration has is asked by its URL, or by -- and its command.`,
   );
-}
-
-function nameOfUrl(url: string): string {
-  return asName(URL.canParse(url) ? new URL(url).hostname.replace(/^(?:mcp|www|api)\./, '') : url);
-}
-
-/** `npx -y @modelcontextprotocol/server-filesystem .` is `filesystem`. */
-function nameOfCommand([command = '', ...args]: readonly string[]): string {
-  const isRunner = /^(?:npx|uvx|bunx|pnpx|node|python3?|deno|docker)$/.test(basename(command));
-  const said = isRunner ? (args.find((arg) => !/^-|^run$/.test(arg)) ?? command) : command;
-  return asName(
-    basename(said)
-      .replace(/\.\w+$/, '')
-      .replace(/^(?:mcp-)?server-|^mcp-|-mcp(?:-server)?$/g, ''),
-  );
-}
-
-function asName(text: string): string {
-  const name = text.replace(/[^A-Za-z0-9-]+/g, '-').replace(/^-+|-+$/g, '');
-  return name === '' || name === 'unbound' ? 'server' : name;
 }
