@@ -1,5 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type {
+  CompleteRequest,
+  CompleteResult,
   GetPromptResult,
   Prompt,
   Resource,
@@ -9,10 +11,24 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { AgentStep } from '@sluice/contracts';
 import type { ConfiguredTool, JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
-import { categoryOf, eachOnce, hasResource, passedOnTo, saidBy } from '@sluice/mcp';
+import {
+  categoryOf,
+  eachOnce,
+  hasResource,
+  listedPrompt,
+  passedOnIn,
+  passedOnTo,
+  promptArguments,
+  promptIn,
+  saidIn,
+} from '@sluice/mcp';
 import type { Connection } from './connection.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
+import { wholeAnswer } from './whole-answer.js';
+
+/** How long a completion is waited for, in milliseconds: a person is typing. */
+const completionMs = 5_000;
 
 /**
  * What upstream servers have beside tools, as far as the caller may have it. Every question to them is a call on the
@@ -46,23 +62,59 @@ export class PassedOn {
     return entry === undefined ? null : this.asked(entry, { uri }, context);
   }
 
-  /** Prompts have the keys of their entries: those of servers may meet. */
   async prompts(context: ServerContext): Promise<readonly Prompt[]> {
     const entries = await this.entries('prompt', context);
     const all = await Promise.all(
       entries.map(async (entry) => {
         const said = await this.asked(entry, {}, context).catch(() => null);
-        const [prompt] = (said?.['prompts'] ?? []) as readonly JsonObject[];
-        return prompt === undefined ? [] : [{ ...prompt, name: entry.key } as unknown as Prompt];
+        return ((said?.['prompts'] ?? []) as readonly JsonObject[]).map((prompt) => listedPrompt(entry, prompt));
       }),
     );
-    return all.flat();
+    return eachOnce(all, 'name') as unknown as Prompt[];
   }
 
   /** Null for a name of no entry that the caller may have. */
   async prompt(name: string, args: JsonObject, context: ServerContext): Promise<JsonObject | null> {
-    const entry = (await this.entries('prompt', context)).find(({ key }) => key === name);
-    return entry === undefined ? null : this.asked(entry, { arguments: args }, context);
+    const found = await this.promptOf(name, context);
+    return found && this.asked(found.entry, promptArguments(found.entry, found.name, { arguments: args }), context);
+  }
+
+  /**
+   * The values that the argument of a prompt or template may have, as its server says. Null for one that the caller
+   * may not have; none where no answer comes soon.
+   */
+  async complete(
+    ref: CompleteRequest['params']['ref'],
+    complete: JsonObject,
+    context: ServerContext,
+  ): Promise<CompleteResult['completion'] | null> {
+    const wanted =
+      ref.type === 'ref/prompt' ? await this.promptOf(ref.name, context) : await this.templateOf(ref.uri, context);
+    if (wanted === null) return null;
+    const { entry, name } = wanted;
+    const args = ref.type === 'ref/prompt' ? promptArguments(entry, name, { complete }) : { uri: name, complete };
+    const signal = AbortSignal.any([context.mcpReq.signal, AbortSignal.timeout(completionMs)]);
+    const said = await this.asked(entry, args, context, signal).catch(() => null);
+    return { values: [], ...said };
+  }
+
+  private async promptOf(
+    name: string,
+    context: ServerContext,
+  ): Promise<{ readonly entry: ConfiguredTool; readonly name: string } | null> {
+    for (const entry of await this.entries('prompt', context)) {
+      const own = promptIn(entry, name);
+      if (own !== null) return { entry, name: own };
+    }
+    return null;
+  }
+
+  private async templateOf(
+    uri: string,
+    context: ServerContext,
+  ): Promise<{ readonly entry: ConfiguredTool; readonly name: string } | null> {
+    const entry = (await this.entries('resource', context)).find((one) => hasResource(one, uri));
+    return entry === undefined ? null : { entry, name: uri };
   }
 
   /** What each entry’s server says; one that does not answer hides no other. */
@@ -78,7 +130,12 @@ export class PassedOn {
   }
 
   /** Throws an error of the protocol where there is no answer: these methods have no result that says so. */
-  private async asked(tool: ConfiguredTool, args: JsonObject, context: ServerContext): Promise<JsonObject> {
+  private async asked(
+    tool: ConfiguredTool,
+    args: JsonObject,
+    context: ServerContext,
+    signal = context.mcpReq.signal,
+  ): Promise<JsonObject> {
     const caller = this.connection.callerOf(context);
     const { session } = this.connection;
     const { limits, states, calls } = this.parts;
@@ -87,15 +144,30 @@ export class PassedOn {
     try {
       const state = await states.stateOf(session, caller.principal);
       const wanted = { tool, args, session, state, key: null, headers: {}, answer: () => null };
-      const { outcome } = await calls.make(caller, wanted, context.mcpReq.signal, () => undefined);
+      const { requestId, outcome } = await calls.make(caller, wanted, signal, () => undefined);
       if (outcome.kind !== 'step') throw failed('There was no answer. Try again.');
-      const said = saidBy(outcome.step);
-      if (said === null) throw failed(sentenceOf(outcome.step));
+      const { step } = outcome;
+      if (step.outcome !== 'ok') throw failed(sentenceOf(step));
+      const owner = { tenantId: caller.principal.tenantId, runId: requestId };
+      const whole = await wholeAnswer(step, owner, this.parts.runtime.content);
+      if (whole.kind === 'here') return passedOnIn(whole.answer);
+      if (whole.kind === 'gone') throw failed(`What the server gave cannot be read. ${whole.why}`);
+      const said = saidIn(whole.kind === 'value' ? whole.text : step.observation);
+      if (said === null || lacksBytes(said)) throw failed('What the server gave could not be kept. Try again.');
       return said;
     } finally {
       limited.done();
     }
   }
+}
+
+/** Whether the value says how many bytes there were, in place of them: the content store did not take these. */
+function lacksBytes({ contents, messages }: JsonObject): boolean {
+  const inMessages = ((messages ?? []) as readonly JsonObject[]).flatMap(({ content }) => {
+    const block = content as JsonObject;
+    return [block, (block['resource'] ?? {}) as JsonObject];
+  });
+  return [...((contents ?? []) as readonly JsonObject[]), ...inMessages].some(({ bytes }) => typeof bytes === 'number');
 }
 
 function sentenceOf({ outcome, reason, observation }: AgentStep): string {

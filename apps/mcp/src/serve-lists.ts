@@ -1,5 +1,6 @@
 import { toolPage } from '@sluice/core';
-import type { ReadResourceResult, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { JsonObject } from '@sluice/core';
+import type { CompleteRequest, ReadResourceResult, Server, ServerContext } from '@modelcontextprotocol/server';
 import {
   completed,
   listedTools,
@@ -74,16 +75,32 @@ export function serveLists(server: Server, parts: ServerParts, connection: Conne
     return { contents: [{ uri, mimeType: 'text/markdown', text: toolPage(tool, name) }] };
   });
 
-  server.setRequestHandler('completion/complete', async ({ params: { ref, argument } }, context) => {
-    const { tools } = await seen(context);
-    if (ref.type === 'ref/resource') {
-      if (ref.uri !== toolPageTemplate || argument.name !== 'name') throw invalid('There is no such template.');
-      return { completion: completed(names(tools), argument.value) };
-    }
-    const tool = tools.find(({ name }) => name === ref.name);
-    if (tool === undefined) throw invalid('There is no tool of this name. List the tools.');
-    return { completion: completed(listedValues(tool.inputSchema, argument.name), argument.value) };
+  server.setRequestHandler('completion/complete', async ({ params }, context) => {
+    const { ref, argument } = params;
+    const own = await ownCompletion(ref, argument, context);
+    if (own !== null) return { completion: own };
+    const { ref: _, _meta, ...complete } = params;
+    const completion = await passedOn.complete(ref, complete as JsonObject, context);
+    if (completion !== null) return { completion };
+    throw invalid(
+      ref.type === 'ref/resource'
+        ? 'There is no such template. List the templates.'
+        : 'There is no tool and no prompt of this name. List them.',
+    );
   });
+
+  /** Of a tool, or of the pages about tools; null for what is none of these. */
+  async function ownCompletion(
+    ref: CompleteRequest['params']['ref'],
+    argument: CompleteRequest['params']['argument'],
+    context: ServerContext,
+  ) {
+    const { tools } = await seen(context);
+    if (ref.type === 'ref/resource')
+      return ref.uri === toolPageTemplate && argument.name === 'name' ? completed(names(tools), argument.value) : null;
+    const tool = tools.find(({ name }) => name === ref.name);
+    return tool === undefined ? null : completed(listedValues(tool.inputSchema, argument.name), argument.value);
+  }
 
   async function pageFor(context: ServerContext, cursor: string | undefined) {
     const { tools, mark } = await seen(context);

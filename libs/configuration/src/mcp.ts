@@ -292,7 +292,7 @@ function readBinding(id: string, section: Section, servers: readonly string[]): 
 
 const texts = {
   resource: 'the address of a resource on that server, or a pattern such as `file:///docs/*`',
-  prompt: 'the prompt’s name on that server',
+  prompt: 'the prompt’s name on that server, or a pattern such as `review_*`',
 } as const;
 
 /** What the entry passes on; null for a tool. */

@@ -1,4 +1,4 @@
-import { canonicalJson, openApiToolType, textModeByDefault, nearest, pinOf, quote } from '@sluice/core';
+import { canonicalJson, openApiToolType, textModeByDefault, nearest, pinOf, quote, wildcard } from '@sluice/core';
 import type {
   TextMode,
   Digest,
@@ -135,24 +135,24 @@ function notCallable({ server, tool }: McpBinding, { problems = [] }: OfferedToo
   return `The operation ${quote(tool)} of the server ${quote(server)} cannot be called. ${sentences(problems)}`;
 }
 
-const passedOnInputs: Readonly<Record<PassedOnKind, JsonObject>> = {
-  resource: {
-    type: 'object',
-    properties: { uri: { type: 'string', description: 'The address of the resource. Without it they are listed.' } },
-    additionalProperties: false,
-  },
-  prompt: {
-    type: 'object',
-    properties: {
-      arguments: {
-        type: 'object',
-        description: 'Arguments of the prompt. Without them the reply lists what it takes.',
-        additionalProperties: { type: 'string' },
-      },
-    },
-    additionalProperties: false,
-  },
+/** What may be written for an argument is asked for in the form of `completion/complete`, without its `ref`. */
+const complete: JsonObject = {
+  type: 'object',
+  description: 'An argument that is being written: its possible values are listed.',
 };
+
+function passedOnInput(kind: PassedOnKind, isPattern: boolean): JsonObject {
+  const address = { type: 'string', description: 'The address of the resource. Without it they are listed.' };
+  const name = { type: 'string', description: 'The name of the prompt. Without it they are listed.' };
+  const promptArguments = {
+    type: 'object',
+    description: `Arguments of the prompt.${isPattern ? '' : ' Without them the reply lists what it takes.'}`,
+    additionalProperties: { type: 'string' },
+  };
+  const properties =
+    kind === 'resource' ? { uri: address } : { ...(isPattern ? { name } : {}), arguments: promptArguments };
+  return { type: 'object', properties: { ...properties, complete }, additionalProperties: false };
+}
 
 /**
  * Resources or a prompt: what their server has of them is asked at each call, and nothing of it reaches a model’s
@@ -165,8 +165,9 @@ function specifyPassedOn(
   digest: Digest,
 ): Allowed {
   if (redaction === null) return withheld(`${path} gives no redaction, so nothing of its results may leave it.`);
-  const inputSchema = passedOnInputs[kind];
-  const what = kind === 'resource' ? `Resources ${tool}` : `The prompt ${tool}`;
+  const isPattern = tool.includes(wildcard);
+  const inputSchema = passedOnInput(kind, isPattern);
+  const what = kind === 'resource' ? `Resources ${tool}` : isPattern ? `Prompts ${tool}` : `The prompt ${tool}`;
   const description = entry.description ?? `${what} of the MCP server ${server}.`;
   const effect = 'read_only';
   const spec = {

@@ -208,8 +208,9 @@ async function request(client: Client, given: Call): Promise<JsonValue> {
   // The SDK’s own time goes on while a person is asked.
   const bounds = { signal: AbortSignal.any([options.signal, time.signal]), timeout: longestMs };
   if (options.kind !== undefined) {
-    const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault };
-    return passedOn(client, options.kind, tool, args, bounds, way);
+    const { kind, onAnswer } = options;
+    const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault, onAnswer };
+    return passedOn(client, kind, tool, args, bounds, way);
   }
   const ended = connection.logs.begin(options.caller ?? '', options.onNotice);
   const result = resultIn(await answered(client, given, bounds).finally(ended));

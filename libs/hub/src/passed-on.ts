@@ -1,19 +1,32 @@
 import { specTypeSchemas } from '@modelcontextprotocol/client';
 import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { isJsonObject, matchesPattern, ToolUserError } from '@sluice/core';
+import { isJsonObject, matchesPattern, ToolUserError, wildcard } from '@sluice/core';
 import type { TextMode, JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
 import { hidden } from './call-result.js';
+import { withoutBytes } from './passed-on-bytes.js';
+import type { Given } from './passed-on-bytes.js';
 import { described } from './offered-texts.js';
 
 /** Pages and entries of a list that are looked at. */
 const mostPages = 50;
 const mostEntries = 1_000;
+/** Values of a completion, as the protocol has it. */
+const mostValues = 100;
 const anything = z.unknown();
 
+/** How one of them is asked for. */
+interface Asked {
+  readonly pattern: string;
+  readonly args: JsonObject;
+  readonly options: RequestOptions;
+  readonly mode: TextMode;
+}
+
 /**
- * What a server has of resources or a prompt, for MCP clients: without arguments a list of those that the entry
- * passes on, else what was asked for. Nothing outside the pattern or of another name is asked for.
+ * What a server has of resources or prompts, for MCP clients: without arguments a list of those that the entry passes
+ * on, else what was asked for, or what may be written for an argument. Nothing outside the pattern is asked for.
+ * `onAnswer` gets what has bytes in it, as blocks; the value then says how many these are.
  */
 export async function passedOn(
   client: Client,
@@ -21,19 +34,25 @@ export async function passedOn(
   pattern: string,
   args: JsonObject,
   options: RequestOptions,
-  { hide, mode }: { readonly hide: ((text: string) => string) | null; readonly mode: TextMode },
+  {
+    hide,
+    mode,
+    onAnswer,
+  }: {
+    readonly hide: ((text: string) => string) | null;
+    readonly mode: TextMode;
+    readonly onAnswer: ((answer: JsonObject) => void) | undefined;
+  },
 ): Promise<JsonValue> {
-  const value = await (kind === 'resource' ? resources : prompt)(client, pattern, args, options, mode);
-  return hide === null ? value : hidden(value, hide);
+  const given = await (kind === 'resource' ? resources : prompts)(client, { pattern, args, options, mode });
+  const shown = <T extends JsonValue>(value: T): T => (hide === null ? value : (hidden(value, hide) as T));
+  if (given.apart === undefined || onAnswer === undefined) return shown(given.value);
+  onAnswer(shown(given.apart.answer));
+  return shown(given.apart.value);
 }
 
-async function resources(
-  client: Client,
-  pattern: string,
-  { uri }: JsonObject,
-  options: RequestOptions,
-  mode: TextMode,
-): Promise<JsonValue> {
+async function resources(client: Client, { pattern, args, options, mode }: Asked): Promise<Given> {
+  const { uri, complete } = args;
   if (uri === undefined) {
     const isPassedOn = (field: string) => (one: JsonObject) =>
       typeof one[field] === 'string' && matchesPattern(pattern, one[field]);
@@ -42,38 +61,63 @@ async function resources(
       await listed(client, 'resources/templates/list', 'resourceTemplates', options),
     ];
     return {
-      resources: described(all.filter(isPassedOn('uri')), mode),
-      templates: described(templates.filter(isPassedOn('uriTemplate')), mode),
+      value: {
+        resources: described(all.filter(isPassedOn('uri')), mode),
+        templates: described(templates.filter(isPassedOn('uriTemplate')), mode),
+      },
     };
   }
   if (typeof uri !== 'string' || !matchesPattern(pattern, uri))
     throw new ToolUserError(`There is no such resource here: the addresses are those of ${pattern}.`);
+  if (complete !== undefined) return completed(client, { type: 'ref/resource', uri }, complete, options);
   const answer = await client.request({ method: 'resources/read', params: { uri } }, anything, options);
-  return sound(specTypeSchemas.ReadResourceResult, answer, ['contents']);
+  const read = sound(specTypeSchemas.ReadResourceResult, answer, ['contents', '_meta']);
+  return withoutBytes(read, 'contents', (resource) => ({ type: 'resource', resource }));
 }
 
-async function prompt(
-  client: Client,
-  name: string,
-  { arguments: given }: JsonObject,
-  options: RequestOptions,
-  mode: TextMode,
-): Promise<JsonValue> {
-  if (given === undefined) {
-    const prompts = await listed(client, 'prompts/list', 'prompts', options);
-    return {
-      prompts: described(
-        prompts.filter((one) => one['name'] === name),
-        mode,
-      ),
-    };
+async function prompts(client: Client, { pattern, args, options, mode }: Asked): Promise<Given> {
+  const { arguments: given, complete } = args;
+  const name = pattern.includes(wildcard) ? args['name'] : pattern;
+  if (name === undefined || (given === undefined && complete === undefined && args['name'] === undefined)) {
+    const all = await listed(client, 'prompts/list', 'prompts', options);
+    const those = all.filter((one) => typeof one['name'] === 'string' && matchesPattern(pattern, one['name']));
+    return { value: { prompts: described(those, mode) } };
   }
-  const params = { name, arguments: given as Record<string, string> };
+  if (typeof name !== 'string' || !matchesPattern(pattern, name))
+    throw new ToolUserError(`There is no such prompt here: the names are those of ${pattern}.`);
+  if (complete !== undefined) return completed(client, { type: 'ref/prompt', name }, complete, options);
+  const params = { name, arguments: (given ?? {}) as Record<string, string> };
   const answer = await client.request({ method: 'prompts/get', params }, anything, options);
-  const got = sound(specTypeSchemas.GetPromptResult, answer, ['description', 'messages']);
+  const got = sound(specTypeSchemas.GetPromptResult, answer, ['description', 'messages', '_meta']);
   const [shown] = described([got], mode);
   if (shown === undefined) throw new ToolUserError('The description of this prompt is held back.');
-  return shown;
+  return withoutBytes(shown, 'messages', ({ content }) => content as JsonObject);
+}
+
+/** The values that an argument may have; none of a server that completes nothing, or says so in another form. */
+async function completed(
+  client: Client,
+  ref: { readonly type: 'ref/prompt'; readonly name: string } | { readonly type: 'ref/resource'; readonly uri: string },
+  complete: JsonValue,
+  options: RequestOptions,
+): Promise<Given> {
+  const asked = specTypeSchemas.CompleteRequestParams['~standard'].validate({ ...(complete as JsonObject), ref });
+  if (
+    asked instanceof Promise ||
+    asked.issues !== undefined ||
+    client.getServerCapabilities()?.completions === undefined
+  )
+    return { value: { values: [] } };
+  const answer = await client.request({ method: 'completion/complete', params: asked.value }, anything, options);
+  const { completion } = sound(specTypeSchemas.CompleteResult, answer, ['completion']);
+  const { values, total, hasMore } = completion as JsonObject;
+  return {
+    value: {
+      values: (values as readonly JsonValue[]).slice(0, mostValues),
+      ...(total === undefined ? {} : { total }),
+      ...(hasMore === undefined ? {} : { hasMore }),
+    },
+  };
 }
 
 /** What is no object is left out; a server that does not know the list has none. */
@@ -99,7 +143,7 @@ async function listed(
   return found.slice(0, mostEntries);
 }
 
-type Schema = (typeof specTypeSchemas)['ReadResourceResult'] | (typeof specTypeSchemas)['GetPromptResult'];
+type Schema = (typeof specTypeSchemas)['ReadResourceResult' | 'GetPromptResult' | 'CompleteResult'];
 
 /** These members of an answer of the protocol’s form; throws for any other answer. */
 function sound(schema: Schema, answer: unknown, members: readonly string[]): JsonObject {

@@ -6,7 +6,17 @@ export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from '
 export { bounded } from './bounded.js';
 export { completed, listedValues } from './completions.js';
 export { saidError, withGroups } from './kept-back.js';
-export { eachOnce, hasResource, passedOnTo, passesOn, saidBy } from './passed-on.js';
+export {
+  eachOnce,
+  hasResource,
+  listedPrompt,
+  passedOnIn,
+  passedOnTo,
+  passesOn,
+  promptArguments,
+  promptIn,
+  saidIn,
+} from './passed-on.js';
 export { answerAsGiven, categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
 export type { CallResult } from './results.js';
 export { annotationsOf, servedNames, servedTool } from './served-tool.js';

@@ -1,6 +1,5 @@
-import { isJsonObject, matchesPattern } from '@sluice/core';
+import { isJsonObject, matchesPattern, wildcard } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
-import type { AgentStep } from '@sluice/contracts';
 import { offeredTo } from './tool-list.js';
 import type { Asking } from './tool-list.js';
 
@@ -23,10 +22,38 @@ export function hasResource({ mcp }: Pick<ConfiguredTool, 'mcp'>, uri: string): 
   return mcp !== null && matchesPattern(mcp.tool, uri);
 }
 
-/** What a finished call said, as the object that the hub makes of an upstream server’s answer; null for what failed. */
-export function saidBy({ outcome, observation }: Pick<AgentStep, 'outcome' | 'observation'>): JsonObject | null {
-  if (outcome !== 'ok') return null;
-  const value = JSON.parse(observation) as JsonValue;
+/** The name of a prompt at its server; null where it is none of the entry’s. By a pattern it is `<key>/<name>`. */
+export function promptIn({ key, mcp }: Pick<ConfiguredTool, 'key' | 'mcp'>, name: string): string | null {
+  if (mcp === null) return null;
+  if (!mcp.tool.includes(wildcard)) return name === key ? mcp.tool : null;
+  const own = name.startsWith(`${key}/`) ? name.slice(key.length + 1) : null;
+  return own !== null && matchesPattern(mcp.tool, own) ? own : null;
+}
+
+/** A prompt as clients are listed it: the names of several servers may meet. */
+export function listedPrompt({ key, mcp }: Pick<ConfiguredTool, 'key' | 'mcp'>, prompt: JsonObject): JsonObject {
+  return { ...prompt, name: mcp?.tool.includes(wildcard) === true ? `${key}/${String(prompt['name'])}` : key };
+}
+
+/** What an entry’s call is to say of a prompt: by a pattern, which one. */
+export function promptArguments({ mcp }: Pick<ConfiguredTool, 'mcp'>, name: string, args: JsonObject): JsonObject {
+  return mcp?.tool.includes(wildcard) === true ? { name, ...args } : args;
+}
+
+/**
+ * What was kept of contents or messages with bytes, in the form of the protocol again: the hub made blocks of them, as
+ * of what a tool answers.
+ */
+export function passedOnIn({ content, roles, ...rest }: JsonObject): JsonObject {
+  const blocks = content as readonly JsonObject[];
+  if (roles === undefined) return { ...rest, contents: blocks.map(({ resource = null }) => resource) };
+  const spoken = roles as readonly JsonValue[];
+  return { ...rest, messages: blocks.map((block, at) => ({ role: spoken[at] ?? null, content: block })) };
+}
+
+/** What a finished call said, as the object that the hub makes of an upstream server’s answer; null for any other. */
+export function saidIn(text: string): JsonObject | null {
+  const value = JSON.parse(text) as JsonValue;
   return isJsonObject(value) ? value : null;
 }
 

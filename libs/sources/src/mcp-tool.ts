@@ -36,7 +36,8 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       ...(kind === undefined ? {} : { kind }),
       ...(operation === undefined ? {} : { operation }),
       ...(answers === undefined ? {} : { answers }),
-      ...(onAnswer === undefined ? {} : { onAnswer }),
+      // Where the redaction names fields, what is passed on stays in them, bytes too.
+      ...(onAnswer === undefined || (kind !== undefined && !isWhole) ? {} : { onAnswer }),
       ...(onAnswer === undefined || blocks === undefined ? {} : { blocks }),
       ...(progress === undefined ? {} : { caller: progress.caller, onNotice: progress.relay }),
     };
