@@ -1,6 +1,7 @@
 """Does what a contract case says with the Python client: a line of JSON in, a line of JSON out. Its argument is `sync` or `async`."""
 
 import asyncio
+import base64
 import json
 import sys
 import traceback
@@ -12,6 +13,8 @@ from sluice_client.models import AskedApproval, ListedRun
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if hasattr(value, "model_dump"):
         # An event has all its members; an answer those that the gateway sent.
         is_event = type(value).__module__ == "sluice_client.events"
@@ -54,6 +57,12 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.runs.create(args["request"], idempotency_key=args.get("key"))
         case "ask_run":
             return sluice.runs.ask(args["request"])
+        case "upload":
+            return sluice.runs.upload(base64.b64decode(args["file"]), name=args.get("name"))
+        case "list_content":
+            return sluice.runs.list_content(args["id"])
+        case "read_content":
+            return sluice.runs.content(args["id"], args["hash"])
         case "get_run":
             return sluice.runs.get(run_of(args["run"]))
         case "wait_run":

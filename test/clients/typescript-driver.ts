@@ -28,6 +28,8 @@ interface Args {
   readonly question: string;
   readonly id: string;
   readonly hash: string;
+  /** Its bytes in base64. */
+  readonly file: string;
 }
 
 type Operation = (sluice: Sluice, args: Args) => Promise<unknown>;
@@ -36,6 +38,11 @@ const operations: Readonly<Record<string, Operation>> = {
   create_run: (sluice, { request, key }) =>
     sluice.runs.create(request, key === undefined ? {} : { idempotencyKey: key }),
   ask_run: (sluice, { request }) => sluice.runs.ask(request),
+  upload: (sluice, { file, name }) =>
+    sluice.runs.upload(new Uint8Array(Buffer.from(file, 'base64')), name === undefined ? {} : { name }),
+  list_content: (sluice, { id }) => sluice.runs.listContent(id),
+  read_content: async (sluice, { id, hash }) =>
+    Buffer.from(await (await sluice.runs.content(id, hash)).arrayBuffer()).toString('base64'),
   get_run: (sluice, { run }) => sluice.runs.get(run),
   wait_run: (sluice, { run, timeout_ms: timeoutMs }) =>
     sluice.runs.wait(run, timeoutMs === undefined ? {} : { timeoutMs }),

@@ -180,7 +180,13 @@ export function requestsTo(
     ) as fc.Arbitrary<Readonly<Record<string, string>>>;
   const surplus = fc.array(fc.tuple(texts, texts), { maxLength: 2 });
   const schema = requestBody?.content['application/json']?.schema;
-  const body = schema === undefined ? fc.constant(null) : fc.option(bodies(schema, document), { freq: 10 });
+  const files = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
+  const body =
+    requestBody?.content['*/*'] !== undefined
+      ? fc.option(files, { freq: 10 })
+      : schema === undefined
+        ? fc.constant(null)
+        : fc.option(bodies(schema, document), { freq: 10 });
   return fc
     .record({
       places: named('path', value),

@@ -157,6 +157,7 @@ describe('the gateway under requests from its own description', () => {
       'readRun',
       'readVerdicts',
       'readRecords',
+      'listContent',
       'readContent',
       'cancelRun',
       'readGroup',

@@ -263,9 +263,11 @@ describe('the gateway’s description of itself', () => {
         const send = (): Promise<Response> =>
           see(`${gateway.url}${filled}?${search.toString()}`, {
             method: method.toUpperCase(),
-            ...(body === undefined
-              ? {}
-              : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+            ...(described.requestBody?.content['*/*'] !== undefined
+              ? { body: 'a file' }
+              : body === undefined
+                ? {}
+                : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
           });
         // On a busy machine the gateway may have closed the connection as idle at the moment it is used again.
         const response = await send().catch(send);

@@ -205,6 +205,23 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       expect(await Promise.all(statuses)).toEqual([404, 404]);
     });
 
+    it('uploads files for its own questions alone', async () => {
+      const uploaded = await fetch(`${gateway.url}/v1/uploads`, {
+        method: 'POST',
+        headers: { ...bearer(name), 'content-type': 'text/plain' },
+        body: `A file of ${name}`,
+      });
+      expect(uploaded.status).toBe(200);
+      const { content } = (await uploaded.json()) as { readonly content: { readonly hash: string } };
+      for (const one of callers) {
+        const body = JSON.stringify({ question: 'Q', group: [], content: [content] });
+        const headers = { ...bearer(one.name), 'content-type': 'application/json', prefer: 'wait=20' };
+        const run = await fetch(`${gateway.url}/v1/runs`, { method: 'POST', headers, body });
+        const expected = one.name === name ? 200 : 404;
+        expect([one.name, run.status === 403 ? expected : run.status]).toEqual([one.name, expected]);
+      }
+    });
+
     it('sees the verdicts of its own runs alone, and those of others as an operator', async () => {
       if (groups.length === 0) return;
       const id = `verdicts-${count++}`;
@@ -213,7 +230,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       await fetch(`${gateway.url}/v1/runs`, { method: 'POST', headers, body });
       for (const one of callers) {
         const mayRead = one.name === name || (one.name === operator && one.tenant === tenant);
-        for (const path of ['', '/verdicts']) {
+        for (const path of ['', '/verdicts', '/content']) {
           const seen = (query: string) =>
             fetch(`${gateway.url}/v1/runs/${id}${path}${query}`, { headers: bearer(one.name) });
           const read = await seen('');

@@ -1,7 +1,8 @@
 import type { ContentName, ContentOwner, JsonObject, StepContent } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import { splitAnswer, stepContent } from '@sluice/mcp';
-import { expiryOf, inTime } from './content-writing.js';
+import { contentExpiry } from '@sluice/host';
+import { inTime } from './content-writing.js';
 import type { ContentWorld } from './content-writing.js';
 
 /**
@@ -16,7 +17,7 @@ export async function keepAnswer(
   { content, clock, environment, log }: ContentWorld,
 ): Promise<readonly StepContent[]> {
   if (record.request.call === null && isText(answer)) return [];
-  const expiresAt = expiryOf({ clock, environment });
+  const expiresAt = contentExpiry({ clock, environment });
   const { parts, whole } = splitAnswer(answer);
   const kept = async (): Promise<readonly StepContent[]> => {
     const names: ContentName[] = [];

@@ -1,5 +1,6 @@
 import type { ContentOwner, StepContent } from '@sluice/core';
-import { expiryOf, inTime } from './content-writing.js';
+import { contentExpiry } from '@sluice/host';
+import { inTime } from './content-writing.js';
 import type { ContentWorld } from './content-writing.js';
 
 /**
@@ -13,7 +14,7 @@ export async function keepResult(
   world: ContentWorld,
 ): Promise<StepContent | null> {
   try {
-    const name = await inTime(world.content.put(owner, type, Buffer.from(text), expiryOf(world)));
+    const name = await inTime(world.content.put(owner, type, Buffer.from(text), contentExpiry(world)));
     return { ...name, kind: 'value', name: null };
   } catch (error) {
     world.log.error(

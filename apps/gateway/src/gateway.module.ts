@@ -2,10 +2,19 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AUTHENTICATOR, authenticatorOf, listenError, LoadWatch, nestLog, RUNTIME, RunWatch } from '@sluice/host';
+import {
+  AUTHENTICATOR,
+  authenticatorOf,
+  contentByDefault,
+  listenError,
+  LoadWatch,
+  nestLog,
+  RUNTIME,
+  RunWatch,
+} from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
 import { ApprovalDetails } from './approval-details.js';
@@ -31,7 +40,7 @@ import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { GroupsController } from './groups.controller.js';
-import { LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
+import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
@@ -53,6 +62,7 @@ import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
 import { RunListFollowers } from './stream/run-list-stream.js';
 import { TriedCalls } from './tried-calls.js';
+import { UploadsController } from './uploads/uploads.controller.js';
 import { UsageController } from './usage/usage.controller.js';
 
 @Module({})
@@ -73,6 +83,7 @@ export class GatewayModule {
         ServersController,
         ContentController,
         VerdictsController,
+        UploadsController,
         UsageController,
         ListsController,
         DecidedController,
@@ -153,8 +164,8 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
   app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
   if (http.isConsoleServed) app.use(serveConsole(new ConsoleFiles(consoleFolder), () => issuersOf(runtime)));
-  app.use(refuseLargeBodies(http));
-  app.useBodyParser('json', { limit: http.bodyBytes });
+  app.use(refuseLargeBodies(http, (environment.content ?? contentByDefault).maxBytes));
+  app.useBodyParser('json', { limit: http.bodyBytes, type: isJson });
   app.useGlobalFilters(new RefusalFilter(log));
   app.disable('x-powered-by');
   app.disable('etag');
@@ -180,6 +191,11 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
       await lists.close();
     },
   };
+}
+
+/** Whether the parser of bodies reads this one; a file that is JSON is a file. */
+function isJson(request: IncomingMessage): boolean {
+  return !isUpload(request) && /^\s*application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '');
 }
 
 /** The origin of the issuer that people sign in to the console at; none where there is none. */

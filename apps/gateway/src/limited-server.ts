@@ -1,5 +1,5 @@
 import { createServer, STATUS_CODES } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { guardHost } from '@sluice/host';
@@ -88,14 +88,21 @@ export function refuseForeignHosts(server: Server, environment: Environment) {
  * The parser of bodies reads a body that is too large to its end before it says so; what says it itself is refused at
  * once.
  */
-export function refuseLargeBodies({ bodyBytes }: HttpSettings) {
+export function refuseLargeBodies({ bodyBytes }: HttpSettings, contentBytes: number) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    if (Number(request.get('content-length') ?? 0) <= bodyBytes) return next();
-    const refusal = { status: 413, code: 'too_large', message: tooLarge };
+    const isFile = isUpload(request);
+    if (Number(request.get('content-length') ?? 0) <= (isFile ? contentBytes : bodyBytes)) return next();
+    const refusal = { status: 413, code: 'too_large', message: isFile ? tooLargeFile : tooLarge };
     response.status(refusal.status).type(problemType).json(problemOf(refusal));
     // The rest is read and dropped, so that a sender gets the answer before its connection is closed.
     request.resume();
   };
 }
 
+/** Whether the body is a file, which no parser of bodies reads. */
+export function isUpload({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+  return method === 'POST' && /^\/v1\/uploads\/?(?:\?|$)/i.test(url);
+}
+
+const tooLargeFile = 'The file is too large: content has no more than SLUICE_CONTENT_BYTES.';
 export const tooLarge = 'The body is too large: this gateway takes no more than SLUICE_HTTP_BODY_BYTES.';

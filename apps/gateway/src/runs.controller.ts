@@ -17,6 +17,7 @@ import type { RunReader } from './run-readers.js';
 import { RunsService } from './runs.service.js';
 import { strictBody } from './strict-body.js';
 import { Refusal } from './refusal.js';
+import { questionBody } from './uploads/question-parts.js';
 
 /** Runs over HTTP: started, waited for, streamed, cancelled (docs/http.md). */
 @Controller()
@@ -30,8 +31,9 @@ export class RunsController {
   @Route('startRun')
   async begin(@ByPrincipal() caller: Principal, @Req() http: Request, @Res() response: Response): Promise<void> {
     const { limits } = this.runtime.configurations.current().configuration;
-    const { request, isNamed } = requestOf(strictBody(http, ['AgentRequest']), idOfKey(http, caller), limits);
-    await this.runs.begin({ caller, request, isNamed, headers: http }, prefers(http), answerOver(response));
+    const { body, parts } = questionBody(http);
+    const { request, isNamed } = requestOf(body, idOfKey(http, caller), limits);
+    await this.runs.begin({ caller, request, parts, isNamed, headers: http }, prefers(http), answerOver(response));
   }
 
   @Route('readRun')

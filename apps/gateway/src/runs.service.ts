@@ -3,9 +3,21 @@ import { make, positionOf, topics } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
-import { channelHeader, hasEnded, requestOwner, claimingRequest, RunsWithin, waitingOf } from '@sluice/run';
+import {
+  channelHeader,
+  claimUploads,
+  hasEnded,
+  requestOwner,
+  claimingRequest,
+  nameParts,
+  requestProblem,
+  RunsWithin,
+  waitingOf,
+} from '@sluice/run';
+import type { QuestionPart } from '@sluice/run';
 import {
   anothersRun,
+  contentExpiry,
   endIfElsewhere,
   isElsewhere,
   OpenRunLimit,
@@ -37,12 +49,15 @@ import type { RunLocation } from './run-location.js';
 import { AgentParts } from './stream/agent-parts.js';
 import { runChunks } from './stream/run-stream.js';
 import { recordView } from './record-view.js';
+import { refusingContent } from './uploads/refuse-content.js';
 import { withWarnings } from './with-warnings.js';
 
 /** A request for a run, as it came. */
 interface AcceptedRun {
   readonly caller: Principal;
   readonly request: NamedRequest;
+  /** Its images and files, which the record has the names of. */
+  readonly parts: readonly QuestionPart[];
   /** Whether its sender chose its id, which another run may have. */
   readonly isNamed: boolean;
   readonly headers: SentHeaders;
@@ -88,9 +103,10 @@ export class RunsService {
 
   async begin(asked: AcceptedRun, preference: Preference, answer: RunAnswer): Promise<void> {
     const { bus, clock } = this.runtime;
-    const { caller, request, isNamed, headers: sent } = asked;
-    requireSize(topics.requests, request);
-    await this.permission.require(request, caller, 'POST /v1/runs');
+    const { caller, isNamed, headers: sent } = asked;
+    requireSize(topics.requests, asked.request);
+    await this.permission.require(asked.request, caller, 'POST /v1/runs');
+    const request = await this.withContent(asked);
     const warnings = requestWarnings(this.runtime.configurations.current().evaluator, caller.groups, request);
     const run = beginOf(request, clock.now());
     const { tenantId: tenant } = caller;
@@ -103,7 +119,8 @@ export class RunsService {
     try {
       const takeBack = await this.open.admit({ ...run, tenant });
       try {
-        const written = { topic: topics.requests, record: request } as const;
+        const record = await this.withClaimedContent(request, caller);
+        const written = { topic: topics.requests, record } as const;
         const own = await recordHeaders(sent, written, caller, this.runtime);
         const headers = { ...own, [channelHeader]: 'http', [tenantHeader]: tenant };
         await bus.publish([{ ...written, key: run.sessionId, headers }]);
@@ -129,6 +146,31 @@ export class RunsService {
     } finally {
       followed.end();
     }
+  }
+
+  /** The request with the names of its images and files. Throws Refusal(400 or 413). */
+  private async withContent({ request, parts, caller }: AcceptedRun): Promise<NamedRequest> {
+    if (parts.length === 0) return request;
+    const { clock, content: store } = this.runtime;
+    const run = { tenantId: caller.tenantId, runId: request.requestId };
+    const content = await refusingContent(() => nameParts(store, caller, run, parts, clock.now()));
+    const named = { ...request, content };
+    const problem = requestProblem(named, named);
+    if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
+    requireSize(topics.requests, named);
+    return named;
+  }
+
+  /** The request whose content is the run's own, which it is before the record that names it is written. */
+  private async withClaimedContent(request: NamedRequest, caller: Principal): Promise<NamedRequest> {
+    const { content: names } = request;
+    if (names === null) return request;
+    const run = { tenantId: caller.tenantId, runId: request.requestId };
+    const expiresAt = contentExpiry(this.runtime);
+    return {
+      ...request,
+      content: await refusingContent(() => claimUploads(this.runtime.content, caller, run, names, expiresAt)),
+    };
   }
 
   /** Where the run is that this very request began before. Throws Refusal(409) where another one has its id. */

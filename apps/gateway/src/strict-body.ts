@@ -63,7 +63,12 @@ function requireClearText(raw: Buffer): void {
 }
 
 /** Throws Refusal(400) for a field that none of the records has, with the one that was probably meant. */
-function requireKnownFields(records: readonly string[], value: unknown, path = '', only?: readonly string[]): void {
+export function requireKnownFields(
+  records: readonly string[],
+  value: unknown,
+  path = '',
+  only?: readonly string[],
+): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   const all = records.flatMap((name) => recordSchema(name).fields);
   const fields = new Map(

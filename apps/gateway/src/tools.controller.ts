@@ -16,7 +16,7 @@ import type { PermittedRoute } from './permission.js';
 import { Refusal } from './refusal.js';
 import { requestOf, requireSize } from './requests.js';
 import type { NamedRequest } from './requests.js';
-import { strictBody } from './strict-body.js';
+import { questionBody } from './uploads/question-parts.js';
 import { toolParameters } from './tool-parameters.js';
 import { TriedCalls } from './tried-calls.js';
 import { withWarnings } from './with-warnings.js';
@@ -76,7 +76,7 @@ export class ToolsController {
    */
   @Route('tryToolset')
   async toolset(@ByCaller() caller: Caller, @Req() http: Request): Promise<object> {
-    const { request } = requestOf(strictBody(http, ['AgentRequest']));
+    const { request } = requestOf(questionBody(http).body);
     requireSize(topics.requests, request);
     const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
     const shown = shownGroups(evaluator, caller.principal);

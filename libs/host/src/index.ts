@@ -70,3 +70,4 @@ export {
   verifierIfAny,
 } from './keys-environment.js';
 export { contentByDefault } from './content-environment.js';
+export { contentExpiry } from './content-expiry.js';

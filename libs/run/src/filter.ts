@@ -19,7 +19,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import type { StepBounds } from './history.js';
 import { decideTools } from './decide-tools.js';
-import { questionContentProblem } from './question-content.js';
+import { questionContentProblem } from './uploads/names.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
 import { routed } from './strategy/route.js';
 import { turnBudgetEnd } from './prompt-bytes.js';

@@ -9,6 +9,7 @@ import type {
   ReadRecordsQuery,
   RunList,
   RunningRun,
+  Upload,
 } from './generated/api.js';
 import { RunsCalls } from './generated/calls.js';
 import { Pages } from './pages.js';
@@ -108,8 +109,26 @@ export class Runs extends RunsCalls {
   }
 
   /**
-   * What a step of the run names by this hash: an image, a file, a long result. The run by its request_id, with
-   * `session_id` and `since` of its location where no filter has taken it yet.
+   * Keeps an image or a file for a day, so that a request can name it: put `content` of the result into that of the
+   * request. Its type is found by its bytes; of text it is what is given here, or what the name ends in.
+   */
+  upload(
+    file: Blob | Uint8Array<ArrayBuffer>,
+    { name, type, ...options }: CallOptions & { readonly name?: string; readonly type?: string } = {},
+  ): Promise<Upload> {
+    const given = type ?? (file instanceof Blob && file.type !== '' ? file.type : 'application/octet-stream');
+    const called = name ?? (typeof File !== 'undefined' && file instanceof File ? file.name : undefined);
+    return this.transport.json({
+      ...{ method: 'POST', path: '/v1/uploads', query: called ? { name: called } : {}, file },
+      headers: { 'content-type': given },
+      isRepeatable: true,
+      ...options,
+    });
+  }
+
+  /**
+   * What the question or a step of the run names by this hash: an image, a file, a long result. The run by its
+   * request_id, with `session_id` and `since` of its location where no filter has taken it yet.
    */
   content(requestId: string, hash: string, query: ReadContentQuery = {}, options: CallOptions = {}): Promise<Blob> {
     const path = `/v1/runs/${encodeURIComponent(requestId)}/content/${encodeURIComponent(hash)}`;

@@ -34,6 +34,8 @@ export interface Sent extends CallOptions {
   readonly path: string;
   readonly query?: object;
   readonly body?: unknown;
+  /** The body as it is, where that is no JSON; a header says its type. */
+  readonly file?: Blob | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Whether it does no harm twice, so that it may be sent again where no answer came. Without it only refusals are
@@ -114,7 +116,7 @@ export class Transport {
   }
 
   private async attempt<T>(sent: Sent, read: (response: Response) => Promise<T>): Promise<T> {
-    const { method = 'GET', path, query = {}, body, headers = {}, signal, waitSeconds = 0 } = sent;
+    const { method = 'GET', path, query = {}, body, file, headers = {}, signal, waitSeconds = 0 } = sent;
     signal?.throwIfAborted();
     const { token, timeoutMs = 30_000 } = this.options;
     const credential = typeof token === 'function' ? await token() : token;
@@ -133,7 +135,7 @@ export class Transport {
           ...this.options.headers,
           ...headers,
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(file !== undefined ? { body: file } : body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       if (response.ok) return await read(response);
       const { status } = response;

@@ -1,5 +1,6 @@
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
-import { expiryOf, inTime } from '../content-writing.js';
+import { contentExpiry } from '@sluice/host';
+import { inTime } from '../content-writing.js';
 import type { ContentWorld } from '../content-writing.js';
 
 /**
@@ -18,7 +19,7 @@ export async function passContent(
   const pass = async (): Promise<void> => {
     for (const { hash } of next.content ?? []) {
       const found = await store.open({ tenantId, runId: requestId }, hash);
-      if (found !== undefined) await store.put(to, found.type, found.bytes(), expiryOf(world));
+      if (found !== undefined) await store.put(to, found.type, found.bytes(), contentExpiry(world));
     }
   };
   try {

@@ -1,5 +1,6 @@
 import { recordSchema } from '@sluice/contracts';
-import { propertiesOf, schemasOfRecord } from './record-schemas.js';
+import { longestContentName, mostQuestionContent } from '@sluice/run';
+import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
 import { ownBodies } from './own-bodies.js';
 
@@ -10,6 +11,8 @@ const filledIn = ['decided_by', 'decided_at'];
 export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
   return {
     ...schemasOfRecord('AgentRequest', 'body'),
+    AgentRequest: question(),
+    QuestionContent: questionContent,
     ApprovalDecision: decision(),
     CancelRequest: cancelRequest(),
     ...signInBodies,
@@ -46,6 +49,46 @@ const signInBodies: Readonly<Record<string, JsonSchema>> = {
     required: ['session', 'at', 'signature'],
     additionalProperties: false,
   },
+};
+
+/** A question, whose content is names in its record, and may be bytes in a body. */
+function question(): JsonSchema {
+  const { AgentRequest: record = {} } = schemasOfRecord('AgentRequest', 'body');
+  const content = {
+    ...{ type: ['array', 'null'], items: ref('QuestionContent'), maxItems: mostQuestionContent, default: null },
+    description: 'Images and files of the question; absent or null means none.',
+  };
+  return { ...record, properties: { ...(record['properties'] as object), content } };
+}
+
+const questionContent: JsonSchema = {
+  type: 'object',
+  description:
+    'An image or a file: an upload by its `hash`, or its bytes as `data`. What an upload was answered with may stand here as it is.',
+  properties: {
+    hash: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Names an upload of the caller, or content that the run has.',
+    },
+    data: {
+      ...{ type: 'string', contentEncoding: 'base64', pattern: '^[A-Za-z0-9+/_-]{2,}={0,2}$' },
+      description: 'The bytes in base64, where there is no `hash`; the body has at most SLUICE_HTTP_BODY_BYTES.',
+    },
+    type: {
+      type: ['string', 'null'],
+      minLength: 1,
+      description: 'The media type of `data`; images, sounds and PDF are known by their bytes.',
+    },
+    size: { type: ['integer', 'null'], description: 'Not read.' },
+    kind: { type: ['string', 'null'], description: 'Not read.' },
+    name: {
+      ...{ type: ['string', 'null'], maxLength: longestContentName },
+      description: 'The file’s name, which a model reads.',
+    },
+  },
+  oneOf: ['hash', 'data'].map((one) => ({ properties: { [one]: {} }, required: [one] })),
+  additionalProperties: false,
 };
 
 function cancelRequest(): JsonSchema {

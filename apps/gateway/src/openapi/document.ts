@@ -59,7 +59,8 @@ export function openApi(): JsonSchema {
 }
 
 function described(operation: Operation): JsonSchema {
-  const { id, tag, summary, description, body, answers, example, isBodyOptional, isTagged, who } = operation;
+  const { id, tag, summary, description, answers, example, isTagged, who } = operation;
+  const body = bodyOf(operation);
   const parameters = parametersOf(operation);
   return {
     operationId: id,
@@ -70,14 +71,7 @@ function described(operation: Operation): JsonSchema {
     ...(description === undefined ? {} : { description }),
     ...securityOf(who),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: isBodyOptional !== true,
-            content: { 'application/json': { schema: ref(body), example: example.body } },
-          },
-        }),
+    ...(body === null ? {} : { requestBody: body }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, answer]) => [
@@ -89,6 +83,13 @@ function described(operation: Operation): JsonSchema {
       ...Object.fromEntries(refusalsOf(operation).map((status) => [String(status), refused(status)])),
     },
   };
+}
+
+function bodyOf({ body, isBodyOptional, fileBody, example }: Operation): JsonSchema | null {
+  if (fileBody !== undefined) return { required: true, description: fileBody, content: { '*/*': { schema: {} } } };
+  if (body === undefined) return null;
+  const content = { 'application/json': { schema: ref(body), example: example.body } };
+  return { required: isBodyOptional !== true, content };
 }
 
 /** What a caller sends where no identity is configured; nothing where that is the document's own default. */

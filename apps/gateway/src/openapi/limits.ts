@@ -1,7 +1,7 @@
 import { connectionIdForm, faultCodes, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
 import { listedKinds, usageDimensions } from '@sluice/projection';
-import { longestCancelReason, longestName, mostQuestionContent } from '@sluice/run';
+import { longestCancelReason, longestContentName, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';
@@ -24,7 +24,6 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
     session_id: id,
     max_iterations: { minimum: 1 },
     strategy: { enum: ['', ...strategyNames, null] },
-    content: { maxItems: mostQuestionContent },
     connections: { items: { type: 'string', pattern: `^(?:\\*|(?:${connectionIdForm.source}))$` } },
   },
   AgentStep: {
@@ -68,6 +67,7 @@ const ofParameters: Readonly<Record<string, JsonSchema>> = {
   topic: { enum: [...allTopics] },
   code: { enum: Object.keys(faultCodes) },
   question: { type: 'string', ...notBlank },
+  name: { ...text, maxLength: longestContentName },
   since: time,
   until: time,
   iteration: { type: 'integer', minimum: 1, maximum: mostIterations },

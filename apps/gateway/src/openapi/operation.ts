@@ -35,6 +35,8 @@ export interface Operation {
   /** The schema of the body. */
   readonly body?: string;
   readonly isBodyOptional?: true;
+  /** What the body is, where it is a file. */
+  readonly fileBody?: string;
   /** By status: what it means, and the schema of its JSON or another form. */
   readonly answers: Readonly<Record<number, Answer>>;
   readonly example: Example;

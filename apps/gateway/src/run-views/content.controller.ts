@@ -2,30 +2,32 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { ContentOwner, ContentStore, OpenContent, Principal, StepContent } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import type { ContentOwner, ContentStore, OpenContent, Principal } from '@sluice/core';
 import { joinAnswer } from '@sluice/mcp';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { leaveStuck, whenGone } from '../client-disconnect.js';
 import { parametersOf } from '../lists/list-query.js';
-import { isMoreThanLink } from '../local-access.js';
 import { Route } from '../openapi/route.js';
 import { Refusal } from '../refusal.js';
 import { ByPrincipal } from '../rights.js';
 import { locationOfLink } from '../run-location.js';
-import { ownRuns, RunReaders } from '../run-readers.js';
+import { RunReaders } from '../run-readers.js';
 import type { RunReader } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
 import { extensionOf, servedType } from './content-types.js';
+import { contentNamedBy } from './named-content.js';
+import type { NamedContent } from './named-content.js';
 import { readParameters } from './run-parameters.js';
 
-/** Content of a run’s steps, for those who may read the run. It is what tools gave, and never shown as a page. */
+type ContentRoute = 'GET /v1/runs/{request_id}/content' | 'GET /v1/runs/{request_id}/content/{hash}';
+
+/** Content of a run, for those who may read the run. Tools gave it or askers sent it: it is never shown as a page. */
 @Controller()
 export class ContentController {
   constructor(
     @Inject(RUNTIME)
-    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'content' | 'localSecret' | 'log'>,
+    private readonly runtime: Pick<Runtime, 'clock' | 'content' | 'log'>,
     @Inject(RunsService) private readonly runs: RunsService,
     @Inject(RunReaders) private readonly readers: RunReaders,
   ) {}
@@ -39,15 +41,13 @@ export class ContentController {
     @Req() http: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const { tenant } = parametersOf(query, readParameters);
-    const reader = isMoreThanLink(http, this.runtime)
-      ? await this.readers.of(caller, tenant, 'GET /v1/runs/{request_id}/content/{hash}')
-      : ownRuns(caller);
+    const reader = await this.readerOf(caller, query, http, 'GET /v1/runs/{request_id}/content/{hash}');
     const leaving = new AbortController();
     whenGone(response, () => leaving.abort());
     const named = await this.named(requestId, hash, query, reader, leaving.signal);
     if (leaving.signal.aborted) return;
-    if (named === null) throw new Refusal(404, 'not_found', 'No step of the run names content of this hash.');
+    if (named === null)
+      throw new Refusal(404, 'not_found', 'Neither the question nor a step of the run names content of this hash.');
     const owner = { tenantId: reader.caller.tenantId, runId: requestId };
     response.set({
       'content-disposition': `attachment; filename="${hash.slice(0, 16)}.${extensionOf(named.type)}"`,
@@ -57,18 +57,55 @@ export class ContentController {
     else await this.send(await found(owner, hash, this.runtime.content), response, leaving.signal);
   }
 
-  /** What a step of the run says of it. Throws Refusal(404) where there is no such run for the reader. */
+  @Route('listContent')
+  async list(
+    @ByPrincipal() caller: Principal,
+    @Param('request_id') requestId: string,
+    @Query() query: Readonly<Record<string, unknown>>,
+    @Req() http: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const reader = await this.readerOf(caller, query, http, 'GET /v1/runs/{request_id}/content');
+    const leaving = new AbortController();
+    whenGone(response, () => leaving.abort());
+    const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;
+    const named = new Map<string, NamedContent>();
+    for await (const message of this.runs.records(at, reader, leaving.signal))
+      for (const one of contentNamedBy(message, requestId)) if (!named.has(one.hash)) named.set(one.hash, one);
+    if (leaving.signal.aborted) return;
+    const owner = { tenantId: reader.caller.tenantId, runId: requestId };
+    const kept = named.size === 0 ? [] : await this.runtime.content.list(owner);
+    const byHash = new Map(kept.map((one) => [one.hash, one]));
+    response.json({
+      request_id: requestId,
+      content: [...named.values()].map((one) => {
+        const { writtenAt = null, expiresAt = null } = byHash.get(one.hash) ?? {};
+        return { ...one, is_kept: byHash.has(one.hash), written_at: writtenAt, expires_at: expiresAt };
+      }),
+    });
+  }
+
+  private async readerOf(
+    caller: Principal,
+    query: Readonly<Record<string, unknown>>,
+    http: Request,
+    route: ContentRoute,
+  ): Promise<RunReader> {
+    const { tenant } = parametersOf(query, readParameters);
+    return this.readers.ofRequest(http, caller, tenant, route);
+  }
+
+  /** What the run’s records say of it. Throws Refusal(404) where there is no such run for the reader. */
   private async named(
     requestId: string,
     hash: string,
     query: Readonly<Record<string, unknown>>,
     reader: RunReader,
     signal: AbortSignal,
-  ): Promise<StepContent | null> {
+  ): Promise<NamedContent | null> {
     const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;
     for await (const message of this.runs.records(at, reader, signal)) {
-      if (message.topic !== topics.steps || message.record.requestId !== requestId) continue;
-      const one = message.record.steps.flatMap(({ content }) => content).find((content) => content.hash === hash);
+      const one = contentNamedBy(message, requestId).find((content) => content.hash === hash);
       if (one !== undefined) return one;
     }
     return null;

@@ -53,8 +53,15 @@ class Runs(RunsCalls):
             return cancelled
         return await self._end(cancelled, limit)
 
+    async def upload(self, file: bytes, *, name: str | None = None, type_: str | None = None) -> models.Upload:
+        """Keeps an image or a file for a day, so that a request can name it: put `content` of the result into that of the request.
+
+        Its type is found by its bytes; of text it is `type_`, or what the name ends in.
+        """
+        return await self._transport.run(_calls.upload(file, name, type_))
+
     async def content(self, request_id: str, hash_: str, **query: Unpack[models.ReadContentQuery]) -> bytes:
-        """What a step of the run names by this hash: an image, a file, a long result."""
+        """What the question or a step of the run names by this hash: an image, a file, a long result."""
         return await self._transport.run(_calls.read_content(request_id, hash_, query))
 
     def list(self, **query: Unpack[models.ListRunsQuery]) -> AsyncPages[models.ListedRun]:

@@ -55,6 +55,8 @@ class Call(Generic[T]):
     method: str = "GET"
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
+    #: The body as it is, where that is no JSON; a header says its type.
+    file: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Seconds that the gateway is asked to wait before it answers.
     wait: int = 0
@@ -147,7 +149,8 @@ def body_of(request: Request) -> dict[str, Any]:
     """What was given of a request, and nothing else."""
     if isinstance(request, BaseModel):
         return request.model_dump(mode="json", exclude_unset=True)
-    return dict(request)
+    content = [one.model_dump(mode="json") if isinstance(one, BaseModel) else one for one in request.get("content") or []]
+    return {**request, **({"content": content} if content else {})}
 
 
 def start(request: Request, key: str | None) -> Call[Run]:
@@ -185,6 +188,11 @@ def cancel_run(run: RunRef, reason: str | None) -> Call[Run]:
     path, _, query = path_of(run).partition("?")
     cancel = f"{path}/cancel" + (f"?{query}" if query else "")
     return Call(cancel, _run(path), method="POST", body=None if reason is None else {"reason": reason})
+
+
+def upload(file: bytes, name: str | None, type_: str | None) -> Call[models.Upload]:
+    headers = {"content-type": type_ or "application/octet-stream"}
+    return Call("/v1/uploads", model(models.Upload), method="POST", query={"name": name or None}, file=file, headers=headers)
 
 
 def read_content(request_id: str, hash_: str, query: models.ReadContentQuery) -> Call[bytes]:

@@ -18,6 +18,10 @@ class RunsCalls:
         """For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them."""
         return await self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/verdicts", model(models.VerdictList), query={**query}))
 
+    async def list_content(self, request_id: str, **query: Unpack[models.ListContentQuery]) -> models.ContentList:
+        """What its question and its steps name: images, files and long results, each with its type, its size and its age, and whether it is still kept."""
+        return await self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/content", model(models.ContentList), query={**query}))
+
 
 class Status:
     def __init__(self, transport: Transport) -> None:

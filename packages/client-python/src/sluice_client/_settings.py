@@ -46,4 +46,5 @@ class Settings:
             "headers": sent,
             "timeout": httpx.Timeout(self._timeout, read=read),
             **({} if call.body is None else {"json": call.body}),
+            **({} if call.file is None else {"content": call.file}),
         }

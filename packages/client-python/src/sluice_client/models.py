@@ -36,7 +36,7 @@ class AgentRequest(Body):
     tool_choice: str | None = Field(default=None, description="Whether the model must call a tool: `auto`, `none` (it calls none in the whole run), `required` (it calls one in its first turn), or the key or id of the offered tool that it calls in its first turn. Absent, null or empty means `auto`.")
     call: DirectCallInBody | None = Field(default=None, description="The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.")
     strategy: Literal["", "react", "plan", "confidence", "supervisor", "auto", None] = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
-    content: list[StepContentInBody] | None = Field(default=None, description="Images and files of the question, which stand in the content store as content of this run; absent or null means none.")
+    content: list[QuestionContent] | None = Field(default=None, description="Images and files of the question; absent or null means none.")
 
 
 class AgentStepInBody(Body):
@@ -101,6 +101,17 @@ class DirectCallInBody(Body):
     tool: str = Field(description="The key or id of the tool.")
     arguments: str = Field(description="The arguments, as JSON text.")
     order: Literal["", "none", None] = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
+
+
+class QuestionContent(Body):
+    """An image or a file: an upload by its `hash`, or its bytes as `data`. What an upload was answered with may stand here as it is."""
+
+    hash: str | None = Field(default=None, description="Names an upload of the caller, or content that the run has.")
+    data: str | None = Field(default=None, description="The bytes in base64, where there is no `hash`; the body has at most SLUICE_HTTP_BODY_BYTES.")
+    type: str | None = Field(default=None, description="The media type of `data`; images, sounds and PDF are known by their bytes.")
+    size: int | None = Field(default=None, description="Not read.")
+    kind: str | None = Field(default=None, description="Not read.")
+    name: str | None = Field(default=None, description="The file’s name, which a model reads.")
 
 
 class ApprovalDecision(Body):
@@ -478,6 +489,35 @@ class ListedRun(Answer):
     duration_ms: int | None = Field(description="How long it took; null while it runs.")
     href: str | None = Field(description="Where the run is to be read; null for a run of another caller.")
     waiting: Waiting | None = Field(default=None, description="")
+
+
+class ContentList(Answer):
+    """The content that the records of a run name."""
+
+    request_id: str = Field(description="Names the run.")
+    content: list[ListedContent] = Field(description="That of the question first, then by the steps that name it.")
+
+
+class ListedContent(Answer):
+    """A piece of content of a run."""
+
+    hash: str = Field(description="Names it.")
+    type: str = Field(description="Its media type.")
+    size: int = Field(description="Bytes.")
+    kind: str = Field(description="As the record has it: `image`, `audio`, `file`, `resource`, `result` or `value`.")
+    name: str | None = Field(description="The name of a file, or the address of a resource.")
+    iteration: int | None = Field(description="Whose step names it; null where the question does.")
+    tool: str | None = Field(description="The key of the tool that gave it; null where the question names it.")
+    is_kept: bool = Field(description="Whether it can still be read.")
+    written_at: int | None = Field(description="When it was written last; null where it is not kept. Milliseconds since the epoch.")
+    expires_at: int | None = Field(description="When it goes; null where it is kept for ever, or not kept. Milliseconds since the epoch.")
+
+
+class Upload(Answer):
+    """An image or a file that was uploaded."""
+
+    content: StepContent = Field(description="Its name, as `content` of a request takes it.")
+    expires_at: int = Field(description="When no request can name it any more. Milliseconds since the epoch.")
 
 
 class VerdictList(Answer):
@@ -1518,6 +1558,13 @@ class ListRunsQuery(TypedDict, total=False):
     """`next_cursor` of the page before."""
 
 
+class UploadQuery(TypedDict, total=False):
+    """The query of: Upload an image or a file for a question."""
+
+    name: str
+    """The file’s name, at most 255 characters; a model reads it."""
+
+
 class ReadRunQuery(TypedDict, total=False):
     """The query of: Read a run."""
 
@@ -1561,6 +1608,22 @@ class ReadRecordsQuery(TypedDict, total=False):
 
     since: str | int
     """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+
+class ListContentQuery(TypedDict, total=False):
+    """The query of: List the content of a run."""
+
+    session_id: str
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
+
+    since: str | int
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
 
     tenant: str
     """The tenant whose runs are read, for operators; the caller’s own unless given."""

@@ -30,8 +30,8 @@ export interface AgentRequest {
   readonly call?: DirectCallInBody | null;
   /** How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own. */
   readonly strategy?: "" | "react" | "plan" | "confidence" | "supervisor" | "auto" | null;
-  /** Images and files of the question, which stand in the content store as content of this run; absent or null means none. */
-  readonly content?: readonly StepContentInBody[] | null;
+  /** Images and files of the question; absent or null means none. */
+  readonly content?: readonly QuestionContent[] | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -130,6 +130,22 @@ export interface DirectCallInBody {
   readonly arguments: string;
   /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
   readonly order?: "" | "none" | null;
+}
+
+/** An image or a file: an upload by its `hash`, or its bytes as `data`. What an upload was answered with may stand here as it is. */
+export interface QuestionContent {
+  /** Names an upload of the caller, or content that the run has. */
+  readonly hash?: string;
+  /** The bytes in base64, where there is no `hash`; the body has at most SLUICE_HTTP_BODY_BYTES. */
+  readonly data?: string;
+  /** The media type of `data`; images, sounds and PDF are known by their bytes. */
+  readonly type?: string | null;
+  /** Not read. */
+  readonly size?: number | null;
+  /** Not read. */
+  readonly kind?: string | null;
+  /** The file’s name, which a model reads. */
+  readonly name?: string | null;
 }
 
 /** A decision on a waiting call. What `approval_requested` holds may stand there too. */
@@ -693,6 +709,46 @@ export interface ListedRun {
   /** Where the run is to be read; null for a run of another caller. */
   readonly href: string | null;
   readonly waiting?: Waiting;
+}
+
+/** The content that the records of a run name. */
+export interface ContentList {
+  /** Names the run. */
+  readonly request_id: string;
+  /** That of the question first, then by the steps that name it. */
+  readonly content: readonly ListedContent[];
+}
+
+/** A piece of content of a run. */
+export interface ListedContent {
+  /** Names it. */
+  readonly hash: string;
+  /** Its media type. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** As the record has it: `image`, `audio`, `file`, `resource`, `result` or `value`. */
+  readonly kind: string;
+  /** The name of a file, or the address of a resource. */
+  readonly name: string | null;
+  /** Whose step names it; null where the question does. */
+  readonly iteration: number | null;
+  /** The key of the tool that gave it; null where the question names it. */
+  readonly tool: string | null;
+  /** Whether it can still be read. */
+  readonly is_kept: boolean;
+  /** When it was written last; null where it is not kept. Milliseconds since the epoch. */
+  readonly written_at: number | null;
+  /** When it goes; null where it is kept for ever, or not kept. Milliseconds since the epoch. */
+  readonly expires_at: number | null;
+}
+
+/** An image or a file that was uploaded. */
+export interface Upload {
+  /** Its name, as `content` of a request takes it. */
+  readonly content: StepContent;
+  /** When no request can name it any more. Milliseconds since the epoch. */
+  readonly expires_at: number;
 }
 
 /** The iterations of a run, with the verdict on every tool that the caller may know of. */
@@ -2138,6 +2194,12 @@ export interface ListRunsQuery {
   readonly cursor?: string;
 }
 
+/** The query of: Upload an image or a file for a question. */
+export interface UploadQuery {
+  /** The file’s name, at most 255 characters; a model reads it. */
+  readonly name?: string;
+}
+
 /** The query of: Read a run. */
 export interface ReadRunQuery {
   /** The session of the run, beside `since`; where it is the request_id it may be left out. */
@@ -2170,6 +2232,18 @@ export interface ReadRecordsQuery {
   readonly session_id?: string;
   /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
   readonly since?: string | number;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
+}
+
+/** The query of: List the content of a run. */
+export interface ListContentQuery {
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
+  readonly session_id?: string;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
   /** The tenant whose runs are read, for operators; the caller’s own unless given. */
   readonly tenant?: string;
 }

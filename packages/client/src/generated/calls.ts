@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -10,6 +10,11 @@ export class RunsCalls {
   /** For each iteration what it was decided by, and each tool with its verdict: offered, or hidden, for which reasons, and what would open it. Who began the run sees the tools of groups that it may ask for; operators see all, with the rules that closed them. */
   verdicts(requestId: string, query: ReadVerdictsQuery = {}, options: CallOptions = {}): Promise<VerdictList> {
     return this.transport.json<VerdictList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/verdicts`, query, isRepeatable: true, ...options });
+  }
+
+  /** What its question and its steps name: images, files and long results, each with its type, its size and its age, and whether it is still kept. */
+  listContent(requestId: string, query: ListContentQuery = {}, options: CallOptions = {}): Promise<ContentList> {
+    return this.transport.json<ContentList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/content`, query, isRepeatable: true, ...options });
   }
 }
 

@@ -9,6 +9,7 @@ import {
   countOrNull,
   numberOrNull,
   list,
+  described,
   object,
   ids,
   version,
@@ -130,6 +131,26 @@ export function runListSchemas(): Readonly<Record<string, JsonSchema>> {
 export function verdictSchemas(): Readonly<Record<string, JsonSchema>> {
   const used = (description: string): JsonSchema => ({ anyOf: [ref('BudgetUse'), { type: 'null' }], description });
   return {
+    ContentList: object('The content that the records of a run name.', {
+      request_id: text('Names the run.'),
+      content: list(ref('ListedContent'), 'That of the question first, then by the steps that name it.'),
+    }),
+    ListedContent: object('A piece of content of a run.', {
+      hash: text('Names it.'),
+      type: text('Its media type.'),
+      size: whole('Bytes.'),
+      kind: text('As the record has it: `image`, `audio`, `file`, `resource`, `result` or `value`.'),
+      name: textOrNull('The name of a file, or the address of a resource.'),
+      iteration: countOrNull('Whose step names it; null where the question does.'),
+      tool: textOrNull('The key of the tool that gave it; null where the question names it.'),
+      is_kept: { type: 'boolean', description: 'Whether it can still be read.' },
+      written_at: timeOrNull('When it was written last; null where it is not kept.'),
+      expires_at: timeOrNull('When it goes; null where it is kept for ever, or not kept.'),
+    }),
+    Upload: object('An image or a file that was uploaded.', {
+      content: described('StepContent', 'Its name, as `content` of a request takes it.'),
+      expires_at: time('When no request can name it any more.'),
+    }),
     VerdictList: object('The iterations of a run, with the verdict on every tool that the caller may know of.', {
       request_id: text('Names the run.'),
       iterations: list(ref('IterationVerdicts'), 'The iterations, in order.'),

@@ -178,6 +178,35 @@ export const cancelRunExample: Example = {
   },
 };
 
+export const uploadExample: Example = {
+  query: { name: 'picture.png' },
+  answers: {
+    200: {
+      content: {
+        ...{ hash: '5f0c9a1be2d34c77'.repeat(4), type: 'image/png', size: 48_213 },
+        ...{ kind: 'image', name: 'picture.png' },
+      },
+      expires_at: at + 86_400_000,
+    },
+  },
+};
+
+export const listContentExample: Example = {
+  places: { request_id: 'ask-1' },
+  answers: {
+    200: {
+      request_id: 'ask-1',
+      content: [
+        {
+          ...{ hash: '5f0c9a1be2d34c77'.repeat(4), type: 'image/png', size: 48_213 },
+          ...{ kind: 'image', name: 'picture.png', iteration: null, tool: null },
+          ...{ is_kept: true, written_at: at, expires_at: at + 7 * 86_400_000 },
+        },
+      ],
+    },
+  },
+};
+
 export const readContentExample: Example = {
   places: { request_id: 'ask-1', hash: '5f0c9a1be2d34c77'.repeat(4) },
   answers: {},

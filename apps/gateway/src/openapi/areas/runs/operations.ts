@@ -1,14 +1,17 @@
 import { runParameters } from '../../../lists/list-query.js';
 import { locationParameters } from '../../../run-location.js';
 import { readParameters, recordParameters, verdictParameters } from '../../../run-views/run-parameters.js';
+import { uploadParameters } from '../../../uploads/upload-parameters.js';
 import { json } from '../../operation.js';
 import type { Answer, Operation } from '../../operation.js';
 import {
   startRunExample,
+  uploadExample,
   listRunsExample,
   readRunExample,
   readVerdictsExample,
   readContentExample,
+  listContentExample,
   readRecordsExample,
   cancelRunExample,
 } from './examples.js';
@@ -50,7 +53,26 @@ export const runOperations: readonly Operation[] = [
     body: 'AgentRequest',
     answers: runAnswers,
     example: startRunExample,
-    refusals: [400, 401, 403, 409, 413, 415, 500, 503],
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'upload',
+      client: 'runs.upload',
+      isWritten: true,
+      who: 'asker',
+      method: 'post',
+      path: '/v1/uploads',
+      tag: 'Runs',
+    },
+    summary: 'Upload an image or a file for a question',
+    description:
+      'Keeps it for a day, for the caller alone. A request for a run names it in `content`, and the run gets its own copy.',
+    query: uploadParameters,
+    fileBody: 'The bytes of the file, as they are, with its media type as `content-type`.',
+    answers: json('Upload', 'The name for a request.'),
+    example: uploadExample,
+    refusals: [400, 401, 403, 413, 415, 500, 503],
   },
   {
     ...{
@@ -140,6 +162,24 @@ export const runOperations: readonly Operation[] = [
   },
   {
     ...{
+      id: 'listContent',
+      client: 'runs.listContent',
+      who: 'link',
+      method: 'get',
+      path: '/v1/runs/{request_id}/content',
+      tag: 'Runs',
+    },
+    summary: 'List the content of a run',
+    description:
+      'What its question and its steps name: images, files and long results, each with its type, its size and its age, and whether it is still kept.',
+    places: { request_id: 'Names the run.' },
+    query: readParameters,
+    answers: json('ContentList', 'The content, that of the question first.'),
+    example: listContentExample,
+    refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{
       id: 'readContent',
       client: 'runs.content',
       isWritten: true,
@@ -150,8 +190,8 @@ export const runOperations: readonly Operation[] = [
     },
     summary: 'Download content of a run',
     description:
-      'What a step of the run names by this hash: an image, a sound or a file that a tool gave, a result that is larger than a step, or with kind `result` the whole answer of an MCP server. Who may read the run may read it.',
-    places: { request_id: 'Names the run.', hash: 'Names the content, as a step of the run has it.' },
+      'What the question or a step of the run names by this hash: an image, a sound or a file that was sent or that a tool gave, a result that is larger than a step, or with kind `result` the whole answer of an MCP server. Who may read the run may read it.',
+    places: { request_id: 'Names the run.', hash: 'Names the content, as the question or a step has it.' },
     query: readParameters,
     answers: {
       200: {

@@ -4,7 +4,7 @@ import type { StepContent } from '@sluice/contracts';
 export const mostQuestionContent = 20;
 
 /** Characters of a file's name, and of a media type, that a record has room for. */
-const longestContentName = 255;
+export const longestContentName = 255;
 
 /** What content of a question is, by its bytes. */
 const questionContentKinds = ['image', 'audio', 'file'] as const;
