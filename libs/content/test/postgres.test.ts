@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { openPostgresContent } from '@sluice/content';
@@ -57,19 +58,40 @@ describe('the tables of content', () => {
   });
 
   it('lose a connection in the middle of a write without an end of the process', async () => {
-    const { open, run, release } = await place();
+    const { url, open, run, release } = await place();
     const store = await open(options);
-    async function* pieces(): AsyncGenerator<Uint8Array> {
-      for (let n = 0; n < 3; n++) {
-        yield Buffer.alloc(300_000, n);
-        if (n === 1)
-          await run(
-            `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
-          );
-      }
-    }
-    await expect(store.put(owner, 'text/plain', pieces(), null)).rejects.toMatchObject({ code: 'content_unreachable' });
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('begin');
+    await other.query('lock table sluice_content in exclusive mode');
+    const lost = store.put(owner, 'text/plain', Buffer.alloc(900_000), null);
+    const written = expect(lost).rejects.toMatchObject({ code: 'content_unreachable' });
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    while ((await run(end)).length === 0) await delay(20);
+    await written;
+    await other.end();
     await store.put(owner, 'text/plain', Buffer.from('after'), null);
+    expect(await run('select count(distinct body)::int as bodies from sluice_content_parts')).toEqual([{ bodies: 1 }]);
+    await store.close();
+    await release();
+  });
+
+  it('are not held by writers whose sources are slow', async () => {
+    const { open, release } = await place();
+    const store = await open({ ...options, maxBytes: 5_000_000 });
+    let goOn = (): void => undefined;
+    const waiting = new Promise<void>((resolve) => (goOn = resolve));
+    async function* slow(n: number): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(1_200_000, n);
+      await waiting;
+      yield Buffer.from('end');
+    }
+    const slowly = Array.from({ length: 8 }, (_, n) => store.put(owner, 'text/plain', slow(n), null));
+    await delay(200);
+    const { hash } = await store.put(owner, 'text/plain', Buffer.from('quick'), null);
+    goOn();
+    expect((await Promise.all(slowly)).map(({ size }) => size)).toEqual(Array.from({ length: 8 }, () => 1_200_003));
+    expect(await store.open(owner, hash)).toMatchObject({ size: 5 });
     await store.close();
     await release();
   });

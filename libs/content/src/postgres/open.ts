@@ -4,6 +4,7 @@ import type { ContentOwner, ContentRef, ContentStore } from '@sluice/core';
 import type { Backend, Draft, Mark, Stored } from '../backend.js';
 import { codeOf, textOf, unreachable } from '../faults.js';
 import { ownerKey } from '../refs.js';
+import { Spool } from '../spool.js';
 import { storeOn } from '../store.js';
 import type { StoreOptions } from '../store.js';
 import { migrate } from './migrations.js';
@@ -19,7 +20,6 @@ export interface PostgresContentOptions extends StoreOptions {
 
 /** Bytes of a part. */
 const partBytes = 262_144;
-/** Writers that stream hold one each; readers one for a part. */
 const connections = 6;
 
 const settings = [
@@ -45,7 +45,7 @@ export async function openPostgresContent(options: PostgresContentOptions): Prom
     connectionTimeoutMillis: 5_000,
     statement_timeout: 10_000,
     query_timeout: 12_000,
-    // A writer whose source says nothing any more.
+    // A writer that ended without a word.
     idle_in_transaction_session_timeout: 120_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
@@ -175,82 +175,84 @@ class Tables implements Backend {
   }
 }
 
-/** Parts of one transaction, which takes a connection when there is more than one part, or at the end. */
+/** Written in one transaction at the end: a source that is slow holds no connection. */
 class PartsDraft implements Draft {
-  private client: pg.PoolClient | undefined;
-  private body = '';
-  private parts = 0;
-  private pieces: Uint8Array[] = [];
-  private waiting = 0;
+  private readonly spool = new Spool();
 
   constructor(
     private readonly pool: pg.Pool,
     private readonly schema: string,
   ) {}
 
-  async append(bytes: Uint8Array): Promise<void> {
-    this.pieces.push(bytes);
-    this.waiting += bytes.length;
-    if (this.waiting >= partBytes) await attempt(() => this.flush());
+  append(bytes: Uint8Array): Promise<void> {
+    return attempt(() => this.spool.append(bytes));
   }
 
   finish(ref: ContentRef, head: string, writtenAt: number, mark: Mark): Promise<void> {
     return attempt(async () => {
-      if (this.waiting > 0) await this.flush();
-      const client = await this.connected();
-      const owner = ownerKey(ref);
-      // Two writers of the same content take turns, so that the second one sees what it replaces.
-      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${owner}${ref.hash}`]);
-      await client.query(
-        `delete from ${this.schema}.sluice_content_parts
-        where body = (select body from ${this.schema}.sluice_content where owner = $1 and hash = $2)`,
-        [owner, ref.hash],
-      );
-      await client.query(
-        `insert into ${this.schema}.sluice_content (owner, hash, ref, head, body, written_at, due_at, named)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
-        on conflict (owner, hash) do update set head = excluded.head, body = excluded.body,
-          written_at = excluded.written_at, due_at = excluded.due_at, named = excluded.named`,
-        [owner, ref.hash, JSON.stringify(ref), head, this.body, writtenAt, mark.at, mark.named],
-      );
-      await client.query('commit');
+      const client = await this.pool.connect();
+      // What ends the connection between two statements is seen by the next one.
+      client.on('error', ignored);
+      try {
+        await this.write(client, ref, head, writtenAt, mark);
+      } catch (error) {
+        // The connection goes with what it holds.
+        client.release(true);
+        throw error;
+      }
       client.off('error', ignored);
       client.release();
-      this.client = undefined;
+      await this.spool.close();
     });
   }
 
-  async abandon(): Promise<void> {
-    // The connection goes with what it holds.
-    this.client?.release(true);
-    this.client = undefined;
-    return Promise.resolve();
+  abandon(): Promise<void> {
+    return this.spool.close().catch(() => undefined);
   }
 
-  private async flush(): Promise<void> {
-    const client = await this.connected();
-    const bytes = Buffer.concat(this.pieces);
-    this.pieces = [];
-    this.waiting = 0;
-    await client.query(`insert into ${this.schema}.sluice_content_parts values ($1, $2, $3)`, [
-      this.body,
-      this.parts++,
-      bytes,
-    ]);
-  }
-
-  private async connected(): Promise<pg.PoolClient> {
-    if (this.client !== undefined) return this.client;
-    const client = (this.client = await this.pool.connect());
-    // What ends the connection between two statements is seen by the next one.
-    client.on('error', ignored);
+  private async write(
+    client: pg.PoolClient,
+    ref: ContentRef,
+    head: string,
+    writtenAt: number,
+    mark: Mark,
+  ): Promise<void> {
+    const owner = ownerKey(ref);
     await client.query('begin');
+    const body = await this.writeParts(client);
+    // Two writers of the same content take turns, so that the second one sees what it replaces.
+    await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${owner}${ref.hash}`]);
+    await client.query(
+      `delete from ${this.schema}.sluice_content_parts
+      where body = (select body from ${this.schema}.sluice_content where owner = $1 and hash = $2)`,
+      [owner, ref.hash],
+    );
+    await client.query(
+      `insert into ${this.schema}.sluice_content (owner, hash, ref, head, body, written_at, due_at, named)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (owner, hash) do update set head = excluded.head, body = excluded.body,
+        written_at = excluded.written_at, due_at = excluded.due_at, named = excluded.named`,
+      [owner, ref.hash, JSON.stringify(ref), head, body, writtenAt, mark.at, mark.named],
+    );
+    await client.query('commit');
+  }
+
+  /** Returns the number that its parts are found by. */
+  private async writeParts(client: pg.PoolClient): Promise<string> {
     const { rows } = await client.query<{ body: string }>(
       `select nextval('${this.schema.replaceAll("'", "''")}.sluice_content_bodies') as body`,
     );
-    this.body = (rows[0] as { body: string }).body;
-    return client;
+    const { body } = rows[0] as { body: string };
+    const all = this.spool.body();
+    let part = 0;
+    for await (const bytes of Buffer.isBuffer(all) ? partsOf(all) : all)
+      await client.query(`insert into ${this.schema}.sluice_content_parts values ($1, $2, $3)`, [body, part++, bytes]);
+    return body;
   }
+}
+
+function* partsOf(bytes: Buffer): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes);
 }
 
 const ignored = (): void => undefined;
@@ -272,6 +274,8 @@ function complaint(error: unknown): string {
       return `does not let this user do this: ${textOf(error)}. Grant it, or name another schema.`;
     case '25006':
       return 'takes no writes: it is a standby, or read-only. Name the primary in its URL.';
+    case 'ENOSPC':
+      return 'was not reached: the folder for temporary files is full. Free some space.';
     case 'ECONNREFUSED':
       return 'refuses connections. Start it, or correct its address.';
     default:
