@@ -30,7 +30,10 @@ export class ContentSweep {
     const { content, log } = this.runtime;
     const { signal } = this.closing;
     try {
-      const { expired, unnamed } = await content.sweep((written) => namedContent(written, this.runtime, signal));
+      const { expired, unnamed } = await content.sweep(
+        (written) => namedContent(written, this.runtime, signal),
+        signal,
+      );
       if (expired > 0) log.debug({ expired }, 'content whose time is over was removed');
       if (unnamed > 0) log.info({ unnamed }, 'content that no record came to name was removed');
     } catch (error) {

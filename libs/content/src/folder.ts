@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import type { ContentOwner, ContentRef, ContentStore } from '@sluice/core';
 import type { Backend, Draft, Mark, Stored } from './backend.js';
 import { codeOf, textOf, unreachable } from './faults.js';
-import { isHash, markName, ownerKey, readMark, timeIn, writeMark } from './refs.js';
+import { isHash, isMarkName, markName, ownerKey, readMark, timeIn, writeMark } from './refs.js';
 import { storeOn } from './store.js';
 import type { StoreOptions } from './store.js';
 
@@ -98,8 +98,12 @@ class Folder implements Backend {
       // Set aside first: a writer may put it there again between a look and its end.
       const aside = this.draftFile();
       await rename(file, aside);
-      if (writtenIn(await headIn(aside)) > writtenUntil) await link(aside, file).catch(ignoreExisting);
+      if (writtenIn(await headIn(aside)) > writtenUntil) {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await link(aside, file).catch(ignoreExisting);
+      }
       await unlink(aside);
+      await rmdir(dirname(file)).catch(ignoreFilled);
     });
   }
 
@@ -110,10 +114,11 @@ class Folder implements Backend {
   due(now: number, most: number): Promise<readonly Mark[]> {
     return this.attempt(async () => {
       const found: Mark[] = [];
-      for (const hour of (await readdir(join(this.root, 'due'))).sort(byNumber)) {
+      for (const hour of await this.hours()) {
         if (Number(hour) * hourMs > now) break;
         const folder = join(this.root, 'due', hour);
-        const names = (await readdir(folder)).filter((name) => timeIn(name) <= now).sort();
+        const all = await this.ifThere<readonly string[]>([], () => readdir(folder));
+        const names = all.filter((name) => isMarkName(name) && timeIn(name) <= now).sort();
         for (const name of names) {
           if (found.length === most) return found;
           const mark = await this.ifThere(null, async () => readMark(await readFile(join(folder, name), 'utf8')));
@@ -148,7 +153,7 @@ class Folder implements Backend {
           if ((await stat(file)).mtimeMs <= begunUntil) await unlink(file);
         });
       // Marks are for times to come, so nothing is put into a folder of an hour that is long over.
-      for (const hour of await readdir(join(this.root, 'due')))
+      for (const hour of await this.hours())
         if ((Number(hour) + 1) * hourMs <= begunUntil) await rmdir(join(this.root, 'due', hour)).catch(ignoreFilled);
     });
   }
@@ -165,10 +170,24 @@ class Folder implements Backend {
   async place(draft: string, ref: ContentRef, mark: Mark): Promise<void> {
     await this.mark(mark);
     const file = this.fileOf(ref);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await rename(draft, file);
+    for (let attempt = 1; ; attempt++) {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      try {
+        await rename(draft, file);
+        break;
+      } catch (error) {
+        // A sweep may have removed the empty folder in between.
+        if (codeOf(error) !== 'ENOENT' || attempt === 3) throw error;
+      }
+    }
     await keepName(dirname(file));
     await keepName(dirname(dirname(file)));
+  }
+
+  /** The folders of marks, the earliest first. What else may lie there is left alone. */
+  private async hours(): Promise<readonly string[]> {
+    const names = await readdir(join(this.root, 'due'));
+    return names.filter((name) => /^\d+$/.test(name)).sort(byNumber);
   }
 
   async attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -4,6 +4,8 @@ import type { StoredContent } from '@sluice/core';
 export interface Head extends Omit<StoredContent, 'hash'> {
   /** Id of the key that its hash is made with. */
   readonly hashKey: string;
+  /** Milliseconds since the epoch; absent in heads of earlier versions, which mean `writtenAt`. */
+  readonly firstWrittenAt?: number;
   readonly seal: { readonly key: string; readonly salt: string } | null;
 }
 

@@ -20,6 +20,10 @@ export function markName(mark: Mark): string {
   return `${time}-${named ? 'kept' : 'new'}-${ownerKey(ref).slice(0, 32)}-${ref.hash}`;
 }
 
+export function isMarkName(text: string): boolean {
+  return /^\d{16}-/.test(text);
+}
+
 /** The time in such a name. */
 export function timeIn(name: string): number {
   return Number(name.slice(0, 16));

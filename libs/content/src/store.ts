@@ -75,9 +75,11 @@ class Store implements ContentStore {
       if (sealer !== null) await draft.append(sealer.end(aboutOf(name)));
       const writtenAt = clock.now();
       const seal = sealer === null ? null : { key: key.id, salt: salt.toString('base64') };
-      const head: Head = { type: name.type, size, writtenAt, expiresAt, hashKey: key.id, seal };
       const ref = { tenantId: owner.tenantId, runId: owner.runId, hash: name.hash };
-      await draft.finish(ref, writeHead(head), writtenAt, { ref, at: writtenAt + graceMs, named: false });
+      const firstWrittenAt = (await this.firstWriteOf(ref)) ?? writtenAt;
+      const head: Head = { type: name.type, size, writtenAt, firstWrittenAt, expiresAt, hashKey: key.id, seal };
+      const at = Math.min(writtenAt + graceMs, expiresAt ?? Infinity);
+      await draft.finish(ref, writeHead(head), writtenAt, { ref, at, named: false });
       return name;
     } catch (error) {
       await draft.abandon();
@@ -108,17 +110,24 @@ class Store implements ContentStore {
     return this.backend.removeAll(owner);
   }
 
-  async sweep(areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>): Promise<Swept> {
+  async sweep(
+    areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>,
+    signal?: AbortSignal,
+  ): Promise<Swept> {
     const now = this.options.clock.now();
     const swept = { expired: 0, unnamed: 0 };
     await this.backend.tidy(now - graceMs);
     for (;;) {
       const marks = await this.backend.due(now, sweepPortion);
+      signal?.throwIfAborted();
       const found = await Promise.all(marks.map(async (mark) => ({ mark, head: await this.headOf(mark) })));
       const open = found.filter(({ mark, head }) => head !== null && isToBeAsked(mark, head, now));
       const named = open.length === 0 ? [] : await areNamed(open.map(writtenOf));
       const isNamed = new Map(open.map(({ mark }, index) => [mark, named[index] !== false]));
-      for (const { mark, head } of found) await this.settle(mark, head, isNamed.get(mark) ?? null, now, swept);
+      for (const { mark, head } of found) {
+        signal?.throwIfAborted();
+        await this.settle(mark, head, isNamed.get(mark) ?? null, now, swept);
+      }
       if (marks.length < sweepPortion) return swept;
     }
   }
@@ -139,16 +148,14 @@ class Store implements ContentStore {
     now: number,
     swept: { expired: number; unnamed: number },
   ): Promise<void> {
-    if (head !== null && isNamed === false) {
+    if (head !== null && isOver(head, now)) {
+      await this.backend.remove(mark.ref, head.writtenAt);
+      swept.expired++;
+    } else if (head !== null && isNamed === false) {
       await this.backend.remove(mark.ref, head.writtenAt);
       swept.unnamed++;
-    } else if (head !== null && (mark.named || isNamed === true) && head.expiresAt !== null) {
-      if (head.expiresAt > now) await this.backend.mark({ ...mark, at: head.expiresAt, named: true });
-      else {
-        await this.backend.remove(mark.ref, head.writtenAt);
-        swept.expired++;
-      }
-    }
+    } else if (head !== null && head.expiresAt !== null && (mark.named || isNamed === true))
+      await this.backend.mark({ ...mark, at: head.expiresAt, named: true });
     await this.backend.unmark(mark);
   }
 
@@ -157,25 +164,56 @@ class Store implements ContentStore {
     return stored === undefined ? null : readHead(stored.head);
   }
 
+  /** When it was written first, where it is there already: a record may name it since then. */
+  private async firstWriteOf(ref: ContentRef): Promise<number | null> {
+    const stored = await this.backend.find(ref);
+    const head = stored === undefined ? null : readHead(stored.head);
+    return head === null || this.isOver(head) ? null : firstWriteIn(head);
+  }
+
   private async *read(ref: ContentRef, head: Head, stored: Stored): AsyncIterable<Uint8Array> {
-    const { hash } = ref;
+    if (head.hashKey !== (head.seal?.key ?? ownKeyId)) throw corrupt(ref, 'what is written beside it contradicts itself'); // prettier-ignore
     const hashKey = this.keyOf(head.hashKey);
     const hasher = hashKey === undefined ? null : tenantHasher(hashKey, ref.tenantId);
-    let size = 0;
-    try {
-      for await (const bytes of this.plain(ref, head, stored)) {
-        size += bytes.length;
-        if (size > head.size) break;
-        hasher?.update(bytes);
-        yield bytes;
+    let given = 0;
+    for (let now = { head, stored }; ;) {
+      let at = 0;
+      let problem: string | null = null;
+      try {
+        for await (const bytes of this.plain(ref, now.head, now.stored)) {
+          const further = bytes.subarray(Math.max(0, given - at));
+          at += bytes.length;
+          if (at > head.size) break;
+          given += further.length;
+          hasher?.update(further);
+          if (further.length > 0) yield further;
+        }
+        if (at !== head.size) problem = `it should have ${head.size} bytes`;
+      } catch (error) {
+        if (!(error instanceof SealBrokenError)) throw error;
+        problem = 'its seal is broken';
       }
-    } catch (error) {
-      if (error instanceof SealBrokenError) throw corrupt(ref, 'its seal is broken');
-      throw error;
+      if (problem === null) break;
+      now = await this.writtenAgain(ref, now.stored, problem);
     }
-    if (size !== head.size) throw corrupt(ref, `it should have ${head.size} bytes`);
-    if (hasher !== null && !timingSafeEqual(hasher.digest(), Buffer.from(hash, 'hex')))
+    if (hasher === null || !timingSafeEqual(hasher.digest(), Buffer.from(ref.hash, 'hex')))
       throw corrupt(ref, 'its hash is another one');
+  }
+
+  /** The same content, where it was replaced while it was read: that is no damage, and reading goes on there. */
+  private async writtenAgain(
+    ref: ContentRef,
+    before: Stored,
+    problem: string,
+  ): Promise<{ head: Head; stored: Stored }> {
+    const stored = await this.backend.find(ref);
+    if (stored === undefined) {
+      const message = `The content ${short(ref)} of the run ${ref.runId} was removed while it was read.`;
+      throw new Fault('content_unreachable', message, false);
+    }
+    const head = readHead(stored.head);
+    if (head === null || stored.head === before.head) throw corrupt(ref, problem);
+    return { head, stored };
   }
 
   private plain(ref: ContentRef, head: Head, stored: Stored): AsyncIterable<Uint8Array> {
@@ -193,8 +231,8 @@ class Store implements ContentStore {
     return id === ownKeyId ? this.own : this.options.keys.find((key) => key.id === id);
   }
 
-  private isOver({ expiresAt }: Head): boolean {
-    return expiresAt !== null && expiresAt <= this.options.clock.now();
+  private isOver(head: Head): boolean {
+    return isOver(head, this.options.clock.now());
   }
 }
 
@@ -202,13 +240,21 @@ function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
+function isOver({ expiresAt }: Head, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+function firstWriteIn({ writtenAt, firstWrittenAt = writtenAt }: Head): number {
+  return firstWrittenAt;
+}
+
 /** Whether a record names it is to be found out: it was not written again since the mark was made. */
-function isToBeAsked(mark: Mark, { writtenAt }: Head, now: number): boolean {
-  return !mark.named && writtenAt + graceMs <= now;
+function isToBeAsked(mark: Mark, head: Head, now: number): boolean {
+  return !mark.named && !isOver(head, now) && head.writtenAt + graceMs <= now;
 }
 
 function writtenOf({ mark, head }: { readonly mark: Mark; readonly head: Head | null }): WrittenContent {
-  return { ...mark.ref, writtenAt: head?.writtenAt ?? mark.at - graceMs };
+  return { ...mark.ref, writtenAt: head === null ? mark.at - graceMs : firstWriteIn(head) };
 }
 
 function contentOf(hash: string, { type, size, writtenAt, expiresAt }: Head): StoredContent {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { ContentRef, ContentStore } from '@sluice/core';
+import type { ContentRef, ContentStore, OpenContent } from '@sluice/core';
 import { readContentKeys } from '@sluice/content';
 import type { StoreOptions } from '@sluice/content';
 
@@ -199,6 +199,79 @@ export function contentContract(name: string, placeOf: () => Promise<ContentPlac
     );
 
     it(
+      'that was written again is looked for in records since it was written first',
+      onStore(async (store) => {
+        const first = time.now;
+        await store.put(owner, 'text/plain', Buffer.from('x'), null);
+        for (let again = 0; again < 2; again++) {
+          time.now += hour;
+          await store.put(owner, 'text/plain', Buffer.from('x'), null);
+        }
+        time.now += day;
+        const since: number[] = [];
+        await store.sweep((written) => {
+          since.push(...written.map(({ writtenAt }) => writtenAt));
+          return allNamed(written);
+        });
+        expect(new Set(since)).toEqual(new Set([first]));
+      }),
+    );
+
+    it(
+      'removes what is over within a day as soon as it is, and asks for no records',
+      onStore(async (store) => {
+        await store.put(owner, 'text/plain', Buffer.from('x'), time.now + hour);
+        time.now += hour;
+        expect(await store.sweep(() => Promise.reject(new Error('asked')))).toEqual({ expired: 1, unnamed: 0 });
+      }),
+    );
+
+    it(
+      'ends a sweep where it is when it is to stop',
+      onStore(async (store) => {
+        for (let n = 0; n < 3; n++) await store.put(owner, 'text/plain', Buffer.from(`${n}`), null);
+        time.now += day;
+        const stop = new AbortController();
+        const stopping = (written: readonly ContentRef[]) => {
+          stop.abort(new Error('stopped'));
+          return noneNamed(written);
+        };
+        await expect(store.sweep(stopping, stop.signal)).rejects.toThrow('stopped');
+        expect(await store.list(owner)).toHaveLength(3);
+      }),
+    );
+
+    it(
+      'gives what is written again while it is read',
+      onStore(async (store) => {
+        const bytes = randomBytes(600_000);
+        const put = () => {
+          time.now++;
+          return store.put(owner, 'image/png', bytes, null);
+        };
+        const { hash } = await put();
+        const found = await store.open(owner, hash);
+        await put();
+        const pieces: Uint8Array[] = [];
+        for await (const piece of found?.bytes() ?? []) {
+          pieces.push(piece);
+          if (pieces.length === 1) await put();
+        }
+        expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
+      }),
+    );
+
+    it(
+      'does not call damaged what is removed before it is read',
+      onStore(async (store) => {
+        const { hash } = await store.put(owner, 'image/png', Buffer.alloc(600_000), null);
+        const found = await store.open(owner, hash);
+        await store.remove(owner);
+        await expect(read(found as OpenContent)).rejects.toMatchObject({ code: 'content_unreachable' });
+      }),
+    );
+
+    it(
       'removes nothing where it cannot be found out what is named, and goes on later',
       onStore(async (store) => {
         for (let n = 0; n < 103; n++) await store.put(owner, 'text/plain', Buffer.from(`${n}`), null);
@@ -258,10 +331,15 @@ export function contentContract(name: string, placeOf: () => Promise<ContentPlac
 }
 
 async function all(store: ContentStore, of: typeof owner, hash: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
   const found = await store.open(of, hash);
   if (found === undefined) throw new Error(`There is no content ${hash}.`);
-  for await (const bytes of found.bytes()) pieces.push(bytes);
+  return read(found);
+}
+
+/** All bytes of content that was opened. */
+export async function read(content: OpenContent): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const bytes of content.bytes()) pieces.push(bytes);
   return Buffer.concat(pieces);
 }
 

@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { OpenContent } from '@sluice/core';
 import { openFolderContent, readContentKeys } from '@sluice/content';
-import { contentContract } from './contract.js';
+import { contentContract, read } from './contract.js';
 
 async function filesOf(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -38,6 +39,38 @@ describe('a folder of content', () => {
     await store.put(owner, 'text/plain', Buffer.from('x'), null);
     const modes = await Promise.all((await filesOf(folder)).map(async (file) => (await stat(file)).mode & 0o077));
     expect(modes).toEqual([0, 0, 0]);
+    await release();
+  });
+
+  it('keeps no folder of a run whose content is gone, and leaves alone what is not its own', async () => {
+    const { folder, release } = await place();
+    const time = { now: 0 };
+    const store = await openFolderContent(folder, { ...options, clock: { now: () => time.now } });
+    await mkdir(join(folder, 'due/0'), { recursive: true });
+    await Promise.all(['due/.DS_Store', 'due/0/.DS_Store'].map((name) => writeFile(join(folder, name), '')));
+    for (const text of ['x', 'y']) await store.put(owner, 'text/plain', Buffer.from(text), null);
+    time.now += 24 * 3_600_000;
+    expect(await store.sweep((all) => Promise.resolve(all.map(() => false)))).toEqual({ expired: 0, unnamed: 2 });
+    const left = await readdir(join(folder, 'runs'), { recursive: true });
+    expect(left.filter((name) => name.includes('/'))).toEqual([]);
+    await store.put(owner, 'text/plain', Buffer.from('x'), null);
+    expect(await store.list(owner)).toHaveLength(1);
+    await release();
+  });
+
+  it('does not take unsealed what stands in the place of sealed content', async () => {
+    const { folder, release } = await place();
+    const store = await openFolderContent(folder, { ...options, keys: readContentKeys('ab'.repeat(32)) });
+    const { hash } = await store.put(owner, 'text/plain', Buffer.from('true'), null);
+    const [file = ''] = await filesOf(join(folder, 'runs'));
+    const written = await readFile(file);
+    const head = JSON.parse(written.toString('latin1', 0, 1_024)) as object;
+    for (const hashKey of ['any', 'own']) {
+      const forged = JSON.stringify({ ...head, seal: null, hashKey }).padEnd(1_024);
+      await writeFile(file, `${forged}FAKE`, 'latin1');
+      const found = await store.open(owner, hash);
+      await expect(read(found as OpenContent)).rejects.toMatchObject({ code: 'content_corrupt' });
+    }
     await release();
   });
 

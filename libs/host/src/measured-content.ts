@@ -41,8 +41,8 @@ export function measuredContent(
     },
     list: (owner) => counted('list', () => store.list(owner), always),
     remove: (owner) => counted('remove', () => store.remove(owner), always),
-    sweep: async (areNamed) => {
-      const swept = await counted('sweep', () => store.sweep(areNamed), always);
+    sweep: async (...given) => {
+      const swept = await counted('sweep', () => store.sweep(...given), always);
       metrics.contentRemoved.inc({ reason: 'expired' }, swept.expired);
       metrics.contentRemoved.inc({ reason: 'unnamed' }, swept.unnamed);
       return swept;

@@ -35,7 +35,7 @@ export interface ContentRef extends ContentOwner {
 
 /** A piece of content of which it is not known whether a record names it. */
 export interface WrittenContent extends ContentRef {
-  /** Milliseconds since the epoch. */
+  /** When it was written first, milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
@@ -71,9 +71,13 @@ export interface ContentStore {
   remove(owner: ContentOwner): Promise<void>;
   /**
    * Removes what is past its time, and what no record names a day after it was written: its writer ended before the
-   * record committed. `areNamed` says which of these are named, in their order.
+   * record committed. `areNamed` says which of these are named, in their order. Rejects
+   * with the signal's reason once it is aborted.
    */
-  sweep(areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>): Promise<Swept>;
+  sweep(
+    areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>,
+    signal?: AbortSignal,
+  ): Promise<Swept>;
   /** Rejects while nothing can be written. */
   check(): Promise<void>;
   close(): Promise<void>;
