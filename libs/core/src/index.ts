@@ -130,7 +130,7 @@ export type {
   StoredContent,
   Swept,
 } from './ports/content.js';
-export type { Documents, StoredDocument } from './ports/documents.js';
+export type { CountedDocuments, Documents, DocumentTally, StoredDocument } from './ports/documents.js';
 export type { Authentication, Authenticator } from './ports/identity.js';
 export type { Claim, ClaimRequest, Durability, Ledger } from './ports/ledger.js';
 export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';

@@ -1,4 +1,4 @@
-import type { Clock, ContentStore, RateLimiter } from '@sluice/core';
+import type { Clock, ContentStore, CountedDocuments, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
 import type { Credentials } from './credentials.js';
 import type { Environment } from './environment.js';
@@ -20,6 +20,8 @@ export type AcceptChanges = (server: string, pins: ReadonlyMap<string, string>) 
 /** What a process gives its services: made once in the composition root. */
 export interface Runtime extends RunParts {
   readonly environment: Environment;
+  /** As for a run, and counted. */
+  readonly documents: CountedDocuments;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly traces: Traces;

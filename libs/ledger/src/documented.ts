@@ -1,9 +1,9 @@
-import type { Documents, Ledger, RateLimiter } from '@sluice/core';
+import type { CountedDocuments, Ledger, RateLimiter } from '@sluice/core';
 import type { Belonging } from './belonging.js';
 
 /** A ledger whose database also keeps what tools keep between calls. Closing the one closes the other. */
 export interface DocumentedLedger extends Ledger {
-  readonly documents: Documents;
+  readonly documents: CountedDocuments;
 }
 
 /** One that is opened from where it lies. */

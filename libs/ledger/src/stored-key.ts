@@ -16,3 +16,8 @@ export function storedKey(key: string, longestBytes: number): string {
 export function isText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
+
+/** The first text behind all that begin with the prefix, which is ASCII and not empty. */
+export function keyBehind(prefix: string): string {
+  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+}

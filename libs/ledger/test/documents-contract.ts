@@ -118,12 +118,28 @@ export function documentsContract(
     );
 
     it(
+      'counts those under a prefix that may not go yet, and names those that may go first',
+      onBoth(async ({ documents }, { documents: elsewhere }) => {
+        expect(await documents.tally('a/', 0, 5)).toEqual({ count: 0, first: [] });
+        await documents.put('a/late', 1, '', 3_000);
+        await documents.put('a/kept', 1, '', null);
+        await documents.put('a/soon', 1, '', 1_000);
+        await documents.put('a/past', 1, '', 500);
+        for (const other of ['a', 'A/x', 'a0', 'b/x', '']) await documents.put(other, 1, '', 2_000);
+        expect(await elsewhere.tally('a/', 500, 2)).toEqual({ count: 3, first: ['a/soon', 'a/late'] });
+        expect(await elsewhere.tally('a/', 1_000, 9)).toEqual({ count: 2, first: ['a/late', 'a/kept'] });
+        expect((await elsewhere.tally('a', 500, 0)).count).toBe(5);
+      }),
+    );
+
+    it(
       'is closed with the ledger, and says so',
       onBoth(async (ledger) => {
         await ledger.close();
         const closed = { code: 'ledger_unreachable', message: expect.stringMatching(/closed/) };
         await expect(ledger.documents.find('k')).rejects.toMatchObject(closed);
         await expect(ledger.documents.put('k', 1, '', null)).rejects.toMatchObject(closed);
+        await expect(ledger.documents.tally('k', 0, 1)).rejects.toMatchObject(closed);
         await expect(ledger.documents.sweep(0)).rejects.toMatchObject(closed);
       }),
     );

@@ -22,3 +22,18 @@ export interface Documents {
   /** Deletes what may go by `now`; until then it is there. */
   sweep(now: number): Promise<void>;
 }
+
+/** How many there are, and the keys of those that may go first. */
+export interface DocumentTally {
+  readonly count: number;
+  readonly first: readonly string[];
+}
+
+/** Documents that can be counted. */
+export interface CountedDocuments extends Documents {
+  /**
+   * Of the documents whose keys begin with the prefix, a text of ASCII, and that may not go by `now`. A key of more
+   * than 1,000 bytes is under no prefix.
+   */
+  tally(prefix: string, now: number, first: number): Promise<DocumentTally>;
+}

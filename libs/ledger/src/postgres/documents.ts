@@ -1,5 +1,6 @@
 import pg from 'pg';
-import type { Documents, StoredDocument } from '@sluice/core';
+import type { CountedDocuments, StoredDocument } from '@sluice/core';
+import { keyBehind } from '../stored-key.js';
 import { Batcher } from './batcher.js';
 import type { Patience } from './batcher.js';
 import { sweepPortion } from './statements.js';
@@ -31,7 +32,7 @@ export function documentsOn(
   schema: string,
   patience: Patience,
   requireOpen: () => void,
-): Documents & { close(): Promise<void> } {
+): CountedDocuments & { close(): Promise<void> } {
   const documents = `${pg.escapeIdentifier(schema)}.sluice_documents`;
   // Run twice, it answers the same: after a broken connection the text may stand there already.
   const put = `
@@ -44,6 +45,8 @@ export function documentsOn(
     delete from ${documents} where key = any (array(
       select key from ${documents} where expires_at <= $1 order by expires_at limit ${sweepPortion} for update skip locked
     ))`;
+
+  const under = `from ${documents} where key >= $1 and key < $2 and (expires_at is null or expires_at > $3)`;
 
   const puts = new Batcher<Asked, true>(
     {
@@ -101,6 +104,21 @@ export function documentsOn(
       requireText('A document', text);
       if (expiresAt !== null) requireMilliseconds('The time when a document may go', expiresAt);
       return (await puts.ask({ key, version, text, expiresAt })) === true;
+    },
+    // Asked when a client begins something, which hears at once that the database is away.
+    tally: async (prefix, now, first) => {
+      requireOpen();
+      requireMilliseconds('The time of a tally', now);
+      const range = [prefix, keyBehind(prefix), now];
+      try {
+        const [counted, keys] = await Promise.all([
+          pool.query<{ count: number }>(`select count(*)::int as count ${under}`, range),
+          pool.query<{ key: string }>(`select key ${under} order by expires_at, key limit $4`, [...range, first]),
+        ]);
+        return { count: counted.rows[0]?.count ?? 0, first: keys.rows.map(({ key }) => key) };
+      } catch (error) {
+        throw patience.faultOf(error);
+      }
     },
     sweep: async (now) => {
       requireOpen();
