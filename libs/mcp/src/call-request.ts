@@ -1,5 +1,5 @@
-import { canonicalJson, wildcard } from '@sluice/core';
-import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
+import { canonicalJson, isJsonObject, wildcard } from '@sluice/core';
+import type { ConfiguredTool, JsonObject, JsonValue, Principal } from '@sluice/core';
 import { make, sha256 } from '@sluice/contracts';
 import type { AgentRequest } from '@sluice/contracts';
 
@@ -45,6 +45,16 @@ export function callRequest(
 /** What names a call among those of its session: the same tool with the same arguments. */
 export function callDigest(toolId: string, args: JsonValue): string {
   return sha256(`${toolId}\n${canonicalJson(args)}`);
+}
+
+/** The member of `_meta` that names a call, so that repeating it repeats nothing. */
+export const idempotencyKey = 'sluice/idempotency_key';
+
+/** The key that a client gave to the call of this message; null where it gave none. */
+export function idempotencyKeyOf({ params }: JsonObject): string | null {
+  const meta = isJsonObject(params ?? null) ? (params as JsonObject)['_meta'] : null;
+  const key = isJsonObject(meta ?? null) ? (meta as JsonObject)[idempotencyKey] : null;
+  return typeof key === 'string' ? key : null;
 }
 
 type KeyOfCall = { readonly kind: 'key' | 'message'; readonly text: string };

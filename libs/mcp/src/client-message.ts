@@ -17,13 +17,23 @@ export function messageOfClient(message: JsonValue): JsonValue {
   const stated = withoutNulls(params);
   const { _meta } = stated;
   const named = isJsonObject(_meta) ? withMember(stated, '_meta', withoutNulls(_meta)) : stated;
-  const own = message['method'] === 'tools/call' ? withArgumentsOfAnObject(named) : named;
+  const own = isCall(message) ? withArgumentsOfAnObject(named) : named;
   return own === params ? message : { ...message, params: own };
 }
 
 /** Whether the message begins a session. */
 export function isInitialize(message: JsonValue): boolean {
   return isJsonObject(message) && message['method'] === 'initialize';
+}
+
+/** Whether the message is a call of a tool. */
+export function isCall(message: JsonObject): boolean {
+  return message['method'] === 'tools/call';
+}
+
+/** Whether the request may take long. All else is asked again as easily as its answer is sent again. */
+export function takesLong(request: JsonObject): boolean {
+  return isCall(request) || ['prompts/get', 'resources/read'].includes(String(request['method']));
 }
 
 /** Of a call whose arguments were no object: the sentence that the model reads. Null for any other. */

@@ -1,10 +1,20 @@
 export { acceptedBy } from './accepted.js';
 export { joinAnswer, splitAnswer, stepContent } from './answers.js';
 export { blocksIn } from './blocks.js';
-export { callDigest, callerRequest, callRequest, formerRequestIdOf, requestIdOf } from './call-request.js';
-export { argumentsKind, argumentsRefusal, isInitialize, messageOfClient } from './client-message.js';
+export {
+  callDigest,
+  callerRequest,
+  callRequest,
+  formerRequestIdOf,
+  idempotencyKey,
+  idempotencyKeyOf,
+  requestIdOf,
+} from './call-request.js';
+export { argumentsKind, argumentsRefusal, isCall, isInitialize, messageOfClient, takesLong } from './client-message.js';
 export { bounded } from './bounded.js';
 export { completed, listedValues } from './completions.js';
+export { answerEventId, parseEventId, standingEventId } from './event-id.js';
+export type { EventPosition } from './event-id.js';
 export { saidError, withGroups } from './kept-back.js';
 export {
   eachOnce,
@@ -17,6 +27,8 @@ export {
   promptIn,
   saidIn,
 } from './passed-on.js';
+export { emptyOutbox, posted, unheard } from './outbox.js';
+export type { Outbox } from './outbox.js';
 export { answerAsGiven, categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
 export type { CallResult } from './results.js';
 export { annotationsOf, servedNames, servedTool } from './served-tool.js';

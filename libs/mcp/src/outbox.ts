@@ -1,0 +1,48 @@
+import type { JsonObject } from '@sluice/core';
+
+/** Messages that an outbox keeps, their bytes together, and for how long, in milliseconds. */
+const mostMessages = 32;
+const mostBytes = 65_536;
+const keptMs = 3_600_000;
+
+interface Posted {
+  /** Counts the messages of the session, from 1. */
+  readonly at: number;
+  readonly since: number;
+  readonly message: JsonObject;
+}
+
+/**
+ * What a session has to say to its client beside answers to requests, in order, and which connection says it: one of
+ * all replicas, so that the client hears each message once.
+ */
+export interface Outbox {
+  /** How many messages there were so far. */
+  readonly last: number;
+  /** The connection that sends the messages; null where none does. */
+  readonly holder: string | null;
+  readonly messages: readonly Posted[];
+}
+
+export const emptyOutbox: Outbox = { last: 0, holder: null, messages: [] };
+
+/** The outbox with one more message; the oldest go where there are too many, or where they are too large or too old. */
+export function posted(outbox: Outbox, message: JsonObject, now: number): Outbox {
+  const last = outbox.last + 1;
+  const all = [...outbox.messages.filter(({ since }) => since > now - keptMs), { at: last, since: now, message }];
+  let bytes = 0;
+  const newest = all.reverse().filter((one, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(one.message));
+    return index < mostMessages && bytes <= mostBytes;
+  });
+  return { ...outbox, last, messages: newest.reverse() };
+}
+
+/** What a client that has heard the messages up to `heard` has not heard. `isWhole` says that none of it is gone. */
+export function unheard(
+  outbox: Outbox,
+  heard: number,
+): { readonly messages: readonly Posted[]; readonly isWhole: boolean } {
+  const messages = outbox.messages.filter(({ at }) => at > heard);
+  return { messages, isWhole: messages.length === Math.max(0, outbox.last - heard) };
+}
