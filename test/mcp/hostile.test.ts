@@ -1,8 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { localPrincipal } from '@sluice/core';
 import { Limits } from '../../apps/mcp/src/limits.js';
 import { startMcp } from '../../apps/mcp/src/mcp.module.js';
+import { applyTo, versioned } from '../harness/applied.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { newClient, oldClient, startMcpSystem } from './with-mcp.js';
@@ -115,8 +117,9 @@ describe('a client that means no good', () => {
     });
     expect(stream.status).toBe(200);
     const second = await fetch(system.mcp.url, { headers: { accept: 'text/event-stream', 'mcp-session-id': session } });
-    expect(second.status).toBe(409);
-    await second.text();
+    // The newest has the messages from now on: a client whose connection broke comes back so.
+    expect(second.status).toBe(200);
+    void second.body?.cancel();
     leaving.abort();
     const client = await newClient(system.mcp.url);
     expect((await client.listTools()).tools).toHaveLength(2);
@@ -149,7 +152,7 @@ describe('a client that means no good', () => {
 });
 
 describe('a session of the older era', () => {
-  it('does not outlive its process: the client gets 404 and begins a new session, without what its calls had led to', async () => {
+  it('outlives its process: the client goes on with what its calls had led to, and hears of changes', async () => {
     const system = await startMcpSystem(workflowConfiguration());
     const client = await oldClient(system.mcp.url);
     const { port } = new URL(system.mcp.url);
@@ -157,19 +160,25 @@ describe('a session of the older era', () => {
     await system.mcp.close();
     const { runtime } = system.embedded;
     const again = await startMcp({ ...runtime, environment: { ...runtime.environment, mcpPort: Number(port) } });
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
     // The connection that was kept alive is gone with the process, so the first request may not get there at all.
-    const refused = await eventually(
-      () => client.listTools().catch((error: { code?: unknown }) => error),
-      (answer) => 'code' in answer,
+    const listed = await eventually(
+      () => client.listTools().catch(() => null),
+      (answer) => answer !== null,
     );
-    expect(refused).toMatchObject({ code: 404 });
-    const anew = await eventually(
-      () => oldClient(again.url).catch(() => null),
-      (connected) => connected !== null,
+    expect(listed?.tools.map(({ name }) => name)).toContain('graph-update');
+    // Its stream is back as soon as the client tries.
+    await eventually(
+      async () => {
+        const { configuration } = runtime.configurations.current();
+        const tools = configuration.tools.map((tool) => ({ ...tool, description: `${tool.description} Or so.` }));
+        await applyTo(runtime, versioned({ ...configuration, tools }));
+        return changes;
+      },
+      (count) => count > 0,
     );
-    expect((await anew?.listTools())?.tools.map(({ name }) => name)).toEqual(['knowledge-query', 'text-completion']);
-    await anew?.close();
-    await client.close().catch(() => undefined);
+    await client.close();
     await again.close();
     await system.embedded.close();
   });

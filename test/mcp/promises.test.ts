@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startMcp } from '../../apps/mcp/src/mcp.module.js';
 import { strangerProblem } from '../../apps/mcp/src/loopback.js';
 import type { Origin } from '../../apps/mcp/src/loopback.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
@@ -19,6 +20,7 @@ const key = (text: string): object => ({ _meta: { 'sluice/idempotency_key': text
 const requestId = (result: { readonly _meta?: unknown }): unknown =>
   (result._meta as Readonly<Record<string, unknown>> | undefined)?.['sluice/request_id'];
 
+const both = 'application/json, text/event-stream';
 const initialize = {
   jsonrpc: '2.0',
   id: 1,
@@ -29,7 +31,7 @@ const initialize = {
 function post(url: string, message: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+    headers: { 'content-type': 'application/json', accept: both, ...headers },
     body: typeof message === 'string' ? message : JSON.stringify(message),
     signal: AbortSignal.timeout(120_000),
   });
@@ -179,13 +181,21 @@ describe('calls over MCP of callers who are known', () => {
     await begun.text();
     expect(session).not.toBe('');
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
-    const as = (token: string) => ({ authorization: `Bearer ${token}`, 'mcp-session-id': session });
-    expect((await post(system.mcp.url, list, as(ann))).status).toBe(404);
-    const ended = await fetch(system.mcp.url, { method: 'DELETE', headers: as(ann) });
-    expect(ended.status).toBe(404);
-    const served = await post(system.mcp.url, list, as(bob));
-    expect(served.status).toBe(200);
-    await served.text();
+    const as = (token: string) => ({
+      ...{ authorization: `Bearer ${token}`, 'mcp-session-id': session, accept: 'text/event-stream' },
+    });
+    // Nor at another replica, which did not begin it.
+    const other = await startMcp(system.embedded.runtime);
+    for (const { url } of [system.mcp, other]) {
+      expect((await post(url, list, { ...as(ann), accept: both })).status).toBe(404);
+      expect((await fetch(url, { headers: as(ann) })).status).toBe(404);
+      const ended = await fetch(url, { method: 'DELETE', headers: as(ann) });
+      expect(ended.status).toBe(404);
+      const served = await post(url, list, { ...as(bob), accept: both });
+      expect(served.status).toBe(200);
+      await served.text();
+    }
+    await other.close();
   });
 
   it('that two of one tenant name alike are two, in the era without sessions too; a key whose id is taken is refused at once', async () => {

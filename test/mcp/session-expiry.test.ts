@@ -8,7 +8,7 @@ import { eventually } from '../harness/eventually.js';
 import { oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
-const minute = 60_000;
+const hour = 3_600_000;
 
 describe('a session of the older era that is not used', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-expiry-'));
@@ -44,22 +44,27 @@ policy: { allowed_tools: [slow] }
     rmSync(folder, { recursive: true });
   });
 
-  it('is closed after 30 minutes, and never while one of its calls is under way', async () => {
+  it('expires a day behind its last request, or behind the end of a call', async () => {
     const client = await oldClient(mcp.url);
     const call = client.callTool({ name: 'slow', arguments: {} }, undefined, { timeout: 200_000 });
     await eventually(
       async () => (await system.all('agent.tool-calls')).length,
       (count) => count > 0,
     );
-    ahead = 31 * minute;
+    ahead = 23 * hour;
     expect((await client.listTools()).tools).toHaveLength(1);
-    ahead = 62 * minute;
+    ahead = 40 * hour;
     writeFileSync(join(folder, 'go.txt'), '');
     expect(await call).toMatchObject({ isError: false, content: [{ type: 'text', text: 'Done.' }] });
     // The end of the call counts as its use.
-    ahead = 91 * minute;
+    const { documents, clock } = system.embedded.runtime;
+    await eventually(
+      async () => (await documents.tally('mcp/session/', clock.now() + 63 * hour, 0)).count,
+      (count) => count === 1,
+    );
+    ahead = 63 * hour;
     expect((await client.listTools()).tools).toHaveLength(1);
-    ahead = 122 * minute;
+    ahead = 88 * hour;
     await expect(client.listTools()).rejects.toMatchObject({ code: 404 });
     await client.close().catch(() => undefined);
     const anew = await oldClient(mcp.url);

@@ -39,6 +39,8 @@ export interface MadeCall {
   readonly sessionId: string;
   readonly since: number;
   readonly outcome: CallOutcome;
+  /** Whether its key or message named a call that was made before. */
+  readonly isRepeated: boolean;
 }
 
 /** The key was used for another call before. */
@@ -88,7 +90,7 @@ export class CallsService {
     const repeated = wanted.key === null ? null : await this.claimKey(caller, named, digest);
     if (repeated !== null) {
       const made = { requestId, since: repeated, session, answer };
-      return this.followAgain(caller, made, signal, onRecord);
+      return { ...(await this.followAgain(caller, made, signal, onRecord)), isRepeated: true };
     }
     const made = await this.begin(caller, wanted, { requestId, since }, signal, onRecord);
     if (made.outcome.kind === 'waiting')
@@ -111,7 +113,7 @@ export class CallsService {
       const decide = this.deciding(caller, answer);
       const outcome = await followCall({ past, followed, whose, signal, onRecord, decide });
       await this.cancelled(caller, requestId, outcome);
-      return { requestId, sessionId, since, outcome };
+      return { requestId, sessionId, since, outcome, isRepeated: false };
     } finally {
       followed.end();
     }
@@ -145,7 +147,7 @@ export class CallsService {
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
       const outcome = await followCall({ past: nothing(), followed, whose, signal, onRecord, decide: never });
       await this.cancelled(caller, requestId, outcome);
-      return { requestId, sessionId, since, outcome };
+      return { requestId, sessionId, since, outcome, isRepeated: false };
     } finally {
       followed.end();
     }

@@ -1,6 +1,7 @@
 import type { Server, ServerContext } from '@modelcontextprotocol/server';
 import { logLevels } from '@sluice/core';
 import type { JsonValue, LogLevel } from '@sluice/core';
+import type { Connection } from './connection.js';
 
 /**
  * What a client gets to read of what happens: from the level on that it asked for, and nothing where it asked for
@@ -10,9 +11,11 @@ export class ClientLog {
   /** In the newer era each request says its own, which the SDK goes by. */
   private from = Infinity;
 
-  constructor(server: Server) {
-    server.setRequestHandler('logging/setLevel', ({ params: { level } }) => {
+  constructor(server: Server, { level: before, keepLevel }: Pick<Connection, 'level' | 'keepLevel'>) {
+    if (before !== null) this.from = logLevels.indexOf(before);
+    server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
       this.from = logLevels.indexOf(level);
+      await keepLevel(level);
       return {};
     });
   }

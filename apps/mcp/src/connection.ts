@@ -1,4 +1,4 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from './callers.js';
 import type { CallsInTurn } from './server-parts.js';
 
@@ -13,4 +13,16 @@ export interface Connection {
   readonly callerOf: (context: ServerContext) => Caller;
   /** Whether an id of a message names a call for ever within the session, as the older era promises. */
   readonly hasUniqueIds: boolean;
+  /** Whether the request was served before, by a connection that broke: it counts once. */
+  readonly isResumed: boolean;
+  /** From which level on the client wants log messages, as it said before this request; null: none. */
+  readonly level: LoggingLevel | null;
+  readonly keepLevel: (level: LoggingLevel) => Promise<void>;
 }
+
+/** Of a connection that is no session’s that outlives it. */
+export const noSession: Pick<Connection, 'isResumed' | 'level' | 'keepLevel'> = {
+  isResumed: false,
+  level: null,
+  keepLevel: () => Promise.resolve(),
+};

@@ -8,6 +8,7 @@ import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { acceptedBy, messageOfClient } from '@sluice/mcp';
 import { authInfoOf, callerIn, Callers } from './callers.js';
+import { noSession } from './connection.js';
 import { createServer } from './create-server.js';
 import { InTurn, Turns } from './in-turn.js';
 import { originProblem, strangerOf } from './loopback.js';
@@ -49,6 +50,7 @@ export class Endpoint {
           inTurn: state === null ? new InTurn() : turns.of(state.session),
           callerOf: (context) => callerIn(context.http?.authInfo),
           hasUniqueIds: false,
+          ...noSession,
         });
       },
       { legacy: 'reject', maxRequestBodySize: longestMessage, onerror },
@@ -65,7 +67,7 @@ export class Endpoint {
       },
     );
     runtime.configurations.onChange(() => {
-      void this.sessions.listsChanged();
+      this.sessions.listsChanged();
       this.modern.notify.toolsChanged();
       this.modern.notify.resourcesChanged();
     });

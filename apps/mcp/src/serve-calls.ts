@@ -2,10 +2,12 @@ import type { InputRequiredResult, Server, ServerContext } from '@modelcontextpr
 import type { Incoming } from '@sluice/bus';
 import { noticeOf } from '@sluice/contracts';
 import { TooManyRuns } from '@sluice/host';
+import { undefinedState } from '@sluice/core';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import {
   answerAsGiven,
   argumentsRefusal,
+  idempotencyKey,
   namesIn,
   offeredTo,
   pendingResult,
@@ -29,8 +31,8 @@ import type { ServerParts } from './server-parts.js';
 import type { MintedCredential } from './state-credentials.js';
 import { wholeAnswer } from './whole-answer.js';
 
-/** The member of `_meta` that names a call, so that repeating it repeats nothing. */
-const idempotencyKey = 'sluice/idempotency_key';
+/** Admitted before. */
+const free = { done: (): void => undefined };
 
 /** Of a caller that may not decide no answer counts. */
 const noAnswer = (): null => null;
@@ -51,7 +53,7 @@ interface Came {
 /** Serves `tools/call`: the run of one call, in turn with the others of its session. */
 export function serveCalls(server: Server, parts: ServerParts, connection: Connection): void {
   const { inTurn, session } = connection;
-  const log = new ClientLog(server);
+  const log = new ClientLog(server, connection);
 
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const caller = connection.callerOf(context);
@@ -67,7 +69,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       metrics.mcpCalls.inc({ outcome: 'user_input' });
       return refusal('user_input', refused, { requestId: null }, { code: 'validation', reason: null });
     }
-    const limited = await parts.limits.admit(caller.principal);
+    const limited = connection.isResumed ? free : await parts.limits.admit(caller.principal);
     if ('refused' in limited) {
       metrics.mcpCalls.inc({ outcome: 'limited' });
       return refusal('system', limited.refused, { requestId: null }, { code: 'unavailable', reason: 'rate_limited' });
@@ -119,13 +121,19 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     return finished(made.call, made.state, came);
   }
 
-  async function finished({ requestId, outcome }: MadeCall, before: string | null, came: Came): Promise<Answer> {
+  async function finished(
+    { requestId, outcome, isRepeated }: MadeCall,
+    before: string | null,
+    came: Came,
+  ): Promise<Answer> {
     const { tool, name, caller, context } = came;
     const ids = { requestId, toolId: tool.id };
     switch (outcome.kind) {
       case 'step': {
         const { step } = outcome;
-        const after = stateAfter(before, step);
+        // The result of a call made before moves no state that other calls have moved since.
+        const isPast = isRepeated && step.stateBefore !== (before ?? undefinedState);
+        const after = isPast ? before : stateAfter(before, step);
         const credential = after === before ? null : await moved(after, caller);
         if (step.outcome !== 'ok') await log.write(context, 'warning', { tool: name, ...saidError(step) });
         return withCredential(await resultFor(step, name, ids, caller.principal), credential);

@@ -26,11 +26,11 @@ export class SessionStates {
   /** The state that the session’s own successful calls led to; null at its beginning. */
   async stateOf(session: string | null, principal: Principal): Promise<string | null> {
     if (session === null) return null;
-    return this.read<string>(`mcp/state/${sessionKey(session, principal)}`);
+    return this.read<string>(stateKey(session, principal));
   }
 
   async move(session: string, principal: Principal, state: string | null): Promise<void> {
-    await this.write(`mcp/state/${sessionKey(session, principal)}`, state);
+    await this.write(stateKey(session, principal), state);
   }
 
   waiting(session: string, principal: Principal, digest: string): Promise<WaitingCall | null> {
@@ -55,6 +55,11 @@ export class SessionStates {
       if (await documents.put(key, version + 1, text, clock.now() + sessionKeptMs)) return;
     }
   }
+}
+
+/** Under which the state of a session is kept. */
+export function stateKey(session: string, principal: Principal): string {
+  return `mcp/state/${sessionKey(session, principal)}`;
 }
 
 function waitingKey(session: string, principal: Principal, digest: string): string {

@@ -1,186 +1,301 @@
 import { randomUUID } from 'node:crypto';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import type { AuthInfo, Server } from '@modelcontextprotocol/server';
-import type { JsonValue } from '@sluice/core';
-import { isSame } from '@sluice/host';
-import type { Principal } from '@sluice/core';
-import { isInitialize } from '@sluice/mcp';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isInitializeRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { Fault, isJsonObject } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import { cancelRun } from '@sluice/run';
+import { idempotencyKeyOf, isCall, isInitialize, parseEventId, requestIdOf } from '@sluice/mcp';
 import { callerIn } from './callers.js';
+import type { Caller } from './callers.js';
+import type { Connection } from './connection.js';
 import { createServer } from './create-server.js';
-import { InTurn } from './in-turn.js';
-import { sayListsChanged } from './lists-changed.js';
+import { Exchange } from './exchange.js';
+import type { Given } from './exchange.js';
+import { KeptRequests } from './kept-requests.js';
+import { keptValue } from './kept-values.js';
 import type { ServerParts } from './server-parts.js';
+import { SessionRecords } from './session-records.js';
+import type { OpenSession } from './session-records.js';
+import { SessionTurns } from './session-turns.js';
+import { StandingStreams } from './standing-streams.js';
 
-/** Sessions of a process, and of one caller, at most. */
-const mostSessions = 1_000;
-const mostOfCaller = 100;
-/** A session without a request for so long is closed, in milliseconds. */
-const idleMs = 30 * 60_000;
+/** A session with a call under way is in use, which is noted so often, in milliseconds. */
+const busyMs = 60_000;
+/** How long the answer of a client to a question is kept, in milliseconds. */
+const replyMs = 15 * 60_000;
+/** What a client may say of itself with `initialize`, in bytes. */
+const mostOfClient = 16_384;
 
-interface Session {
-  readonly server: Server;
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly principal: Principal;
-  lastUsed: number;
-  /** Requests that are answered now. */
-  open: number;
+/** What a request is served by, beside its message. */
+interface Served {
+  readonly stream: string | null;
+  readonly heard: number;
+  readonly isResumed: boolean;
 }
 
-/** Whose request it is, and its message, where it could be read. */
-interface Given {
-  readonly authInfo: AuthInfo;
-  readonly parsedBody?: JsonValue;
-}
+const notResumable: Served = { stream: null, heard: 0, isResumed: false };
 
 /**
- * The sessions of the older era (2025-11-25 and before), each with its connection to the SDK; what they know beside
- * it is in SessionStates.
+ * The sessions of the older era (2025-11-25 and before). What a session is stands in the ledger’s database, so each of
+ * its requests can come to another replica, and behind a restart: here are the requests under way, and open streams.
  */
 export class Sessions {
-  private readonly sessions = new Map<string, Session>();
-  private readonly sweep: NodeJS.Timeout;
+  private readonly records: SessionRecords;
+  private readonly requests: KeptRequests;
+  private readonly streams: StandingStreams;
+  private readonly turns: SessionTurns;
+  private readonly exchanges = new Map<Exchange, OpenSession>();
+  private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly parts: ServerParts) {
-    this.sweep = setInterval(() => void this.closeIdle(), 60_000);
-    this.sweep.unref();
-  }
-
-  get size(): number {
-    return this.sessions.size;
+    const { runtime } = parts;
+    this.records = new SessionRecords(runtime);
+    this.requests = new KeptRequests(runtime);
+    this.streams = new StandingStreams(runtime);
+    this.turns = new SessionTurns(runtime);
+    this.timer = setInterval(() => void this.tick().catch(() => undefined), busyMs);
+    this.timer.unref();
   }
 
   /** Serves a request of the older era: in its session, or as the beginning of one. */
   async serve(request: Request, given: Given, maxBytes: number): Promise<Response> {
-    const { principal } = callerIn(given.authInfo);
-    const id = request.headers.get('mcp-session-id');
-    // A client may begin again with the id of a session that ended.
-    if (id === null || isInitialize(given.parsedBody ?? null)) return this.begin(request, given, maxBytes);
-    const session = this.sessions.get(id);
-    // Of another one’s session nothing is said, not even that it is there.
-    if (session === undefined || !isSame(session.principal, principal))
-      return problem(404, -32_001, 'There is no such session. Initialize a new one.');
-    // The sweep comes once in a minute.
-    if (this.isIdle(session)) {
-      await session.server.close();
-      return problem(404, -32_001, 'This session was unused for too long and is closed. Initialize a new one.');
-    }
-    session.lastUsed = this.parts.runtime.clock.now();
-    // A standing stream alone keeps no session; a call does, however long it takes.
-    if (request.method !== 'POST') return session.transport.handleRequest(request, given);
-    session.open++;
-    const ended = (): void => {
-      session.open--;
-      session.lastUsed = this.parts.runtime.clock.now();
-    };
     try {
-      return whenSent(await session.transport.handleRequest(request, given), ended);
+      return await this.served(request, given, maxBytes);
     } catch (error) {
-      ended();
-      throw error;
+      if (!(error instanceof Fault) || error.code !== 'ledger_unreachable') throw error;
+      this.parts.runtime.log.warn({ error: error.message }, 'an MCP client waits for the sessions');
+      const away = 'This server cannot read its sessions now. Try again in a moment.';
+      return problem(503, -32_000, away, { 'retry-after': '5' });
     }
   }
 
-  /** Says to every session that its list of tools may be another one now. */
-  async listsChanged(): Promise<void> {
-    await Promise.allSettled([...this.sessions.values()].map(({ server }) => sayListsChanged(server)));
+  /** Says to every client with a stream here that its lists may be others now. */
+  listsChanged(): void {
+    this.streams.listsChanged();
   }
 
   async close(): Promise<void> {
-    clearInterval(this.sweep);
-    await Promise.allSettled([...this.sessions.values()].map(({ server }) => server.close()));
-    this.sessions.clear();
+    clearInterval(this.timer);
+    await this.streams.close();
+    // Calls that are followed no further here end by themselves, and their clients hear where to go on.
+    for (let n = 0; n < 20 && this.exchanges.size > 0; n++) await delay(50);
+    await Promise.allSettled([...this.exchanges.keys()].map((exchange) => exchange.end()));
+  }
+
+  private async served(request: Request, given: Given, maxBytes: number): Promise<Response> {
+    const { principal } = callerIn(given.authInfo);
+    const { mcpSessionEvents: events } = this.parts.runtime.metrics;
+    const id = request.headers.get('mcp-session-id');
+    // A client may begin again with the id of a session that ended.
+    if (isInitialize(given.parsedBody ?? null)) return this.begin(request, given, maxBytes);
+    if (id === null) {
+      if (request.method !== 'POST') return problem(400, -32_000, 'The header `mcp-session-id` is missing.');
+      // The SDK says what is wrong with it.
+      const none = { sessionIdGenerator: randomUUID, maxRequestBodySize: maxBytes };
+      return new WebStandardStreamableHTTPServerTransport(none).handleRequest(request, given);
+    }
+    const session = await this.records.find(id, principal);
+    // Of another one’s session nothing is said, not even that it is there.
+    if (session === null) {
+      events.inc({ event: 'unknown' });
+      return problem(404, -32_001, 'There is no such session, or it expired. Initialize a new one.');
+    }
+    if (request.method === 'POST') return this.post(request, given, session, maxBytes);
+    const wrong = revisionProblem(request);
+    if (wrong !== null) return wrong;
+    return request.method === 'DELETE' ? this.end(session) : this.get(request, given, session, maxBytes);
   }
 
   private async begin(request: Request, given: Given, maxRequestBodySize: number): Promise<Response> {
     const { principal } = callerIn(given.authInfo);
-    if (request.method !== 'POST') return problem(400, -32_000, 'The header `mcp-session-id` is missing.');
-    if (!(await this.hasRoom(principal)))
-      return problem(503, -32_000, 'This server has as many sessions as it holds. Try again in a moment.', {
-        'retry-after': '5',
-      });
-    const session = randomUUID();
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => session,
-      maxRequestBodySize,
-      onsessioninitialized: (id) => {
-        this.sessions.set(id, entry);
-        this.counted();
-      },
-    });
-    const connection = {
-      session,
-      inTurn: new InTurn(),
-      // The state of this era is the session’s own.
-      callerOf: (context: { http?: { authInfo?: AuthInfo } }) => ({ ...callerIn(context.http?.authInfo), state: null }),
-      hasUniqueIds: true,
-    };
-    const server = createServer(this.parts, connection);
-    const entry: Session = { server, transport, principal, lastUsed: this.parts.runtime.clock.now(), open: 0 };
-    await server.connect(transport);
-    server.onclose = () => {
-      this.sessions.delete(session);
-      this.counted();
-    };
-    const response = await transport.handleRequest(request, given);
-    if (!this.sessions.has(session)) await server.close();
+    const { mcpSessionEvents: events } = this.parts.runtime.metrics;
+    const { parsedBody } = given;
+    const begun = isInitializeRequest(parsedBody) ? ofClient(parsedBody.params as unknown as JsonObject) : null;
+    const first = { id: randomUUID(), key: '', principal, begun: begun ?? {}, revision: '', level: null };
+    const exchange = this.exchange(first, notResumable, maxRequestBodySize);
+    const server = createServer(this.parts, this.connection(first, notResumable));
+    if (begun === null) {
+      await server.connect(exchange);
+      const refused = await exchange.handle(request, given);
+      refused.headers.delete('mcp-session-id');
+      return refused;
+    }
+    if (Buffer.byteLength(JSON.stringify(begun)) > mostOfClient) {
+      await exchange.end();
+      return problem(400, -32_602, `What a client says of its capabilities may have ${mostOfClient} bytes.`);
+    }
+    const revision = revisionIn(await exchange.connect(server, begun));
+    const displaced = await this.records.begin({ ...first, revision });
+    if (displaced === null) {
+      await exchange.end();
+      const full = 'This tenant has as many sessions as it may have. Try again in a moment.';
+      return problem(503, -32_000, full, { 'retry-after': '5' });
+    }
+    events.inc({ event: 'begun' });
+    if (displaced > 0) events.inc({ event: 'displaced' }, displaced);
+    void this.count().catch(() => undefined);
+    return exchange.handle(request, given);
+  }
+
+  private async post(request: Request, given: Given, session: OpenSession, maxBytes: number): Promise<Response> {
+    const stream = await this.requests.keep(session, given.parsedBody);
+    const response = await this.serveIn(session, request, given, maxBytes, { stream, heard: 0, isResumed: false });
+    // The SDK found nothing wrong with them.
+    if (response.status === 202) await this.passOn(given.parsedBody ?? null, session, callerIn(given.authInfo));
     return response;
   }
 
-  /** Room for one more; where the caller has its share, in place of the one that it used least recently. */
-  private async hasRoom(principal: Principal): Promise<boolean> {
-    const own = [...this.sessions.values()].filter((session) => isSame(session.principal, principal));
-    if (own.length < mostOfCaller && this.sessions.size < mostSessions) return true;
-    const [oldest] = own.filter(({ open }) => open === 0).sort((one, other) => one.lastUsed - other.lastUsed);
-    if (oldest === undefined) return false;
-    await oldest.server.close();
-    return true;
+  private async get(request: Request, given: Given, session: OpenSession, maxBytes: number): Promise<Response> {
+    const { mcpSessionEvents: events } = this.parts.runtime.metrics;
+    if (!(request.headers.get('accept') ?? '').includes('text/event-stream'))
+      return problem(406, -32_000, 'Not acceptable: a stream is `text/event-stream`.');
+    const lastId = request.headers.get('last-event-id');
+    const last = lastId === null ? null : parseEventId(lastId);
+    if (lastId !== null && last === null) return problem(400, -32_000, 'This server wrote no such `Last-Event-ID`.');
+    if (last !== null) events.inc({ event: last.kind === 'answer' ? 'answer_resumed' : 'stream_resumed' });
+    if (last?.kind !== 'answer') return this.streams.stream(session, last);
+    const message = await this.requests.find(session, last.stream);
+    if (message === null) return problem(400, -32_000, 'The request of this stream is no longer kept. Make it again.');
+    const again = new Request(request.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': session.id,
+        'mcp-protocol-version': session.revision,
+      },
+      body: '{}',
+    });
+    const served = { stream: last.stream, heard: last.position, isResumed: true };
+    return this.serveIn(session, again, { ...given, parsedBody: message }, maxBytes, served);
   }
 
-  private async closeIdle(): Promise<void> {
-    const idle = [...this.sessions.values()].filter((session) => this.isIdle(session));
-    await Promise.allSettled(idle.map(({ server }) => server.close()));
+  private async end(session: OpenSession): Promise<Response> {
+    await this.records.end(session);
+    await this.streams.forget(session);
+    const own = [...this.exchanges].filter(([, { key }]) => key === session.key);
+    await Promise.allSettled(own.map(([exchange]) => exchange.end()));
+    this.parts.runtime.metrics.mcpSessionEvents.inc({ event: 'ended' });
+    void this.count().catch(() => undefined);
+    return new Response(null, { status: 200 });
   }
 
-  private isIdle({ lastUsed, open }: Session): boolean {
-    return open === 0 && lastUsed < this.parts.runtime.clock.now() - idleMs;
+  private async serveIn(
+    session: OpenSession,
+    request: Request,
+    given: Given,
+    maxBytes: number,
+    served: Served,
+  ): Promise<Response> {
+    const exchange = this.exchange(session, served, maxBytes, given.parsedBody);
+    await exchange.connect(createServer(this.parts, this.connection(session, served)), session.begun);
+    return exchange.handle(request, given);
   }
 
-  private counted(): void {
-    this.parts.runtime.metrics.mcpSessions.set(this.sessions.size);
+  private exchange(
+    session: OpenSession,
+    { stream, heard }: Served,
+    maxRequestBodySize: number,
+    message: JsonValue | null = null,
+  ): Exchange {
+    const exchange = new Exchange({
+      ...{ session: session.id, revision: session.revision, maxRequestBodySize, stream, heard },
+      say: (said) => this.streams.post(session, said),
+      replyTo: async (id) => (await keptValue<JsonObject>(this.parts.runtime, replyKey(session, id)))?.value ?? null,
+      onEnd: (ended) => {
+        if (!this.exchanges.delete(ended) || stream === null || !isJsonObject(message)) return;
+        void this.requests.answered(session, stream, message).catch(() => undefined);
+        // The end of a call counts as use of its session.
+        void this.records.use(session).catch(() => undefined);
+      },
+    });
+    this.exchanges.set(exchange, session);
+    return exchange;
+  }
+
+  private connection(session: OpenSession, { isResumed }: Served): Connection {
+    return {
+      session: session.id,
+      inTurn: this.turns.of(session.key),
+      // The state of this era is the session’s own.
+      callerOf: (context) => ({ ...callerIn(context.http?.authInfo), state: null }),
+      hasUniqueIds: true,
+      isResumed,
+      level: session.level,
+      keepLevel: (level) => this.records.keepLevel(session, level),
+    };
+  }
+
+  /** What a client says to requests under way, which may be at any replica. */
+  private async passOn(body: JsonValue, session: OpenSession, caller: Caller): Promise<void> {
+    for (const message of Array.isArray(body) ? body : [body]) {
+      if (!isJsonObject(message)) continue;
+      if (message['method'] === undefined) await this.reply(message, session);
+      else if (message['method'] === 'notifications/cancelled') await this.cancel(message, session, caller);
+    }
+  }
+
+  private async reply(message: JsonObject, session: OpenSession): Promise<void> {
+    const { documents, clock } = this.parts.runtime;
+    const key = replyKey(session, String(message['id']));
+    // The first answer counts.
+    await documents.put(key, 1, JSON.stringify(message), clock.now() + replyMs);
+    for (const exchange of this.of(session)) exchange.reply(message);
+  }
+
+  private async cancel(message: JsonObject, session: OpenSession, { principal }: Caller): Promise<void> {
+    const { params } = message;
+    const id = isJsonObject(params ?? null) ? ((params as JsonObject)['requestId'] ?? null) : null;
+    const here = this.of(session).filter((exchange) => exchange.has(id));
+    for (const exchange of here) exchange.cancel(message);
+    if (here.length > 0) return;
+    const request = await this.requests.named(session, id);
+    if (request === null || !isCall(request)) return;
+    const given = idempotencyKeyOf(request);
+    const key = { kind: given === null ? 'message' : 'key', text: given ?? JSON.stringify(id) } as const;
+    await cancelRun(requestIdOf(session.id, principal, key), principal, '', this.parts.runtime);
+  }
+
+  private of(session: OpenSession): readonly Exchange[] {
+    return [...this.exchanges].flatMap(([exchange, { key }]) => (key === session.key ? [exchange] : []));
+  }
+
+  private async tick(): Promise<void> {
+    const busy = new Map([...this.exchanges.values()].map((session) => [session.key, session]));
+    await Promise.allSettled([...busy.values()].map((session) => this.records.use(session)));
+    await this.count();
+  }
+
+  private async count(): Promise<void> {
+    this.parts.runtime.metrics.mcpSessions.set(await this.records.count());
   }
 }
 
-/** The same response; `ended` is called once, when all of it was sent or its reader left. */
-function whenSent(response: Response, ended: () => void): Response {
-  const { body, status, statusText, headers } = response;
-  if (body === null) {
-    ended();
-    return response;
-  }
-  const reader = body.getReader();
-  let isOpen = true;
-  const end = (): void => {
-    if (isOpen) ended();
-    isOpen = false;
-  };
-  const sent = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        end();
-        controller.close();
-      } catch (error) {
-        end();
-        throw error;
-      }
-    },
-    cancel(reason) {
-      end();
-      return reader.cancel(reason);
-    },
-  });
-  return new Response(sent, { status, statusText, headers });
+function replyKey({ key }: OpenSession, id: string): string {
+  return `mcp/reply/${key}/${id}`;
+}
+
+/** What a session keeps of what its client says with `initialize`. */
+function ofClient({ protocolVersion = '', capabilities = {}, clientInfo }: JsonObject): JsonObject {
+  const { name, version } = isJsonObject(clientInfo ?? null) ? (clientInfo as JsonObject) : {};
+  const short = (text: JsonValue | undefined): string => String(text ?? '').slice(0, 200);
+  return { protocolVersion, capabilities, clientInfo: { name: short(name), version: short(version) } };
+}
+
+function revisionIn(answer: JSONRPCMessage): string {
+  if (!('result' in answer)) throw new Error('The server did not answer to initialize.');
+  return String((answer.result as { readonly protocolVersion?: unknown }).protocolVersion);
+}
+
+function revisionProblem(request: Request): Response | null {
+  const revision = request.headers.get('mcp-protocol-version');
+  if (revision === null || SUPPORTED_PROTOCOL_VERSIONS.includes(revision)) return null;
+  return problem(400, -32_000, `There is no revision ${revision.slice(0, 32)} of the protocol here.`);
 }
 
 /** A refusal of the transport, as JSON-RPC has it. */

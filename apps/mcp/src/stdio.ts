@@ -6,6 +6,7 @@ import { authenticatorOf, LoadWatch, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Callers } from './callers.js';
 import { CallsService } from './calls.service.js';
+import { noSession } from './connection.js';
 import { createServer } from './create-server.js';
 import { InTurn } from './in-turn.js';
 import { sayListsChanged } from './lists-changed.js';
@@ -60,7 +61,13 @@ export async function serveOverStdio(
   const handle = serveStdio(
     ({ era }) => {
       const isSession = era === 'legacy';
-      const given = { session: isSession ? session : null, inTurn, callerOf: () => caller, hasUniqueIds: isSession };
+      const given = {
+        session: isSession ? session : null,
+        inTurn,
+        callerOf: () => caller,
+        hasUniqueIds: isSession,
+        ...noSession,
+      };
       const server = createServer(parts, given);
       server.oninitialized = () => (changed = () => void sayListsChanged(server));
       server.onclose = () => end();

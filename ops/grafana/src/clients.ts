@@ -19,8 +19,9 @@ export const clients = dashboardOf({
         sumBy('', increase(mcpCalls)),
       ),
       figure(
-        { title: 'Sessions', description: 'Of the protocol before 2026, in all processes.', unit: 'short' },
-        sumBy('', of('sluice_mcp_sessions')),
+        { title: 'Sessions', description: 'Open, of the protocol before 2026.', unit: 'short' },
+        // Each process says the same.
+        `max(${of('sluice_mcp_sessions')})`,
       ),
       lines(
         {
@@ -29,6 +30,14 @@ export const clients = dashboardOf({
           unit: 'cps',
         },
         { expr: sumBy('outcome', rate(mcpCalls)), legend: '{{outcome}}' },
+      ),
+      lines(
+        {
+          title: 'What became of sessions',
+          description: 'Begun, ended, displaced, unknown (often: expired), and streams that clients resumed.',
+          unit: 'cps',
+        },
+        { expr: sumBy('event', rate('sluice_mcp_session_events_total')), legend: '{{event}}' },
       ),
       lines(
         { title: 'Duration of a call, 95 % within', description: 'From its arrival to its result.', unit: 's' },

@@ -1,0 +1,198 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { sha256 } from '@sluice/contracts';
+import type { JsonObject } from '@sluice/core';
+import type { Runtime } from '@sluice/host';
+import { emptyOutbox, posted, standingEventId, unheard } from '@sluice/mcp';
+import type { EventPosition, Outbox } from '@sluice/mcp';
+import { retryMs } from './exchange.js';
+import { changeValue, keptValue, prolong } from './kept-values.js';
+import type { Keeping } from './kept-values.js';
+import type { OpenSession } from './session-records.js';
+import { sessionKeptMs } from './session-states.js';
+
+/** How often the outboxes of open streams are looked at, and clients hear that a stream is open, in milliseconds. */
+const lookMs = 1_000;
+const aliveMs = 15_000;
+/** How often an outbox is kept for longer, in milliseconds. */
+const prolongMs = 5 * 60_000;
+/** Streams of one session in a process, at most. */
+const mostStreams = 4;
+const primedFrom = '2025-11-25';
+
+const listsChanged: readonly JsonObject[] = [
+  { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+  { jsonrpc: '2.0', method: 'notifications/resources/list_changed' },
+];
+
+interface Standing {
+  readonly connection: string;
+  readonly session: OpenSession;
+  readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  /** The last message of the outbox that was sent, or that is not for this stream. */
+  heard: number;
+  isHolder: boolean;
+  prolongedAt: number;
+}
+
+/**
+ * The streams on which clients hear what belongs to none of their requests. A message waits in its session’s outbox, in
+ * the ledger’s database, for the one replica that has the stream; it is sent there within a second, or when the client
+ * is back.
+ */
+export class StandingStreams {
+  private readonly open = new Set<Standing>();
+  private readonly keeping: Keeping;
+  private readonly timers: readonly NodeJS.Timeout[];
+  private readonly encoder = new TextEncoder();
+
+  constructor(private readonly runtime: Pick<Runtime, 'documents' | 'clock' | 'configurations' | 'log'>) {
+    this.keeping = { documents: runtime.documents, clock: runtime.clock };
+    this.timers = [
+      setInterval(() => void this.lookAtAll(), lookMs),
+      setInterval(() => this.writeToAll(': keepalive\n\n'), aliveMs),
+    ];
+    for (const timer of this.timers) timer.unref();
+  }
+
+  /** A stream for the session’s client, from where it was heard last; null: from now on. */
+  async stream(session: OpenSession, last: Extract<EventPosition, { kind: 'standing' }> | null): Promise<Response> {
+    const connection = randomUUID();
+    const outbox = await this.change(session, (before) => ({ ...(before ?? emptyOutbox), holder: connection }));
+    const [oldest, ...others] = [...this.open].filter((one) => one.session.key === session.key);
+    if (oldest !== undefined && others.length >= mostStreams - 1) this.leave(oldest);
+    let standing: Standing | null = null;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        const heard = Math.min(last?.position ?? outbox.last, outbox.last);
+        const prolongedAt = this.keeping.clock.now();
+        standing = { connection, session, controller, heard, isHolder: true, prolongedAt };
+        this.open.add(standing);
+        if (session.revision >= primedFrom)
+          this.write(standing, `id: ${this.idAt(heard)}\nretry: ${retryMs}\ndata: \n\n`);
+        const { isWhole } = unheard(outbox, heard);
+        const isSame = last === null || last.configuration === this.configuration();
+        if (!isWhole || !isSame) for (const message of listsChanged) this.say(standing, message);
+        this.deliver(standing, outbox);
+      },
+      cancel: () => {
+        if (standing !== null) this.left(standing);
+      },
+    });
+    return new Response(body, {
+      headers: {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+        'mcp-session-id': session.id,
+      },
+    });
+  }
+
+  /** Puts a message into the outbox of the session; nowhere where its client never had a stream. */
+  async post(session: OpenSession, message: JsonObject): Promise<void> {
+    const { clock } = this.keeping;
+    const outbox = await this.change(session, (before) => before && posted(before, message, clock.now()));
+    for (const standing of this.open)
+      if (standing.session.key === session.key && standing.connection === outbox.holder) this.deliver(standing, outbox);
+  }
+
+  /** The configuration is another one: every replica sees that for itself. */
+  listsChanged(): void {
+    for (const standing of this.open)
+      if (standing.isHolder) for (const message of listsChanged) this.say(standing, message);
+  }
+
+  /** The session is ended: its streams end, here at once. */
+  async forget(session: OpenSession): Promise<void> {
+    for (const standing of this.open) if (standing.session.key === session.key) this.leave(standing);
+    await changeValue<Outbox>(this.keeping, keyOf(session), 0, (before) => before);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    const all = [...this.open];
+    for (const standing of all) this.leave(standing);
+    await Promise.allSettled(all.map((standing) => this.release(standing)));
+  }
+
+  private async lookAtAll(): Promise<void> {
+    await Promise.allSettled(
+      [...this.open].map(async (standing) => {
+        const outbox = await keptValue<Outbox>(this.keeping, keyOf(standing.session));
+        // Where the session has ended or expired, there is nothing more to hear.
+        if (outbox === null) return this.leave(standing);
+        if (outbox.value.holder === null) {
+          const taken = await this.change(standing.session, (before) =>
+            before?.holder === null ? { ...before, holder: standing.connection } : null,
+          );
+          standing.isHolder = taken.holder === standing.connection;
+        } else standing.isHolder = outbox.value.holder === standing.connection;
+        if (!standing.isHolder) return;
+        this.deliver(standing, outbox.value);
+        const now = this.keeping.clock.now();
+        if (now - standing.prolongedAt < prolongMs) return;
+        standing.prolongedAt = now;
+        await prolong(this.keeping, keyOf(standing.session), sessionKeptMs);
+      }),
+    );
+  }
+
+  private deliver(standing: Standing, outbox: Outbox): void {
+    for (const { at, message } of unheard(outbox, standing.heard).messages) {
+      standing.heard = at;
+      this.say(standing, message);
+    }
+    standing.heard = Math.max(standing.heard, outbox.last);
+  }
+
+  private say(standing: Standing, message: JsonObject): void {
+    this.write(standing, `event: message\nid: ${this.idAt(standing.heard)}\ndata: ${JSON.stringify(message)}\n\n`);
+  }
+
+  private writeToAll(text: string): void {
+    for (const standing of this.open) this.write(standing, text);
+  }
+
+  private write(standing: Standing, text: string): void {
+    try {
+      standing.controller.enqueue(this.encoder.encode(text));
+    } catch {
+      this.left(standing);
+    }
+  }
+
+  private idAt(position: number): string {
+    return standingEventId(position, this.configuration(), randomBytes(8).toString('hex'));
+  }
+
+  private configuration(): string {
+    return sha256(this.runtime.configurations.current().evaluator.configuration.version).slice(0, 16);
+  }
+
+  private leave(standing: Standing): void {
+    this.open.delete(standing);
+    try {
+      standing.controller.close();
+    } catch {
+      // Its client left before.
+    }
+  }
+
+  private left(standing: Standing): void {
+    this.open.delete(standing);
+    void this.release(standing).catch(() => undefined);
+  }
+
+  /** Another stream of the session may have what comes. */
+  private async release({ session, connection }: Standing): Promise<void> {
+    await this.change(session, (before) => (before?.holder === connection ? { ...before, holder: null } : null));
+  }
+
+  private async change(session: OpenSession, change: (before: Outbox | null) => Outbox | null): Promise<Outbox> {
+    return (await changeValue(this.keeping, keyOf(session), sessionKeptMs, change)) ?? emptyOutbox;
+  }
+}
+
+function keyOf({ key }: OpenSession): string {
+  return `mcp/outbox/${key}`;
+}
