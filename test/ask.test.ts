@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { localPrincipal } from '@sluice/core';
+import { topics } from '@sluice/contracts';
+import { createLog, openContent, openLogFile, readEnvironment, systemClock } from '@sluice/host';
 import { sluice } from './harness/program.js';
 
 const testMs = 240_000;
@@ -41,6 +44,47 @@ describe('a request that was made before', () => {
         SLUICE_DATA: folder,
       }).ended;
       expect(output.trim().split('\n')).toHaveLength(1);
+    },
+    testMs,
+  );
+
+  it(
+    'sends files along, which are content of its run, and names what is no such file',
+    async () => {
+      const png = Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=',
+        'base64',
+      );
+      const [picture, notes, other] = ['a picture.png', 'notes.md', 'other.png'].map((name) => join(folder, name));
+      writeFileSync(picture ?? '', png);
+      writeFileSync(notes ?? '', '# Chile');
+      writeFileSync(other ?? '', 'no picture');
+      const asked = (id: string, ...files: (string | undefined)[]) =>
+        sluice(
+          ['ask', question, '--group', 'read-only', '--request', id, ...files.flatMap((one) => ['--file', one ?? ''])],
+          { SLUICE_DATA: folder },
+        ).ended;
+      const { code, output } = await asked('with files', picture, notes);
+      expect([code, output]).toEqual([0, expect.stringContaining('Santiago')]);
+      const bus = await openLogFile(readEnvironment({ SLUICE_DATA: folder }), createLog('warn', process.stderr));
+      const names: unknown[] = [];
+      for await (const { record } of bus.read([topics.requests], { from: 'start' }))
+        if (record.requestId === 'with files') names.push(...(record.content ?? []));
+      await bus.close();
+      const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
+      expect(names).toEqual([
+        { hash, type: 'image/png', size: png.length, kind: 'image', name: 'a picture.png' },
+        { hash, type: 'text/markdown', size: 7, kind: 'file', name: 'notes.md' },
+      ]);
+      const store = openContent(readEnvironment({ SLUICE_DATA: folder }), systemClock);
+      const kept = await store.list({ tenantId: localPrincipal.tenantId, runId: 'with files' });
+      await store.close();
+      expect(kept.map(({ size }) => size).sort()).toEqual([png.length, 7].sort());
+
+      const missing = await asked('missing', join(folder, 'none.png'));
+      expect([missing.code, missing.errors]).toEqual([1, expect.stringContaining('cannot be read: there is none')]);
+      const wrong = await asked('wrong', other);
+      expect([wrong.code, wrong.errors]).toEqual([1, expect.stringContaining('is no PNG, JPEG, GIF or WebP image')]);
     },
     testMs,
   );

@@ -32,6 +32,8 @@ describe('the type of a file', () => {
     ['application/pdf', '<html>', /^says application\/pdf, and is no PDF/],
   ])('is refused where it says %s and is none', (declared, text, why) => {
     expect(typeOf(latin(text), declared)).toMatch(why);
+    const ending = { 'image/png': 'PNG', 'audio/mpeg': 'mp3', 'application/pdf': 'pdf' }[declared];
+    if (ending !== undefined) expect(typeOf(latin(text), null, `a.${ending}`)).toMatch(why);
   });
 
   it.each([

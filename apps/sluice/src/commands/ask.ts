@@ -6,16 +6,19 @@ import { GenuineEnds, suretyOf } from '@sluice/run';
 import { longestId, recordToJson } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
+import type { Environment } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
+import { readFiles, withFiles } from '../question-files.js';
+import type { QuestionFile } from '../question-files.js';
 import { configurationNow } from '../approvals/approval-log.js';
 import { Elapsed } from '../show/elapsed.js';
 import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
-           [--strategy s] [--session id] [--request id] [--max-iterations n] [--json]
+           [--strategy s] [--file path]… [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
   --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
   Without --session the run is a session of its own, and without --state it begins in the state undefined.
@@ -25,13 +28,15 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
   --strategy is how the run comes to its answer: react, or another one where the configuration lets requests choose it
   (docs/strategies.md).
+  --file sends an image or a file along, once for each, 20 at most. Models that take images or PDF get them, others the text of
+  files (docs/content.md). On Kafka this process needs the content store's settings as the services have them.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
   If nothing is running on the data folder, the services run in this process until the answer is there: under SLUICE_CONFIG, else
   what is in force there, else the sample's configuration. If services run under another configuration than the one that
   SLUICE_CONFIG names, nothing is asked.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
-  const asked = readArguments(args);
+  const asked = await readArguments(args, surroundings.environment);
   return surroundings.environment.bus === 'kafka' ? askCluster(asked, surroundings) : askEmbedded(asked, surroundings);
 }
 
@@ -72,12 +77,13 @@ async function askEmbedded(asked: Asked, surroundings: CommandContext): Promise<
 
 interface Asked {
   readonly request: AgentRequest & { readonly requestId: string; readonly sessionId: string };
+  readonly files: readonly QuestionFile[];
   /** Whether the caller chose the request's id, so that it may be on the log already. */
   readonly named: boolean;
   readonly json: boolean;
 }
 
-function readArguments(args: readonly string[]): Asked {
+async function readArguments(args: readonly string[], environment: Environment): Promise<Asked> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -88,6 +94,7 @@ function readArguments(args: readonly string[]): Asked {
       'tool-choice': { type: 'string' },
       connections: { type: 'string' },
       strategy: { type: 'string' },
+      file: { type: 'string', multiple: true, default: [] },
       session: { type: 'string' },
       request: { type: 'string' },
       'max-iterations': { type: 'string' },
@@ -116,6 +123,7 @@ function readArguments(args: readonly string[]): Asked {
       strategy: values.strategy ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },
+    files: await readFiles(values.file, environment),
     named: values.request !== undefined,
     json: values.json,
   };
@@ -123,7 +131,7 @@ function readArguments(args: readonly string[]): Asked {
 
 async function publishAndFollow(
   bus: Bus,
-  { request, named, json }: Asked,
+  { request, files, named, json }: Asked,
   surroundings: CommandContext,
 ): Promise<number> {
   const { write, print, paint, environment } = surroundings;
@@ -137,7 +145,8 @@ async function publishAndFollow(
   };
   const log = new GenuineEnds(bus, signatures, surroundings.log);
   const before = named ? await pastRun(log, request.requestId, tell) : null;
-  const asking = before ?? askNow(bus, log, request, named, tell, surroundings).finally(() => elapsed.close());
+  const asking =
+    before ?? askNow(bus, log, { request, files, named }, tell, surroundings).finally(() => elapsed.close());
   const response = await asking;
   const session = response?.sessionId ?? request.sessionId;
   if (!json) write(paint.dim(`\nSession ${printable(session)}   (npx sluice audit show ${printable(session)})\n`));
@@ -158,16 +167,16 @@ function endJson(response: AgentResponse, session: string): object {
 async function askNow(
   bus: Bus,
   log: LogReader,
-  request: Asked['request'],
-  named: boolean,
+  { request, files, named }: Pick<Asked, 'request' | 'files' | 'named'>,
   tell: (message: Incoming, within: readonly string[]) => void,
-  { environment, stopped }: CommandContext,
+  context: CommandContext,
 ): Promise<AgentResponse | null> {
+  const { environment, stopped } = context;
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   // A request of that name may be on its way already; then this one is dropped, and the other's run is what there is
   // to follow.
   const since = named ? 0 : Date.now() - clockSkewMs;
-  await publishRequest(bus, request, environment);
+  await publishRequest(bus, await withFiles(request, files, bus, context), environment);
   return followRun(log, request.requestId, since, tell, stop.signal);
 }

@@ -26,12 +26,22 @@ const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const endings: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   docx: word,
+  flac: 'audio/flac',
+  gif: 'image/gif',
   htm: 'text/html',
   html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
   json: 'application/json',
   markdown: 'text/markdown',
   md: 'text/markdown',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  pdf: 'application/pdf',
+  png: 'image/png',
   svg: 'image/svg+xml',
+  wav: 'audio/wav',
+  webp: 'image/webp',
   xml: 'application/xml',
   yaml: 'application/yaml',
   yml: 'application/yaml',
@@ -76,7 +86,7 @@ function bare(type: string | null): string | null {
 }
 
 function byEnding(name: string | null): string | null {
-  const ending = /\.([a-z]+)$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
+  const ending = /\.([a-z0-9]+)$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(endings, ending) ? (endings[ending] ?? null) : null;
 }
 
