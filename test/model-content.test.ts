@@ -12,7 +12,9 @@ import type { ScriptedCall } from './harness/scripted-endpoint.js';
 import { projectRoot } from './harness/configurations.js';
 import { startSystem } from './harness/system.js';
 import type { TestSystem } from './harness/system.js';
-import { replayed } from './replay/replaying.js';
+import { authorizerOf, replayed, undecodable } from './replay/replaying.js';
+import { caughtUp } from './audit/auditing.js';
+import { everything, whatIf } from '@sluice/replay';
 
 const server = join(projectRoot, 'libs/hub/test/mcp-servers/pictures.mjs');
 const tools = ['photo', 'mislabelled', 'leaflet'];
@@ -180,5 +182,16 @@ describe('a model that takes images', () => {
     const found = await replayed(system.bus, null);
     expect(found.length).toBeGreaterThan(20);
     expect(found.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    const { configurations, signatures } = system.embedded.runtime;
+    const candidate = configurations.current().evaluator;
+    const options = { selection: everything, authorizerOf, verifier: signatures, signal: new AbortController().signal };
+    for await (const one of whatIf(system.bus, { ...options, candidate, onUndecodable: undecodable }))
+      expect(one).toMatchObject({ changes: [], notReplayable: null });
+    expect((await caughtUp(system.bus, signatures)).findings).toEqual([]);
+    const entries = (await system.all('agent.audit')).filter(({ record }) => record.kind === 'tool_call');
+    const details = entries.map(({ record }) => JSON.parse(record.details) as { readonly content?: readonly object[] });
+    expect(details.flatMap(({ content }) => content ?? [])).toContainEqual(
+      expect.objectContaining({ kind: 'image', type: 'image/png', hash: expect.stringMatching(/^[0-9a-f]{64}$/) }),
+    );
   });
 });

@@ -319,7 +319,7 @@ export const values: Members = {
       'The roles, in the mode `kafka`. Proxy, gateway and MCP server have services and clients in both modes.',
       {
         filter: role('Decides which tools a turn has.'),
-        agent: role('Asks the model.'),
+        agent: role('Asks the model.', { memory: '512Mi' }),
         executor: role(
           'Runs tools. Its NetworkPolicy also lets it reach pods with the label `sluice-executor-server: "true"`.',
           { memory: '512Mi' },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { make } from '@sluice/contracts';
 import { promptHash } from '@sluice/core';
 import type { JsonObject, ModelRequest } from '@sluice/core';
 
@@ -49,4 +50,19 @@ describe('the hash of what a model was asked (K-51, XB-44)', () => {
     { toolChoice: { type: 'none' } } as const,
     { toolChoice: { type: 'tool', id: 'core__find' } } as const,
   ])('is another for another %j', (changes) => expect(hashOf(changes)).not.toBe(hashOf({})));
+
+  it('has images and files by their hashes, and is what it was where there are none', () => {
+    const content = (hash: string) => [{ hash, type: 'image/png', size: 1, kind: 'image', name: null }];
+    const step = (of: string | null): Partial<ModelRequest> => ({
+      history: [{ ...make.agentStep({ content: of === null ? [] : content(of) }), toolId: 't' }],
+    });
+    const hashes = [
+      hashOf({ content: content('a') }),
+      hashOf({ content: content('b') }),
+      hashOf(step('a')),
+      hashOf(step('b')),
+    ];
+    expect(new Set([...hashes, hashOf({}), hashOf(step(null))]).size).toBe(6);
+    expect(hashOf({ content: [] })).toBe(hashOf({}));
+  });
 });

@@ -1,7 +1,7 @@
 import { parseExactJson, redactArguments } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { Principal } from '@sluice/contracts';
+import type { Principal, StepContent } from '@sluice/contracts';
 import type { EntryKind } from './kinds.js';
 
 /** What is said of a record, before it is put in its chain. */
@@ -62,6 +62,12 @@ export function draftEntry(
 
 export function cut(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
+}
+
+/** Content by name: an entry says what there was, also when the content itself is gone. */
+export function contentOf(content: readonly StepContent[] | null): JsonObject {
+  if (content === null || content.length === 0) return {};
+  return { content: content.map(({ hash, type, size, kind, name }) => ({ hash, type, size, kind, name })) };
 }
 
 export function time(milliseconds: number): string {

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { requestIds, sha256, snakeCase } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { caller, cut, time, draftEntry } from './draft-entry.js';
+import { caller, contentOf, cut, time, draftEntry } from './draft-entry.js';
 import { cachedTokens, decisionOf, modelOf, promptTokens } from './turns.js';
 import type { EntryDraft } from './draft-entry.js';
 
@@ -14,6 +14,7 @@ export function requestEntry(message: Incoming<'agent.requests'>): EntryDraft {
   return draftEntry('request', requestIds(message, record), {
     question: cut(record.question),
     question_hash: sha256(record.question),
+    ...contentOf(record.content),
     requested_groups: normaliseGroups(record.group),
     initial_state: normaliseState(record.state),
     history_steps: record.history.length,

@@ -2,7 +2,7 @@ import { agentBegunBy, normaliseState } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult, ParentCall } from '@sluice/contracts';
-import { argumentsOf, caller, cut, time, draftEntry } from './draft-entry.js';
+import { argumentsOf, caller, contentOf, cut, time, draftEntry } from './draft-entry.js';
 import type { Facts, EntryDraft } from './draft-entry.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
@@ -52,6 +52,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     result_hash: step.resultHash,
     ...agentRun(step),
     ...cached(step),
+    ...contentOf(step.content),
   });
 }
 
@@ -91,6 +92,7 @@ function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authenti
     ...caller(run.principal),
     question: cut(next.question),
     question_hash: sha256(next.question),
+    ...contentOf(next.content),
     requested_groups: run.requestedGroups,
     initial_state: normaliseState(next.state),
     max_iterations: run.maxIterations,

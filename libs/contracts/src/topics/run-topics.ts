@@ -83,7 +83,7 @@ export const runTopicRows = {
       tool_call: {
         of: 'each step of an AgentStepResult',
         listed: true,
-        with: 'caller, tool and its groups, outcome and reason, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted',
+        with: 'caller, tool and its groups, outcome and reason, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted, the names of its content where it has any',
       },
       state_transition: { of: 'a step that changed the state', listed: true, with: 'tool, from, to, when' },
       agent_begun: {
