@@ -1,14 +1,17 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '@sluice/core';
 import { projectRoot } from '../harness/configurations.js';
-import { newClient, startMcpSystem } from './with-mcp.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { startMcp } from '../../apps/mcp/src/mcp.module.js';
+import { clientInfo, newClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
 const server = join(projectRoot, 'libs/hub/test/mcp-servers/asking.mjs');
 const configuration = `
 tool:
-  ask: { type: mcp-tool, group: [g] }
+  ask: { type: mcp-tool, group: [g], timeout_seconds: 1 }
 mcp:
   servers:
     asking:
@@ -25,6 +28,37 @@ const sampling = (text: string, more: JsonObject = {}): JsonObject => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens: 50, ...more },
 });
+
+const form: JsonObject = {
+  method: 'elicitation/create',
+  params: {
+    message: 'Which one?',
+    requestedSchema: {
+      type: 'object',
+      properties: { name: { type: 'string' }, size: { type: 'integer', default: 3 } },
+      required: ['name'],
+    },
+  },
+};
+
+/** A client that shows forms, in either era. */
+async function formsClient(
+  era: string,
+  answer: (message: string) => unknown,
+  ...urls: readonly string[]
+): Promise<Client> {
+  const options = { capabilities: { elicitation: { form: {} } } };
+  const client = new Client(
+    clientInfo,
+    era === 'newer' ? { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } } : options,
+  );
+  client.setRequestHandler('elicitation/create', async ({ params }) => (await answer(params.message)) as never);
+  let requests = 0;
+  // One instance after another, as behind a round-robin.
+  const fetchThere: typeof fetch = (_, init) => fetch(urls[requests++ % urls.length] ?? '', init);
+  await client.connect(new StreamableHTTPClientTransport(new URL(urls[0] ?? ''), { fetch: fetchThere }));
+  return client;
+}
 
 type Answers = { readonly structuredContent: { readonly answers: readonly JsonObject[] } };
 
@@ -60,5 +94,59 @@ describe('what an MCP server asks in the middle of a call of an MCP client', () 
     const labels = { server: 'asking', kind: 'sampling' };
     expect(await system.metric('sluice_mcp_questions_total', { ...labels, outcome: 'answered' })).toBe(1);
     expect(await system.metric('sluice_mcp_questions_total', { ...labels, outcome: 'refused' })).toBe(3);
+  });
+
+  describe.each(['older', 'newer'])('from a client with forms in the %s era', (era) => {
+    const call = async (answer: (message: string) => unknown, requests: readonly JsonObject[]) => {
+      const client = await formsClient(era, answer, system.mcp.url);
+      const given = { name: 'asking___ask', arguments: { requests: [...requests] } };
+      const { structuredContent } = (await client.callTool(given)) as unknown as Answers;
+      await client.close();
+      return structuredContent.answers;
+    };
+
+    it('the person fills in its forms, one after another, and the time of the tool stands still', async () => {
+      const shown: string[] = [];
+      const names = ['first', 'second'];
+      const answers = await call(
+        async (message) => {
+          shown.push(message);
+          await sleep(shown.length === 1 ? 1_500 : 0);
+          return { action: 'accept', content: { name: names.shift() ?? '' } };
+        },
+        [form, form],
+      );
+      expect(shown).toEqual(Array(2).fill('The MCP server asking asks:\n\nWhich one?'));
+      expect(answers).toEqual(['first', 'second'].map((name) => ({ action: 'accept', content: { name, size: 3 } })));
+    });
+
+    it('hears that the person declines or puts it off', async () => {
+      const actions = ['decline', 'cancel'];
+      expect(await call(() => ({ action: actions.shift() }), [form, form])).toMatchObject([
+        { action: 'decline' },
+        { action: 'cancel' },
+      ]);
+    });
+  });
+
+  it('gets an answer that comes to another instance than the one that showed the form', async () => {
+    const other = await startMcp(system.embedded.runtime);
+    const client = await formsClient(
+      'newer',
+      () => ({ action: 'accept', content: { name: 'x' } }),
+      system.mcp.url,
+      other.url,
+    );
+    const given = { name: 'asking___ask', arguments: { requests: [form, form] } };
+    expect(await client.callTool(given)).toMatchObject({
+      structuredContent: { answers: [{ action: 'accept' }, { action: 'accept' }] },
+    });
+    await client.close();
+    await other.close();
+  });
+
+  it('hears at once that a client shows no forms', async () => {
+    const reason = 'The client of this call shows no forms.';
+    expect(await ask([form])).toEqual([{ action: 'decline', _meta: { 'sluice/reason': reason } }]);
   });
 });

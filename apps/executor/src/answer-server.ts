@@ -1,6 +1,7 @@
 import { modelName, modelsFor, printable, utf8Length } from '@sluice/core';
 import type { Configuration, McpSampling, McpServer, ToolInvocation } from '@sluice/core';
 import type { SamplingRequest, CallAnswers, ModelAnswer } from '@sluice/hub';
+import type { AskCaller } from './ask-caller.js';
 import type { ModelForTools } from './model-for-tools.js';
 
 /** What answers a server in the middle of a call. */
@@ -9,6 +10,7 @@ interface AnswerParts {
   readonly models: ModelForTools;
   readonly invocation: ToolInvocation;
   readonly signal: AbortSignal;
+  readonly caller: AskCaller;
   /** A model could not be asked; the server hears no more than that. */
   onFault(error: unknown): void;
 }
@@ -20,8 +22,13 @@ const fewestTokens = 16;
 
 /** Who answers what this server asks in the middle of one call. */
 export function answersFor(server: McpServer | undefined, parts: AnswerParts): CallAnswers {
-  const { sampling } = server ?? {};
-  return server === undefined || sampling === undefined ? {} : { sample: samplingFor(server.id, sampling, parts) };
+  if (server === undefined) return {};
+  const { id, sampling } = server;
+  const { caller } = parts;
+  return {
+    ...(sampling === undefined ? {} : { sample: samplingFor(id, sampling, parts) }),
+    ...(caller === null ? {} : { elicit: (form) => caller(id, form) }),
+  };
 }
 
 /**

@@ -53,6 +53,7 @@ import { dataFiles } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { CallWatch } from './load/call-watch.js';
 import { answersFor } from './answer-server.js';
+import type { AskCaller } from './ask-caller.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
 import { ModelForTools } from './model-for-tools.js';
@@ -165,6 +166,7 @@ export class Toolbox {
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
     resultBytes: number,
+    caller: AskCaller,
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,
@@ -196,7 +198,7 @@ export class Toolbox {
       connections: async () => clientsOf(await credential(), signal),
       answers: () =>
         answersFor(serverOf(tool, configuration), {
-          ...{ configuration, models: this.model, invocation, signal },
+          ...{ configuration, models: this.model, invocation, signal, caller },
           onFault: (error) =>
             this.runtime.log.warn(
               { error: (error as Error).message, tool: tool.id },

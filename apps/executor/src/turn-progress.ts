@@ -36,6 +36,12 @@ export class TurnProgress {
     this.emit(toolCallId, toolId, noticeRecord(notice));
   }
 
+  /** The tool’s server asks the caller: doors look for the question. */
+  asks(toolCallId: string, toolId: string, question: string): void {
+    const text = 'waits for the caller’s answer to a question of its server';
+    this.emit(toolCallId, toolId, { kind: 'tool_question', text, notice: JSON.stringify({ question }) });
+  }
+
   say(kind: string, toolCallId: string, toolId: string, text: string): void {
     this.emit(toolCallId, toolId, { kind, text, ...noNotice });
   }

@@ -12,6 +12,7 @@ import type {
   BegunBefore,
   BoundTool,
   CallEnd,
+  CallLimit,
   ConfiguredTool,
   EffectClaims,
   Step,
@@ -53,6 +54,8 @@ import { keepAnswer } from './keep-answer.js';
 import { keepResult } from './keep-result.js';
 import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
+import { askCaller, marginMs } from './ask-caller.js';
+import type { AskCaller } from './ask-caller.js';
 import { TurnProgress } from './turn-progress.js';
 
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
@@ -249,6 +252,16 @@ export class Turn {
     };
   }
 
+  /** Who fills in the forms of the tool’s server; null where a model made the call. */
+  private callerOf({ toolId, context }: ToolInvocation, signal: AbortSignal, limit: CallLimit): AskCaller {
+    const { record, runtime, progress } = this;
+    if (record.request.call === null) return null;
+    const run = runOfRecord(record);
+    const say = (id: string): void => progress.asks(context.toolCallId, toolId, id);
+    return (server, form) =>
+      limit.paused(() => askCaller({ server, form, run, signal, say, until: record.run.deadline - marginMs }, runtime));
+  }
+
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
   private world({ index }: NextCall): CallWorld {
     const { runtime, toolbox, granting, inForce, record, progress } = this;
@@ -278,7 +291,7 @@ export class Turn {
         const ofServer = server === undefined ? null : await withinServerRate(server, tool, invocation, counting);
         return ofServer?.ok === false ? ofServer : withinRate(tool, invocation, perMinute, counting);
       },
-      capabilities: (tool, invocation, signal) =>
+      capabilities: (tool, invocation, signal, limit) =>
         toolbox.capabilities(
           tool,
           invocation,
@@ -288,6 +301,7 @@ export class Turn {
           () => connection.credential(invocation.context, signal),
           this.runTools,
           resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
+          this.callerOf(invocation, signal, limit),
         ),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       keepAnswer: ({ context: { tenantId, runId } }, answer) =>

@@ -71,7 +71,7 @@ export function answerIn({ mcpReq }: ServerContext): (approvalId: string) => Dec
 }
 
 /** Whether the client shows forms: it says so once in the older era, with each request in the newer one. */
-function hasForms(server: Server, { mcpReq }: ServerContext): boolean {
+export function hasForms(server: Server, { mcpReq }: ServerContext): boolean {
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const said = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   const elicitation = (said as ClientCapabilities | undefined)?.elicitation;

@@ -8,11 +8,13 @@ import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { CredentialTopic } from '@sluice/contracts';
-import { cancelRun, channelHeader, requestOwner, claimingRequest } from '@sluice/run';
+import { CallerForms, cancelRun, channelHeader, requestOwner, claimingRequest } from '@sluice/run';
+import type { CallerForm } from '@sluice/run';
 import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';
 import type { Caller } from './callers.js';
 import { followCall } from './follow-call.js';
+import type { FormAnswer } from './forms.js';
 import type { CallOutcome, Decision, Following } from './follow-call.js';
 import { SessionStates } from './session-states.js';
 
@@ -30,9 +32,19 @@ interface WantedCall {
   readonly headers: Readonly<Record<string, string>>;
   /** What the caller decided about an approval that the call waits for; null where nothing. */
   readonly answer: (approvalId: string) => Decision | null;
+  /** Fills in forms of the tool’s server. */
+  readonly forms: FormAnswers;
 }
 
 type Named = { readonly requestId: string; readonly since: number };
+
+/** How the caller fills in a form of the tool’s server. */
+export interface FormAnswers {
+  /** Null where the client shows forms. */
+  readonly without: string | null;
+  /** What came with this request; null where no answer to the form, or none that fits it. */
+  of(form: CallerForm): FormAnswer | null;
+}
 
 export interface MadeCall {
   readonly requestId: string;
@@ -76,12 +88,12 @@ export class CallsService {
   ): Promise<MadeCall> {
     signal.throwIfAborted();
     const { clock } = this.runtime;
-    const { tool, args, session, answer } = wanted;
+    const { tool, args, session, answer, forms } = wanted;
     const digest = callDigest(tool.id, args);
     const waits = await this.states.waiting(session ?? '', caller.principal, digest);
     if (waits !== null) {
-      const made = await this.followAgain(caller, { ...waits, session, answer }, signal, onRecord);
-      if (made.outcome.kind !== 'waiting') await this.states.keepWaiting(session ?? '', caller.principal, digest, null);
+      const made = await this.followAgain(caller, { ...waits, session, answer, forms }, signal, onRecord);
+      if (!isPending(made.outcome)) await this.states.keepWaiting(session ?? '', caller.principal, digest, null);
       return made;
     }
     const since = clock.now() - clockSkewMs;
@@ -89,11 +101,11 @@ export class CallsService {
     const named = { requestId, session, key: wanted.key };
     const repeated = wanted.key === null ? null : await this.claimKey(caller, named, digest);
     if (repeated !== null) {
-      const made = { requestId, since: repeated, session, answer };
+      const made = { requestId, since: repeated, session, answer, forms };
       return { ...(await this.followAgain(caller, made, signal, onRecord)), isRepeated: true };
     }
     const made = await this.begin(caller, wanted, { requestId, since }, signal, onRecord);
-    if (made.outcome.kind === 'waiting')
+    if (isPending(made.outcome))
       await this.states.keepWaiting(session ?? '', caller.principal, digest, { requestId, since });
     return made;
   }
@@ -101,7 +113,7 @@ export class CallsService {
   /** A run that was begun before: what the log has of it, and what comes. */
   private async followAgain(
     caller: Caller,
-    { requestId, since, session, answer }: Named & Pick<WantedCall, 'session' | 'answer'>,
+    { requestId, since, session, answer, forms }: Named & Pick<WantedCall, 'session' | 'answer' | 'forms'>,
     signal: AbortSignal,
     onRecord: (message: Incoming) => void,
   ): Promise<MadeCall> {
@@ -111,7 +123,10 @@ export class CallsService {
       const whose = this.access(caller, requestId);
       const past = this.past.of({ requestId, sessionId, since }, whose, signal);
       const decide = this.deciding(caller, answer);
-      const outcome = await followCall({ past, followed, whose, signal, onRecord, decide });
+      const outcome = await followCall({
+        ...{ past, followed, whose, signal, onRecord, decide },
+        formToShow: () => this.formToShow(caller, requestId, forms),
+      });
       await this.cancelled(caller, requestId, outcome);
       return { requestId, sessionId, since, outcome, isRepeated: false };
     } finally {
@@ -121,7 +136,7 @@ export class CallsService {
 
   private async begin(
     caller: Caller,
-    { tool, args, session, state, headers, key }: WantedCall,
+    { tool, args, session, state, headers, key, forms }: WantedCall,
     { requestId, since }: Named,
     signal: AbortSignal,
     onRecord: (message: Incoming) => void,
@@ -145,7 +160,10 @@ export class CallsService {
       const whose = this.access(caller, requestId);
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
-      const outcome = await followCall({ past: nothing(), followed, whose, signal, onRecord, decide: never });
+      const outcome = await followCall({
+        ...{ past: nothing(), followed, whose, signal, onRecord, decide: never },
+        formToShow: () => this.formToShow(caller, requestId, forms),
+      });
       await this.cancelled(caller, requestId, outcome);
       return { requestId, sessionId, since, outcome, isRepeated: false };
     } finally {
@@ -156,6 +174,21 @@ export class CallsService {
   /** A call that its client cancelled ends: what runs of it is stopped, and what it had begun stays claimed. */
   private async cancelled({ principal }: Caller, requestId: string, outcome: CallOutcome): Promise<void> {
     if (outcome.kind === 'cut' && outcome.why === 'cancelled') await cancelRun(requestId, principal, '', this.runtime);
+  }
+
+  /** Passes on what came for the form that waits; the form where the client is to show it. */
+  private async formToShow({ principal }: Caller, requestId: string, given: FormAnswers): Promise<CallerForm | null> {
+    const run = { requestId, tenant: principal.tenantId };
+    const forms = new CallerForms(this.runtime);
+    const form = await forms.waiting(run);
+    if (form === null) return null;
+    const answer = given.without === null ? given.of(form) : { refused: given.without };
+    if (answer === null) {
+      await forms.show(run, form.id);
+      return form;
+    }
+    await forms.answer(run, form.id, answer);
+    return null;
   }
 
   /** Publishes the caller’s decision, as its own: whether it counts is the executor’s to say. */
@@ -239,6 +272,11 @@ export class CallsService {
       isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
     });
   }
+}
+
+/** A call that goes on when its client makes it again with an answer. */
+function isPending({ kind }: CallOutcome): boolean {
+  return kind === 'waiting' || kind === 'form';
 }
 
 type OfSession = { readonly requestId: string; readonly session: string | null };

@@ -13,6 +13,8 @@ const picture =
   "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path d='M2 2v12M14 2v12M2 6h12M5 10h6' stroke='#456' stroke-width='2' fill='none'/></svg>";
 const icon = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
 
+/** Answers that a client may bring to one call. */
+const mostRounds = 32;
 const notCacheable = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /** A server of the SDK over Sluice’s services: what it lists and what it calls is decided where everything is. */
@@ -33,6 +35,8 @@ export function createServer(parts: ServerParts, connection: Connection): Server
         completions: {},
         logging: {},
       },
+      // A call may show forms of its tool’s server, one after another, beside its approval.
+      inputRequired: { maxRounds: mostRounds },
       instructions,
       cacheHints: {
         'tools/list': notCacheable,

@@ -2,6 +2,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentStep, ApprovalRequested, RunError } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Followed, RunAccess } from '@sluice/host';
+import type { CallerForm } from '@sluice/run';
 
 /** How far a call has come. */
 export type CallOutcome =
@@ -13,6 +14,8 @@ export type CallOutcome =
       /** Why the decision that was made here does not count; null where none was made. */
       readonly notTaken: string | null;
     }
+  /** The tool’s server waits for the caller to fill in a form. */
+  | { readonly kind: 'form'; readonly form: CallerForm }
   | { readonly kind: 'ended'; readonly error: RunError | null }
   /** The run is another caller’s. */
   | { readonly kind: 'not_theirs' }
@@ -32,6 +35,8 @@ export interface Following {
   readonly signal: AbortSignal;
   /** Called with each record that shows that the call goes on. */
   readonly onRecord: (message: Incoming) => void;
+  /** The form that the caller is to be shown now; null where none waits, or the one that did is answered. */
+  readonly formToShow: () => Promise<CallerForm | null>;
   /** Decides about the call if it waits and there is a decision to make; whether it did. */
   readonly decide: (waiting: Extract<CallOutcome, { kind: 'waiting' }>) => Promise<boolean>;
 }
@@ -43,7 +48,15 @@ const lookEveryMs = 10_000;
  * Follows a call to its step, or to what it waits for; the run’s end comes a moment behind the step, and says nothing
  * more.
  */
-export async function followCall({ past, followed, whose, signal, onRecord, decide }: Following): Promise<CallOutcome> {
+export async function followCall({
+  past,
+  followed,
+  whose,
+  signal,
+  onRecord,
+  formToShow,
+  decide,
+}: Following): Promise<CallOutcome> {
   const seen: { asked: Extract<CallOutcome, { kind: 'waiting' }> | null; isDecided: boolean } = {
     asked: null,
     isDecided: false,
@@ -81,6 +94,8 @@ export async function followCall({ past, followed, whose, signal, onRecord, deci
     if (outcome !== null) return outcome;
   }
   if (seen.asked !== null && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
+  const before = await formToShow();
+  if (before !== null) return { kind: 'form', form: before };
   const leave = (): void => followed.end();
   signal.addEventListener('abort', leave, { once: true });
   try {
@@ -95,6 +110,9 @@ export async function followCall({ past, followed, whose, signal, onRecord, deci
       const outcome = look(message);
       if (outcome !== null) return outcome;
       if (seen.asked !== null && !seen.isDecided) return seen.asked;
+      if (message.topic !== topics.progress || message.record.kind !== 'tool_question') continue;
+      const form = await formToShow();
+      if (form !== null) return { kind: 'form', form };
     }
   } finally {
     signal.removeEventListener('abort', leave);

@@ -30,6 +30,8 @@ import { wholeAnswer } from './whole-answer.js';
 /** How long a completion is waited for, in milliseconds: a person is typing. */
 const completionMs = 5_000;
 
+const noForms = { without: 'Forms are shown for calls of tools alone.', of: (): null => null };
+
 /**
  * What upstream servers have beside tools, as far as the caller may have it. Every question to them is a call on the
  * log, as one of a tool is.
@@ -143,7 +145,7 @@ export class PassedOn {
     if ('refused' in limited) throw failed(limited.refused);
     try {
       const state = await states.stateOf(session, caller.principal);
-      const wanted = { tool, args, session, state, key: null, headers: {}, answer: () => null };
+      const wanted = { tool, args, session, state, key: null, headers: {}, answer: () => null, forms: noForms };
       const { requestId, outcome } = await calls.make(caller, wanted, signal, () => undefined);
       if (outcome.kind !== 'step') throw failed('There was no answer. Try again.');
       const { step } = outcome;

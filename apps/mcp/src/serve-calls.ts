@@ -25,6 +25,7 @@ import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
 import { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
+import { formAnswersIn, showForm } from './forms.js';
 import { sayListsChanged } from './lists-changed.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
@@ -112,7 +113,11 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       const wanted = { tool, args, session, state, key: keyOf(context), headers: traceOf(context) };
       const call = await parts.calls.make(
         caller,
-        { ...wanted, answer: caller.mayDecide ? answerIn(context) : noAnswer },
+        {
+          ...wanted,
+          answer: caller.mayDecide ? answerIn(context) : noAnswer,
+          forms: formAnswersIn(server, context),
+        },
         signal,
         hops(came, log),
       );
@@ -145,6 +150,8 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const closed = caller.mayDecide ? '' : closedHere;
         return asked ?? pendingResult(outcome.requested, name, ids, outcome.notTaken, closed);
       }
+      case 'form':
+        return showForm(outcome.form);
       case 'ended': {
         const { code, message } = outcome.error ?? { code: 'unavailable', message: 'The call ended without a result.' };
         const category = code === 'authz_denied' ? 'permission' : 'system';

@@ -313,6 +313,7 @@ export type {
 export { withinRate, withinServerRate } from './tool/rate-limit.js';
 export type { RateCounting } from './tool/rate-limit.js';
 export { runTool } from './tool/run-tool.js';
+export type { CallLimit } from './tool/within.js';
 export { firstPage, pageOf, readResultType } from './tool/result-page.js';
 export type { PageStart } from './tool/result-page.js';
 export { CallSecrets } from './tool/secrets.js';

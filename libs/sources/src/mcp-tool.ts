@@ -35,7 +35,7 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
       pin: called.pin,
       ...(kind === undefined ? {} : { kind }),
       ...(operation === undefined ? {} : { operation }),
-      ...(answers === undefined ? {} : { answers }),
+      ...(answers === undefined || onAnswer === undefined ? {} : { answers }),
       // Where the redaction names fields, what is passed on stays in them, bytes too.
       ...(onAnswer === undefined || (kind !== undefined && !isWhole) ? {} : { onAnswer }),
       ...(onAnswer === undefined || blocks === undefined ? {} : { blocks }),

@@ -9,6 +9,7 @@ import type {
   ToolInvocationContext,
   ToolSource,
 } from './types.js';
+import type { CallLimit } from './within.js';
 
 /** A call on its way through the pipeline. */
 export interface ToolInvocation {
@@ -112,7 +113,12 @@ export interface ToolPipeline<Parked = never> {
     args: JsonValue,
   ): Promise<(Verdict & { ok: false }) | Park<Parked> | null>;
   /** The declared capabilities, bound; throws ToolUnavailableError where one cannot be had. */
-  capabilities(tool: BoundTool, invocation: ToolInvocation, signal: AbortSignal): Promise<ToolCapabilities>;
+  capabilities(
+    tool: BoundTool,
+    invocation: ToolInvocation,
+    signal: AbortSignal,
+    limit: CallLimit,
+  ): Promise<ToolCapabilities>;
   /**
    * Of a tool with `cacheMs`: what may answer the call in its place. Everything that can refuse a call comes before.
    */

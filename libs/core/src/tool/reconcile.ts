@@ -2,7 +2,7 @@ import type { JsonValue } from '../json.js';
 import { finish, fitted } from './finish.js';
 import { failure } from './refusals.js';
 import type { Reconciliation, ToolInvocation, ToolPipeline } from './pipeline.js';
-import { within } from './within.js';
+import { CallLimit, within } from './within.js';
 import type { BoundTool, ReconcileAnswer, ToolCapabilities, ToolExecResult } from './types.js';
 
 /** What of the pipeline asking needs. */
@@ -53,7 +53,7 @@ async function ask(
   try {
     let capabilities: ToolCapabilities;
     try {
-      capabilities = await pipeline.capabilities(tool, invocation, asked.signal);
+      capabilities = await pipeline.capabilities(tool, invocation, asked.signal, new CallLimit());
     } catch (error) {
       signal.throwIfAborted();
       pipeline.onFault(tool, invocation, 'reconciliation', error);

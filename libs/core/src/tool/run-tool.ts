@@ -8,7 +8,7 @@ import { reconcile } from './reconcile.js';
 import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolOutput, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
-import { within } from './within.js';
+import { CallLimit, within } from './within.js';
 import type { Ended } from './within.js';
 
 /** Levels of nesting that arguments may have. */
@@ -82,12 +82,13 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
 
   // 6 capabilities, with a signal that ends with the call
   const own = new AbortController();
+  const limit = new CallLimit();
   const follow = (): void => own.abort(invocation.signal.reason);
   invocation.signal.addEventListener('abort', follow);
   try {
     let capabilities: ToolCapabilities;
     try {
-      capabilities = await pipeline.capabilities(tool, invocation, own.signal);
+      capabilities = await pipeline.capabilities(tool, invocation, own.signal, limit);
     } catch (error) {
       if (isKeptBack(error)) pipeline.onFault(tool, invocation, 'capabilities', error);
       if (isA(ToolUnavailableError, error)) return turnedAway(unavailable(context.toolCallId, error));
@@ -102,7 +103,9 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
       const { ended, answer } =
         cached?.kind === 'found'
           ? { ended: { kind: 'value', value: cached.output } as const, answer: cached.answer }
-          : withoutAnswer(await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline));
+          : withoutAnswer(
+              await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline, limit),
+            );
       own.abort(callEnded);
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);

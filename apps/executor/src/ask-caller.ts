@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallAnswers } from '@sluice/hub';
+import { CallerForms } from '@sluice/run';
+import type { NamedRun } from '@sluice/run';
+import type { Runtime } from '@sluice/host';
+
+type Elicit = NonNullable<CallAnswers['elicit']>;
+
+/** Asks the caller of a run what the named server wants to know; null where no person can be asked. */
+export type AskCaller = ((server: string, form: Parameters<Elicit>[0]) => ReturnType<Elicit>) | null;
+
+interface Asking {
+  readonly server: string;
+  readonly form: Parameters<Elicit>[0];
+  readonly run: NamedRun;
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  /** Tells the doors that follow the run that there is a question. */
+  say(question: string): void;
+}
+
+const lookEveryMs = 200;
+/** A door that follows the run shows the question at once; where none does, it is not waited for. */
+const doorMs = 3_000;
+/** What is left of the run’s time behind an answer, for the server’s own answer. */
+export const marginMs = 2_000;
+
+/** Puts the question where the door of the caller finds it, and waits for the answer, until the run’s time is up. */
+export async function askCaller(
+  { server, form, run, signal, until, say }: Asking,
+  runtime: Pick<Runtime, 'documents' | 'clock'>,
+): ReturnType<Elicit> {
+  const { clock } = runtime;
+  const forms = new CallerForms(runtime);
+  const id = randomUUID();
+  await forms.put(run, { id, server, ...form, until });
+  try {
+    say(id);
+    const doorUntil = clock.now() + doorMs;
+    for (;;) {
+      await sleep(lookEveryMs, undefined, { signal });
+      const { shown, answer } = await forms.stateOf(run, id);
+      if (answer !== null) return answer;
+      const now = clock.now();
+      if (!shown && now > doorUntil) return { refused: 'No client that shows forms waits for this call.' };
+      if (now > until) return { action: 'cancel' };
+    }
+  } finally {
+    await forms.forget(run, id);
+  }
+}

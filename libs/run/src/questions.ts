@@ -1,0 +1,100 @@
+import { runName } from '@sluice/core';
+import type { JsonObject } from '@sluice/core';
+import type { NamedRun } from './claims/run-names.js';
+import type { RunParts } from './parts.js';
+
+/** A form that the MCP server of a call shows the caller of the run. */
+export interface CallerForm {
+  /** Names the question within its run. */
+  readonly id: string;
+  readonly server: string;
+  readonly message: string;
+  /** A flat object of simple fields, as the protocol has forms. */
+  readonly requestedSchema: JsonObject;
+  /** Until when an answer counts, milliseconds since the epoch. */
+  readonly until: number;
+}
+
+type CallerAnswer =
+  | { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: JsonObject }
+  /** It could not be put to a person, and why. */
+  | { readonly refused: string };
+
+interface Kept {
+  readonly form: CallerForm;
+  /** Whether a door shows it. */
+  readonly shown: boolean;
+  readonly answer: CallerAnswer | null;
+}
+
+type Keeping = Pick<RunParts, 'documents' | 'clock'>;
+
+/**
+ * The question of a run’s call, in the ledger’s database while it waits: the executor that runs the call and the door
+ * that has the caller need not be one process. One question of a run waits at a time.
+ */
+export class CallerForms {
+  constructor(private readonly parts: Keeping) {}
+
+  /** Puts the question, in place of one before it. */
+  async put(run: NamedRun, form: CallerForm): Promise<void> {
+    await this.write(run, () => ({ form, shown: false, answer: null }), form.until);
+  }
+
+  /** The question that waits for an answer; null where none does. */
+  async waiting(run: NamedRun): Promise<CallerForm | null> {
+    const kept = await this.read(run);
+    return kept === null || kept.answer !== null || kept.form.until <= this.parts.clock.now() ? null : kept.form;
+  }
+
+  /** Says that a door shows it to the caller. */
+  async show(run: NamedRun, id: string): Promise<void> {
+    await this.write(run, (kept) => (kept?.form.id === id && !kept.shown ? { ...kept, shown: true } : undefined));
+  }
+
+  /** Gives the answer, unless the question waits no more. */
+  async answer(run: NamedRun, id: string, answer: CallerAnswer): Promise<void> {
+    await this.write(run, (kept) =>
+      kept?.form.id === id && kept.answer === null ? { ...kept, shown: true, answer } : undefined,
+    );
+  }
+
+  /** Whether a door shows the question, and its answer; null while there is none. */
+  async stateOf(run: NamedRun, id: string): Promise<Pick<Kept, 'shown' | 'answer'>> {
+    const kept = await this.read(run);
+    return kept?.form.id === id ? kept : { shown: false, answer: null };
+  }
+
+  /** Forgets question and answer, which may be personal. */
+  async forget(run: NamedRun, id: string): Promise<void> {
+    await this.write(run, (kept) => (kept?.form.id === id ? null : undefined));
+  }
+
+  private async read(run: NamedRun): Promise<Kept | null> {
+    const found = await this.parts.documents.find(keyOf(run));
+    return found === undefined ? null : (JSON.parse(found.text) as Kept | null);
+  }
+
+  /** Writes what `next` makes of what is there; nothing where that is undefined. */
+  private async write(
+    run: NamedRun,
+    next: (kept: Kept | null) => Kept | null | undefined,
+    until = this.parts.clock.now(),
+  ): Promise<void> {
+    const { documents } = this.parts;
+    for (;;) {
+      const found = await documents.find(keyOf(run));
+      const kept = next(found === undefined ? null : (JSON.parse(found.text) as Kept | null));
+      if (kept === undefined) return;
+      const mayGo = Math.max(until, found?.expiresAt ?? 0) + keptMs;
+      if (await documents.put(keyOf(run), (found?.version ?? 0) + 1, JSON.stringify(kept), mayGo)) return;
+    }
+  }
+}
+
+/** How long it is kept behind its time. */
+const keptMs = 60_000;
+
+function keyOf({ requestId, tenant }: NamedRun): string {
+  return `question/${runName(requestId, tenant)}`;
+}
