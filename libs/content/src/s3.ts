@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { ContentOwner, ContentRef, ContentStore } from '@sluice/core';
 import type { Backend, Draft, Mark, Stored } from './backend.js';
+import { exchange } from './exchange.js';
+import type { Answer } from './exchange.js';
 import { codeOf, textOf, unreachable } from './faults.js';
-import { isHash, markName, ownerKey, readMark, timeIn, writeMark } from './refs.js';
+import { isHash, isMarkName, markName, ownerKey, readMark, timeIn, writeMark } from './refs.js';
 import { Spool } from './spool.js';
 import { storeOn } from './store.js';
 import type { StoreOptions } from './store.js';
@@ -22,9 +24,12 @@ export interface S3ContentOptions extends StoreOptions {
   readonly region: string;
   /** Asked for each request, since they may be replaced. */
   credentials(): S3Credentials;
+  /** Milliseconds for which the service may neither take nor give anything; 60,000 by default. */
+  readonly silentMs?: number;
 }
 
-const requestMs = 60_000;
+/** Bytes that a key, a mark, a page of a list or an error may have; more than any service gives. */
+const longestText = 4_194_304;
 /** The header that holds an object's head: an object and what is said of it are one. */
 const headHeader = 'x-amz-meta-sluice';
 
@@ -44,13 +49,13 @@ class Bucket implements Backend {
 
   async ownKey(): Promise<Buffer> {
     const there = await this.get('key');
-    if (there !== undefined) return Buffer.from(await there.arrayBuffer());
+    if (there !== undefined) return this.bytesOf(there);
     // The first of several processes wins; all read what is there then.
     const headers = { 'if-none-match': '*' };
     await this.request('PUT', 'key', { headers, body: randomBytes(32) }, [409, 412]);
     const made = await this.get('key');
     if (made === undefined) throw unreachable(this.name, 'does not keep what is written to it. See its log.', null);
-    return Buffer.from(await made.arrayBuffer());
+    return this.bytesOf(made);
   }
 
   begin(): Promise<Draft> {
@@ -98,9 +103,11 @@ class Bucket implements Backend {
   async due(now: number, most: number): Promise<readonly Mark[]> {
     const marks: Mark[] = [];
     for await (const name of this.names('due/')) {
-      if (timeIn(name.slice('due/'.length)) > now || marks.length === most) break;
+      const mark = name.slice('due/'.length);
+      if (!isMarkName(mark)) continue;
+      if (timeIn(mark) > now || marks.length === most) break;
       const answer = await this.get(name);
-      if (answer !== undefined) marks.push(readMark(await this.attempt(() => answer.text())));
+      if (answer !== undefined) marks.push(readMark((await this.bytesOf(answer)).toString('utf8')));
     }
     return marks;
   }
@@ -128,10 +135,9 @@ class Bucket implements Backend {
 
   private async *read(ref: ContentRef): AsyncIterable<Uint8Array> {
     const answer = await this.get(this.nameOf(ref));
-    const pieces = (answer?.body ?? null) as unknown as AsyncIterable<Uint8Array> | null;
-    if (pieces === null) return;
+    if (answer === undefined) return;
     try {
-      for await (const bytes of pieces) yield bytes;
+      yield* answer.pieces();
     } catch (error) {
       throw unreachable(this.name, `broke off: ${textOf(error)}. Try again.`, error);
     }
@@ -143,14 +149,14 @@ class Bucket implements Backend {
       const query = new URLSearchParams({ 'list-type': '2', prefix: `${this.prefix}${beginning}` });
       if (token !== '') query.set('continuation-token', token);
       const answer = await this.request('GET', null, { query });
-      const text = await this.attempt(() => answer.text());
+      const text = (await this.bytesOf(answer)).toString('utf8');
       for (const [, key = ''] of text.matchAll(/<Key>([^<]*)<\/Key>/g)) yield plain(key).slice(this.prefix.length);
       const next = /<NextContinuationToken>([^<]*)<\/NextContinuationToken>/.exec(text)?.[1];
       token = next === undefined ? undefined : plain(next);
     }
   }
 
-  private async get(name: string): Promise<Response | undefined> {
+  private async get(name: string): Promise<Answer | undefined> {
     const answer = await this.request('GET', name, {}, [404]);
     return answer.status === 404 ? undefined : answer;
   }
@@ -160,7 +166,7 @@ class Bucket implements Backend {
     headers: Readonly<Record<string, string>>,
     body: Buffer | AsyncIterable<Uint8Array>,
     length: number,
-  ): Promise<Response> {
+  ): Promise<Answer> {
     if (Buffer.isBuffer(body)) return this.request('PUT', name, { headers, body });
     return this.request('PUT', name, { headers: { ...headers, 'content-length': String(length) }, body });
   }
@@ -179,8 +185,8 @@ class Bucket implements Backend {
     name: string | null,
     { query, headers = {}, body }: RequestParts,
     accepted: readonly number[] = [],
-  ): Promise<Response> {
-    const { endpoint, bucket, region } = this.options;
+  ): Promise<Answer> {
+    const { endpoint, bucket, region, silentMs = 60_000 } = this.options;
     const url = new URL(`${endpoint.replace(/\/+$/, '')}/${bucket}${name === null ? '' : `/${this.prefix}${name}`}`);
     if (query !== undefined) url.search = query.toString();
     const answer = await this.attempt(async () => {
@@ -194,20 +200,17 @@ class Bucket implements Backend {
         ...this.options.credentials(),
       });
       const signed = await signer.sign();
-      return fetch(signed.url, {
-        method,
-        headers: signed.headers,
-        redirect: 'error',
-        signal: AbortSignal.timeout(requestMs),
-        ...(body === undefined ? {} : { body: body as never, duplex: 'half' as const }),
-      });
+      return exchange(signed.url.href, { method, headers: signed.headers, body }, silentMs);
     });
     if (answer.ok || accepted.includes(answer.status)) {
-      // Nothing of these is read, and a body that is not read keeps its connection.
-      if (method === 'PUT' || method === 'DELETE' || !answer.ok) await answer.body?.cancel();
+      if (method !== 'GET' || !answer.ok) await answer.drop();
       return answer;
     }
-    throw unreachable(this.name, refused(answer.status, await answer.text().catch(() => '')), null);
+    throw unreachable(this.name, refused(answer.status, await this.bytesOf(answer).then(String, () => '')), null);
+  }
+
+  private bytesOf(answer: Answer): Promise<Buffer> {
+    return this.attempt(() => answer.bytes(longestText));
   }
 
   private async attempt<T>(work: () => Promise<T>): Promise<T> {
@@ -244,7 +247,8 @@ function plain(text: string): string {
 }
 
 function refused(status: number, text: string): string {
-  const code = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? 'no code';
+  // An answer to HEAD has no body, and so no code.
+  const code = /<Code>([^<]*)<\/Code>/.exec(text)?.[1] ?? (status === 403 ? 'AccessDenied' : 'no code');
   switch (code) {
     case 'NoSuchBucket':
       return 'does not exist. Create it, or correct its name.';
