@@ -153,6 +153,40 @@ describe('A run', () => {
     expect(screen.getByRole('meter', { name: 'Calls of tools' }).getAttribute('aria-valuetext')).toBe('1 of 50');
   });
 
+  it('lists its content with type, size and age, and shows pictures of points alone', async () => {
+    const one = (hash: string, type: string, more: object = {}) => ({
+      ...{ hash, type, size: 2_048, kind: 'image', name: `${hash}.bin`, iteration: 1, tool: 'draw' },
+      ...{ is_kept: true, written_at: Date.now() - 60_000, expires_at: null },
+      ...more,
+    });
+    const content = [
+      one('png', 'image/png', { name: hostile, iteration: null, tool: null }),
+      one('svg', 'image/svg+xml'),
+      one('page', 'text/html', { kind: 'file' }),
+      one('gone', 'image/png', { is_kept: false, written_at: null }),
+    ];
+    const { asked } = show('/runs/run-1?tab=content', {
+      ...answers,
+      'GET /v1/runs/run-1/content': () => ({ request_id: 'run-1', content }),
+      'GET /v1/runs/run-1/content/png': () => new Response('abc', { headers: { 'content-type': 'text/html' } }),
+    });
+    const shows = await screen.findAllByRole('button', { name: 'Show' });
+    expect(shows).toHaveLength(1);
+    expect(screen.getAllByRole('button', { name: 'Download' })).toHaveLength(3);
+    expect(screen.getByText('the question')).toBeTruthy();
+    expect(screen.getAllByText('draw, iteration 1')).toHaveLength(3);
+    expect(screen.getAllByText('2.0 KB')).toHaveLength(4);
+    expect(screen.getByText('gone')).toBeTruthy();
+    expect(asked.some((path) => path.endsWith('/content/png'))).toBe(false);
+    fireEvent.click(shows[0] as HTMLElement);
+    await waitFor(() =>
+      expect(document.querySelector('main img')?.getAttribute('src')).toBe('data:image/png;base64,YWJj'),
+    );
+    expect(document.querySelector('main script')).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Hide' }));
+    expect(document.querySelector('main img')).toBeNull();
+  });
+
   it('says what the gateway refused', async () => {
     show('/runs/run-2', { 'GET /v1/runs/run-2': () => problem(404, 'not_found', 'There is no such run for you.') });
     expect(await screen.findByText('There is no such run for you.')).toBeTruthy();

@@ -78,6 +78,39 @@ describe('The list of runs', () => {
     expect(sent).toEqual({ question: 'Who?', group: ['read-only'], state: 'undefined' });
     expect(asked.join()).not.toContain('secret');
   });
+
+  it('uploads the files of a question first, and says which is not taken', async () => {
+    let sent: unknown = null;
+    const name = (hash: string) => ({ hash, type: 'image/png', size: 3, kind: 'image', name: `${hash}.png` });
+    const { asked } = show('/runs', {
+      'GET /v1/runs': () => list([]),
+      'GET /v1/groups': () => groups,
+      'GET /v1/states': () => states,
+      'POST /v1/uploads': ({ url }) =>
+        url.searchParams.get('name') === 'bad.png'
+          ? problem(400, 'invalid_request', 'The file "bad.png" is none.')
+          : { content: name('a'), expires_at: 1 },
+      'POST /v1/runs': ({ body }) => {
+        sent = body;
+        const created = { request_id: 'run-9', session_id: 'run-9', status: 'running', since: 5, tool_calls: [] };
+        const headers = { location: '/v1/runs/run-9?session_id=run-9&since=5' };
+        return Response.json({ ...created, tokens: { input: 0, output: 0, cached: 0 } }, { status: 202, headers });
+      },
+    });
+    const [button] = await screen.findAllByRole('button', { name: 'Ask a question' });
+    fireEvent.click(button as HTMLElement);
+    fireEvent.change(await screen.findByLabelText('Question'), { target: { value: 'What is it?' } });
+    const files = ['a.png', 'bad.png'].map((file) => new File(['png'], file, { type: 'image/png' }));
+    fireEvent.change(document.querySelector('input[type=file]') as HTMLInputElement, { target: { files } });
+    fireEvent.click(screen.getByRole('button', { name: 'Ask' }));
+    expect(await screen.findByText('The file "bad.png" is none.')).toBeTruthy();
+    expect(sent).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Leave out bad.png' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Ask' }));
+    await waitFor(() => expect(asked).toContain('GET /v1/runs/run-9?session_id=run-9&since=5'));
+    expect(sent).toMatchObject({ question: 'What is it?', content: [name('a')] });
+    expect(asked).toContain('POST /v1/uploads?name=a.png');
+  });
 });
 
 describe('New runs', () => {

@@ -1,11 +1,11 @@
-import type { AgentRequest } from '@sluice/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { FormEvent } from 'react';
-import { sluice } from '../../data/client.js';
+import { askWith } from '../../data/ask.js';
 import { queries } from '../../data/queries.js';
 import { groupsQuery, toolsOfGroups } from '../../data/tools.js';
+import { AttachFiles } from '../../ui/attach-files.js';
 import { Button } from '../../ui/button.js';
 import { Checkbox, TextArea } from '../../ui/field.js';
 import { Card } from '../../ui/page.js';
@@ -25,9 +25,10 @@ export function AskCard({ isFirst }: { readonly isFirst: boolean }) {
   const groups = useQuery(groupsQuery());
   const [question, setQuestion] = useState('');
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [files, setFiles] = useState<readonly File[]>([]);
   const navigate = useNavigate();
   const ask = useMutation({
-    mutationFn: (request: AgentRequest) => sluice.runs.create(request),
+    mutationFn: askWith,
     onSuccess: async ({ request_id: requestId, session_id: session, location }) => {
       void queries.invalidateQueries({ queryKey: ['runs'] });
       const since = new URL(location, window.location.origin).searchParams.get('since') ?? undefined;
@@ -40,7 +41,8 @@ export function AskCard({ isFirst }: { readonly isFirst: boolean }) {
   const hasSample = sampleTools.every((key) => tools.includes(key));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (question.trim() !== '' && !ask.isPending) ask.mutate({ question: question.trim(), group: chosen });
+    if (question.trim() !== '' && !ask.isPending)
+      ask.mutate({ request: { question: question.trim(), group: chosen }, files });
   };
   return (
     <Card title={isFirst ? 'Ask the first question' : 'Ask a question'}>
@@ -59,6 +61,7 @@ export function AskCard({ isFirst }: { readonly isFirst: boolean }) {
           rows={2}
           placeholder={hasSample ? `For example: ${samples[0]}` : 'What is to be found out or done'}
         />
+        <AttachFiles files={files} onChange={setFiles} />
         {names.length > 0 && (
           <details>
             <summary>

@@ -6,6 +6,7 @@ import { Loading, RequestProblem } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { Actions } from './actions.js';
 import { Budgets } from './budgets.js';
+import { Content } from './content.js';
 import { Head } from './head.js';
 import type { RunSearch } from './search.js';
 import { StatesCard } from './states/states-card.js';
@@ -115,6 +116,7 @@ function ReadRun({ run, search }: Props) {
             name: 'Budgets',
             content: () => <Budgets verdicts={iterations} listed={listed} run={run} timeline={timeline} />,
           },
+          { id: 'content', name: 'Content', content: () => <Content place={place} /> },
         ]}
       />
     </Page>

@@ -1,6 +1,6 @@
 import { oneOf, text } from '../../data/search.js';
 
-const runTabs = ['timeline', 'tools', 'states', 'budgets'] as const;
+const runTabs = ['timeline', 'tools', 'states', 'budgets', 'content'] as const;
 
 export interface RunSearch {
   readonly tab?: (typeof runTabs)[number] | undefined;

@@ -2,9 +2,10 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { FormEvent } from 'react';
-import type { AgentRequest } from '@sluice/client';
+import { askWith } from '../../data/ask.js';
 import { sluice } from '../../data/client.js';
 import { queries } from '../../data/queries.js';
+import { AttachFiles } from '../../ui/attach-files.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Checkbox, Select, TextArea } from '../../ui/field.js';
@@ -34,9 +35,10 @@ export function AskDialog({ onClose, initial }: Props) {
   const [question, setQuestion] = useState(initial?.question ?? '');
   const [chosen, setChosen] = useState<readonly string[] | null>(initial?.group ?? null);
   const [state, setState] = useState(initial?.state ?? firstState);
+  const [files, setFiles] = useState<readonly File[]>([]);
   const navigate = useNavigate();
   const ask = useMutation({
-    mutationFn: (request: AgentRequest) => sluice.runs.create(request),
+    mutationFn: askWith,
     onSuccess: async (run) => {
       void queries.invalidateQueries({ queryKey: ['runs'] });
       onClose();
@@ -48,7 +50,8 @@ export function AskDialog({ onClose, initial }: Props) {
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
     if (question.trim() === '' || ask.isPending) return;
-    ask.mutate({ question: question.trim(), ...(chosen === null ? {} : { group: chosen }), state });
+    const request = { question: question.trim(), ...(chosen === null ? {} : { group: chosen }), state };
+    ask.mutate({ request, files });
   };
   return (
     <Dialog
@@ -72,6 +75,7 @@ export function AskDialog({ onClose, initial }: Props) {
           </Button>
         </div>
       )}
+      <AttachFiles files={files} onChange={setFiles} />
       <Groups chosen={chosen} onChange={setChosen} />
       <States state={state} onChange={setState} />
       {ask.error !== null && <Note tone="bad">{ask.error.message}</Note>}
