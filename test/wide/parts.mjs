@@ -11,6 +11,8 @@ export const parts = {
   conformance: 'every scenario of the MCP conformance suite, in both revisions, of the server and of the hub',
   console: 'every page of the console in a browser: its main path, themes, a phone, keyboard, hostile texts, sign-in',
   content: 'the content store in a bucket of an S3-compatible server, and on a disk that is full',
+  differential:
+    'six public MCP servers, directly and through Sluice: every tool, prompt and resource, equal but for a written list',
   docs: 'the site of docs/: search without a server, dark, a phone, accessibility, links and anchors, Markdown, llms.txt',
   histories: 'the bus contract on Kafka with many histories of work, faults and commands',
   history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
