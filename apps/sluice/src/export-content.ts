@@ -3,9 +3,10 @@ import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { topics } from '@sluice/contracts';
+import type { AgentStep, StepContent } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { Fault } from '@sluice/core';
-import type { ContentOwner, ContentStore, StepContent } from '@sluice/core';
+import type { ContentOwner, ContentStore } from '@sluice/core';
 import { tenantOf } from '@sluice/run';
 
 /** What was written of the content that the exported records name. */
@@ -45,10 +46,9 @@ export class ContentExport {
   /** The same records, each passed on once its content is written. */
   async *of(records: AsyncIterable<Incoming>): AsyncGenerator<Incoming, void, undefined> {
     for await (const message of records) {
-      const runId = 'requestId' in message.record ? message.record.requestId : null;
       const tenantId = tenantOf(message);
-      if (runId !== null && tenantId !== null)
-        for (const content of namedIn(message)) await this.write({ tenantId, runId }, content);
+      if (tenantId !== null)
+        for (const { runId, content } of namedIn(message)) await this.write({ tenantId, runId }, content);
       yield message;
     }
   }
@@ -58,7 +58,7 @@ export class ContentExport {
   }
 
   private async write(owner: ContentOwner, named: StepContent): Promise<void> {
-    const name = `${owner.tenantId} ${owner.runId} ${named.hash}`;
+    const name = JSON.stringify([owner.tenantId, owner.runId, named.hash]);
     if (this.seen.has(name)) return;
     this.seen.add(name);
     const found = await this.copy(owner, named.hash);
@@ -98,9 +98,23 @@ export class ContentExport {
   }
 }
 
-/** Of steps, and of the question: that stands in each of a run’s toolsets. */
-function namedIn({ topic, record }: Incoming): readonly StepContent[] {
-  if (topic === topics.steps) return record.steps.flatMap(({ content }) => content);
-  if (topic === topics.toolsets) return record.request.content ?? [];
-  return [];
+interface Named {
+  readonly runId: string;
+  readonly content: StepContent;
+}
+
+/** Of steps, also of a turn that waits for a decision, and of the question: that stands in each of a run's toolsets. */
+function namedIn({ topic, record }: Incoming): readonly Named[] {
+  if (topic === topics.steps) return ofRun(record.requestId, contentOf(record.steps));
+  if (topic === topics.toolsets) return ofRun(record.requestId, record.request.content ?? []);
+  if (topic !== topics.approvals || record.requested === null) return [];
+  return ofRun(record.requested.requestId, contentOf(record.requested.steps));
+}
+
+function contentOf(steps: readonly AgentStep[]): readonly StepContent[] {
+  return steps.flatMap(({ content }) => content);
+}
+
+function ofRun(runId: string, all: readonly StepContent[]): readonly Named[] {
+  return all.map((content) => ({ runId, content }));
 }
