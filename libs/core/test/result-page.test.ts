@@ -115,6 +115,13 @@ describe('a page of JSON', () => {
     expect(next).toBeNull();
   });
 
+  it('has no page that ends where it began', () => {
+    const name = 'n'.repeat(600);
+    const value = { [name]: ['v'.repeat(250), 'w'] };
+    expect(() => pageOf(value, nameOf(value), at(`/${name}`), 2_048)).toThrow(/no room for 0 .* Go on from 1\./);
+    expect(pageOf(value, nameOf(value), at(`/${name}`, 1), 2_048)).toMatchObject({ items: ['w'], next: null });
+  });
+
   it.each(['rows', '/rows/5', '/rows/01', '/rows/-1', '/toString', '/rows/0/x'])('has nothing at %s', (path) => {
     expect(() => pageOf({ rows: [1, 2] }, nameOf(1), at(path), mostBytes)).toThrow(/There is nothing|begins with/);
   });

@@ -57,7 +57,11 @@ export function pageOf(value: JsonValue, name: ContentName, start: PageStart, mo
   const from = start.from ?? 0;
   if (from < 0 || (from > 0 && from >= countOf(at)))
     throw new ToolUserError(`There is no ${from}: it has ${countOf(at)}, counted from 0.`);
-  return { ...head, ...outline(at, path, from, room, room).shown };
+  const { shown, taken } = outline(at, path, from, room, room);
+  // A page that ends where it began would be asked for again without an end.
+  if (taken === 0 && from < countOf(at))
+    throw new ToolUserError(`The page has no room for ${from} beside so long a path. Go on from ${from + 1}.`);
+  return { ...head, ...shown };
 }
 
 type Container = JsonObject | readonly JsonValue[];
