@@ -9,12 +9,15 @@ export interface RoundRobin {
   only: number | null;
   /** The requests so far, as `POST tools/call`, and which door got each. */
   readonly seen: readonly { readonly door: number; readonly name: string }[];
+  /** Puts another door in the place of one. */
+  replace(door: number, url: string): void;
   /** Breaks the connections of clients whose requests are named so, and of the doors behind them. */
   cut(named: string): number;
   close(): Promise<void>;
 }
 
-export async function roundRobin(doors: readonly string[]): Promise<RoundRobin> {
+export async function roundRobin(first: readonly string[]): Promise<RoundRobin> {
+  const doors = [...first];
   const seen: { readonly door: number; readonly name: string }[] = [];
   const open = new Set<{ readonly name: string; end(): void }>();
   let turn = 0;
@@ -55,6 +58,7 @@ export async function roundRobin(doors: readonly string[]): Promise<RoundRobin> 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
     only: null,
     seen,
+    replace: (door, url) => void (doors[door] = url),
     cut: (named) => {
       const all = [...open].filter(({ name }) => name === named);
       for (const one of all) one.end();

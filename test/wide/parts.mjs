@@ -27,7 +27,8 @@ export const parts = {
     'a release rehearsed into a folder: every artefact, its version, its checksums, its signature; needs Docker, Go, minisign',
   servers:
     'the public MCP server of everything: the same to a client directly and through Sluice, embedded and on Kafka',
-  sessions: 'a thousand sessions on Kafka, an executor killed and an agent paused on the way',
+  sessions:
+    'a thousand sessions on Kafka, an executor killed and an agent paused on the way; MCP sessions at two instances, one killed',
   tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
   versions: 'this version and one of the history: a data folder, and services side by side, forth and back',
 };
