@@ -58,7 +58,7 @@ function isOpenAi(id: string): boolean {
 }
 
 /** Models of others whose name says that they see. */
-const saysVision = /llava|pixtral|vision|(?:^|[\d/-])vl(?:[:\d-]|$)|minicpm-v|gemma-?3(?!n|.*(?:1b|270m))|llama-?4/;
+const saysVision = /llava|vision|(?:^|[\d/-])vl(?:[:\d-]|$)|minicpm-v|gemma-?3(?!n|.*(?:1b|270m))|llama-?4/;
 
 function isOwnAddress(baseUrl: string | null): boolean {
   return baseUrl !== null && URL.canParse(baseUrl) && new URL(baseUrl).hostname === 'api.openai.com';

@@ -22,8 +22,16 @@ interface Loading {
   readonly onFault: (content: StepContent, error: Error) => void;
 }
 
+interface Timed extends Loading {
+  /** When the store has had its time, by `performance.now`. */
+  readonly until: number;
+}
+
 /** Pixels that an image’s side may have at Anthropic. */
 const longestSide = 8_000;
+
+/** How long a turn waits for the store, milliseconds, whatever number of pieces it reads. */
+const mostMs = 15_000;
 
 /** The bytes and texts that are planned, out of the content store. Throws the signal’s reason alone. */
 export async function loadContent(
@@ -32,10 +40,14 @@ export async function loadContent(
   loading: Loading,
 ): Promise<ReadonlyMap<string, GivenContent>> {
   const given = new Map<string, GivenContent>();
+  const until = performance.now() + mostMs;
   for (const [hash, piece] of plan) {
     loading.signal.throwIfAborted();
     const { content, ...planned } = piece;
-    given.set(hash, planned.kind === 'note' ? planned : await loaded(content, planned.kind, settings, loading));
+    given.set(
+      hash,
+      planned.kind === 'note' ? planned : await loaded(content, planned.kind, settings, { ...loading, until }),
+    );
   }
   return given;
 }
@@ -44,11 +56,11 @@ async function loaded(
   content: StepContent,
   kind: 'media' | 'text',
   settings: ModelSettings,
-  loading: Loading,
+  loading: Timed,
 ): Promise<GivenContent> {
-  const { signal, onFault } = loading;
+  const { signal, until, onFault } = loading;
   try {
-    const bytes = await bytesOf(content, loading);
+    const bytes = await inTime(bytesOf(content, loading), until, signal);
     if (bytes === null) return noteOf('content gone: it is no longer kept');
     return await (kind === 'media' ? mediaOf(content, bytes, settings, loading) : textIn(content, bytes, loading));
   } catch (error) {
@@ -111,4 +123,22 @@ function fileName(name: string | null): string | null {
 
 function noteOf(note: string): GivenContent {
   return { kind: 'note', note };
+}
+
+/** The work’s result; rejects where it takes too long, and with the signal’s reason where that aborts. */
+async function inTime<T>(work: Promise<T>, until: number, signal: AbortSignal): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop = (): void => undefined;
+  const over = new Promise<never>((_, reject) => {
+    const tooSlow = (): void => reject(new Error(`The content store took longer than ${mostMs / 1_000} s.`));
+    timer = setTimeout(tooSlow, Math.max(0, until - performance.now()));
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -102,4 +102,17 @@ describe('content for a model', () => {
       faults: ['It has 50 bytes, and its name says 3.'],
     });
   });
+
+  it('is not waited for longer than the turn has: a store that hangs ends with the signal', async () => {
+    const hangs: Pick<ContentStore, 'open'> = { open: () => new Promise(() => undefined) };
+    const content: StepContent = { hash: 'a'.repeat(64), type: 'image/png', size: 9, kind: 'image', name: null };
+    const plan = planContent({ history: [stepOf({ toolId: 't', content: [content] })] }, claude);
+    const over = new AbortController();
+    const loading = loadContent(plan, claude, {
+      ...{ store: hangs, owner: { tenantId: 't', runId: 'r' }, signal: over.signal, onFault: () => undefined },
+      textOf: () => Promise.reject(new Error('There are no bytes.')),
+    });
+    over.abort(new Error('The time is up.'));
+    await expect(loading).rejects.toThrow('The time is up.');
+  });
 });
