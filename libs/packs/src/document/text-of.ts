@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cut, ToolUserError } from '@sluice/core';
+import { documentLimits } from './document.js';
 import { formatOf } from './format.js';
 import { ParsedDocuments } from './reader.js';
 
@@ -27,7 +28,7 @@ export type FileText =
 
 const parsed = new ParsedDocuments();
 
-/** Endings by which files are read whose name says nothing. */
+/** Endings by which files are read whose name has none. */
 const endings: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
@@ -45,8 +46,9 @@ export async function textOf(
   { characters }: { readonly characters: number },
   signal: AbortSignal,
 ): Promise<FileText> {
-  const ending = endings[type.split(';', 1)[0]?.trim().toLowerCase() ?? ''];
-  const path = name ?? (ending === undefined ? 'file' : `file.${ending}`);
+  const most = documentLimits.fileBytes;
+  if (bytes.length > most) return { ok: false, why: `The file has ${bytes.length} bytes, and ${most} are the most that are read. Divide it.` }; // prettier-ignore
+  const path = pathOf(name ?? 'file', type);
   try {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const { text, pages, notes } = await parsed.of(sha256, formatOf(path, bytes), bytes, signal);
@@ -56,6 +58,12 @@ export async function textOf(
     if (!(error instanceof ToolUserError)) throw error;
     return { ok: false, why: error.message };
   }
+}
+
+/** A name whose ending says how the file is read; by its type where it has none. */
+function pathOf(name: string, type: string): string {
+  const ending = endings[type.split(';', 1)[0]?.trim().toLowerCase() ?? ''];
+  return ending === undefined || /\.[a-z0-9]+$/i.test(name) ? name : `${name}.${ending}`;
 }
 
 function withoutText(pages: number | null): string {

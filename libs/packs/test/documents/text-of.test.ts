@@ -30,9 +30,16 @@ describe('the text of a file', () => {
     });
     const word = docxOf(Buffer.from('<w:p><w:r><w:t>Five tables</w:t></w:r></w:p>'));
     const type = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
-    expect(await read(word, type)).toMatchObject({ ok: true, text: 'Five tables' });
+    for (const name of [null, 'Tables', 'tables.docx'])
+      expect(await read(word, type, name)).toMatchObject({ ok: true, text: 'Five tables' });
     const page = Buffer.from('<html><script>alert(1)</script><p>Hello</p></html>');
     expect(await read(page, 'text/html')).toMatchObject({ ok: true, text: 'Hello' });
+  });
+
+  it('is not looked for in a file that is larger than documents are', async () => {
+    expect(await read(Buffer.alloc(20_971_521, 'x'), 'text/plain')).toEqual({
+      ...{ ok: false, why: 'The file has 20971521 bytes, and 20971520 are the most that are read. Divide it.' },
+    });
   });
 
   it('says how long the whole is where it is cut', async () => {
