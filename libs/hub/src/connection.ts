@@ -161,6 +161,16 @@ export class McpConnection {
     return client.getProtocolEra() === 'modern';
   }
 
+  /** Whether a call of the tool is to be a task of the server, of which only revision 2025-11-25 knows. */
+  async runsAsTask(client: Client, tool: string): Promise<boolean> {
+    const { tasks } = client.getServerCapabilities() ?? {};
+    if (client.getProtocolEra() !== 'legacy' || tasks?.requests?.tools?.call === undefined) return false;
+    const { id, startMs } = this.server;
+    return this.offered.isTask(client, tool, startMs).catch((error: unknown) => {
+      throw new ToolUnavailableError(`The MCP server ${id} is not available now.`, { cause: error });
+    });
+  }
+
   /** What the tool is held to now (OfferedNow). */
   pin(client: Client, tool: string): Promise<string | null> {
     return this.offered.pin(client, tool, this.server.startMs);

@@ -36,6 +36,7 @@ import type { McpCallOptions, McpHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
+import { runAsTask } from './run-as-task.js';
 import { RefusedQuestion } from './server-questions.js';
 import type { QuestionKind, QuestionOutcome } from './server-questions.js';
 import { withoutCode } from './start-problem.js';
@@ -235,7 +236,7 @@ function progressTo(onNotice: NonNullable<McpCallOptions['onNotice']>, connectio
 /** What the tool answered. A call whose result wants input is sent again with it, and what else the result says. */
 async function answered(
   client: Client,
-  { connection, tool, args, options, asking }: Call,
+  { connection, tool, args, options, asking, time }: Call,
   bounds: { readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<unknown> {
   const { onNotice } = options;
@@ -245,6 +246,15 @@ async function answered(
   };
   const heard = onNotice === undefined ? {} : { onprogress: progressTo(onNotice, connection) };
   const headers = await connection.argumentHeaders(client, tool, args);
+  let reports = 0;
+  if (await connection.runsAsTask(client, tool))
+    return runAsTask(client, {
+      ...{ params: { name: tool, arguments: args, task: {}, _meta }, headers, ...bounds },
+      onTask: (id) => void asking.tasks.add(id),
+      reconnect: () => connection.acquire(Math.min(time.left(), connection.server.startMs), options.signal),
+      onStatus: (message) =>
+        onNotice?.({ kind: 'progress', progress: ++reports, total: null, message: connection.hide(message) }),
+    });
   let more = {};
   for (let round = 0; round <= mostRounds; round++) {
     const answer = await client.request(

@@ -20,6 +20,8 @@ const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().null
 /** What was read of a server's list of tools. */
 interface ListedTools {
   readonly tools: readonly OfferedTool[];
+  /** Names of tools that run as tasks of the server, and in no other way. */
+  readonly tasks: ReadonlySet<string>;
   /** Why there may be more, behind “The MCP server …”; null for a list that came to its end. */
   readonly endless: string | null;
 }
@@ -37,22 +39,24 @@ export async function listTools(
   readsHeaders: boolean,
 ): Promise<ListedTools> {
   const tools: OfferedTool[] = [];
+  const tasks = new Set<string>();
   const cursors = new Set<string>();
   for (let cursor: string | null | undefined; ;) {
     const timeout = endsAt - Date.now();
-    if (timeout <= 0) return { tools, endless: 'did not come to the end of its list of tools in time' };
+    if (timeout <= 0) return { tools, tasks, endless: 'did not come to the end of its list of tools in time' };
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, Page, { timeout, maxTotalTimeout: timeout });
     const room = mostTools - tools.length;
+    for (const name of page.tools.slice(0, room).flatMap(namesTask)) tasks.add(name);
     tools.push(...wellFormed(page.tools.slice(0, room)).flatMap((tool) => offered(tool, readsHeaders)));
     if (page.tools.length > room)
-      return { tools, endless: `offers more than ${mostTools} tools, which max_tools of the server raises` };
+      return { tools, tasks, endless: `offers more than ${mostTools} tools, which max_tools of the server raises` };
     cursor = page.nextCursor;
-    if (cursor === undefined || cursor === null) return { tools, endless: null };
+    if (cursor === undefined || cursor === null) return { tools, tasks, endless: null };
     // Without this a server whose pages go round, or are empty for ever, would be read until the time is up.
     if (cursors.has(cursor))
-      return { tools: eachOnce(tools), endless: 'gives out the same cursor of its list of tools again' };
-    if (cursors.size > mostPages) return { tools, endless: `has more than ${mostPages} pages of tools` };
+      return { tools: eachOnce(tools), tasks, endless: 'gives out the same cursor of its list of tools again' };
+    if (cursors.size > mostPages) return { tools, tasks, endless: `has more than ${mostPages} pages of tools` };
     cursors.add(cursor);
   }
 }
@@ -70,6 +74,12 @@ export function pinIn(tools: readonly OfferedTool[], name: string): string | nul
   const [tool, ...others] = tools.filter((one) => one.name === name);
   if (tool === undefined || others.length > 0 || 'problems' in convertOffer(tool)) return null;
   return pinOf(tool, (text) => createHash('sha256').update(text).digest('hex'));
+}
+
+function namesTask(tool: unknown): readonly string[] {
+  const { name, execution } = (tool ?? {}) as JsonObject;
+  const isTask = isJsonObject(execution) && execution['taskSupport'] === 'required';
+  return isTask && typeof name === 'string' ? [name] : [];
 }
 
 /** What has no name cannot be named; what has no schema is offered with one that fits no call, and so says why. */

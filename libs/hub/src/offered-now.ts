@@ -6,6 +6,7 @@ import { listTools, pinIn } from './listed-tools.js';
 
 interface Listed {
   readonly tools: readonly OfferedTool[];
+  readonly tasks: ReadonlySet<string>;
   readonly pins: Map<string, string | null>;
   readonly headers: Map<string, HeaderArguments>;
 }
@@ -59,11 +60,16 @@ export class OfferedNow {
     return found;
   }
 
+  /** Whether the tool runs as a task of the server, and in no other way. Rejects as `pin` does. */
+  async isTask(client: Client, tool: string, withinMs: number): Promise<boolean> {
+    return (await this.ask(client, withinMs)).tasks.has(tool);
+  }
+
   private ask(client: Client, withinMs: number): Promise<Listed> {
     if (this.listed !== undefined) return this.listed;
     const listed = listTools(client, Date.now() + withinMs, this.server, this.readsHeaders(client)).then(
-      ({ tools }) => ({
-        ...{ tools, pins: new Map(), headers: new Map() },
+      ({ tools, tasks }) => ({
+        ...{ tools, tasks, pins: new Map(), headers: new Map() },
       }),
     );
     this.listed = listed;

@@ -192,3 +192,27 @@ describe('what a server asks in the middle of a call (issue 50)', () => {
     expect(logged).toEqual([expect.stringContaining('do not declare the required capability')]);
   });
 });
+
+describe('a tool that runs as a task of its server', () => {
+  it('is looked at until it has ended, and cancelled with its call', async () => {
+    const { hub } = open(command);
+    const abandoned = new AbortController();
+    const long = (looks: number, signal: AbortSignal, said: string[] = []): Promise<JsonValue> =>
+      hub.call(
+        'asking',
+        'long',
+        { looks },
+        {
+          ...{ signal, idempotencyKey: `${looks}`, timeoutMs: 10_000, pin: null },
+          onNotice: (notice) => void (notice.kind === 'progress' && said.push(notice.message)),
+          onAnswer: (answer) => said.push(JSON.stringify(answer)),
+        },
+      );
+    const given = long(1_000, abandoned.signal);
+    setTimeout(() => abandoned.abort(new Error('Enough.')), 400);
+    await expect(given).rejects.toThrow('Enough.');
+    const said: string[] = [];
+    expect(await long(3, new AbortController().signal, said)).toBe('t1 cancelled, t2 completed');
+    expect(said).toEqual(['It is working.']);
+  });
+});

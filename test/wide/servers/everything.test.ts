@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ElicitRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { openCluster } from '../../cluster/cluster.js';
 import { startTimeout } from '../../infra/client.js';
@@ -26,7 +28,7 @@ tool:
   resources: { type: mcp-tool, group: [g] }
   prompts: { type: mcp-tool, group: [g] }
 mcp:
-  servers: { everything: { command: node, args: ["${script}"] } }
+  servers: { everything: { command: node, args: ["${script}"], sampling: { tokens: 2000 } } }
   tools:
     everything: { server: everything, tools: ['*'], redaction: whole }
     resources: { server: everything, resource: '*', redaction: whole }
@@ -111,6 +113,28 @@ describe.each([
     expect(data.every((one) => /^\w+[- ]level[- ]message$/.test(one))).toBe(true);
     await through.setLoggingLevel('emergency');
     await heard(through, 'everything___toggle-simulated-logging', {});
+  });
+
+  it('asks for roots, a form and the words of a model in the middle of calls, of a task too', async () => {
+    const client = new Client(clientInfo, { capabilities: { elicitation: {} } });
+    const shown: string[] = [];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      shown.push(params.message);
+      const isResearch = params.message.includes('research');
+      return { action: 'accept', content: isResearch ? { interpretation: 'snake' } : { name: 'Ann Example' } };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(opened.url)) as Transport);
+    const said = async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
+      const { content } = await client.callTool({ name: `everything___${name}`, arguments: args });
+      return JSON.stringify(content);
+    };
+    expect(await said('get-roots-list')).toContain('no roots are currently configured');
+    expect(await said('trigger-elicitation-request')).toContain('- Name: Ann Example');
+    expect(await said('trigger-sampling-request', { prompt: 'Hello', maxTokens: 64 })).toContain('LLM sampling result');
+    const research = await said('simulate-research-query', { topic: 'python', ambiguous: true });
+    expect(research).toContain('Research Report: python (snake)');
+    expect(shown).toEqual(Array(2).fill(expect.stringContaining('The MCP server everything asks:')));
+    await client.close();
   });
 
   it('has the server’s resources and templates, texts and bytes', async () => {
