@@ -2,6 +2,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import {
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { eventually } from '../harness/eventually.js';
 import { projectRoot } from '../harness/configurations.js';
 import { clientInfo, newClient, oldClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
@@ -9,6 +14,7 @@ import type { McpSystem } from './with-mcp.js';
 const server = join(projectRoot, 'libs/hub/test/mcp-servers/talking.mjs');
 const configuration = `
 tool:
+  grow: { type: mcp-tool, group: [g] }
   resources: { type: mcp-tool, group: [g] }
   prompts: { type: mcp-tool, group: [g] }
   late: { type: mcp-tool, group: [g], available_in_states: [later] }
@@ -16,12 +22,13 @@ tool:
 mcp:
   servers: { talking: { command: node, args: ["${server}"] } }
   tools:
+    grow: { server: talking, tool: grow, redaction: whole }
     resources: { server: talking, resource: '*', redaction: whole }
     fields: { server: talking, resource: 'talk://blob', redaction: [contents] }
     prompts: { server: talking, prompt: '*r*', redaction: whole }
     late: { server: talking, prompt: late, redaction: whole }
 policy:
-  allowed_tools: [resources, prompts, late]
+  allowed_tools: [grow, resources, prompts, late]
 `;
 
 describe('everything that a server has beside tools, by one entry of a pattern', () => {
@@ -93,6 +100,28 @@ describe('everything that a server has beside tools, by one entry of a pattern',
     for (const name of ['late', 'prompts/nothing', 'prompts/late', 'nothing'])
       await expect(asked({ type: 'ref/prompt', name })).rejects.toThrow('There is no tool and no prompt of this name.');
     await client.close();
+  });
+
+  it('says to clients of both eras that a list of the server is another one', async () => {
+    const [old, recent] = [await oldClient(system.mcp.url), await newClient(system.mcp.url)];
+    const heard: string[] = [];
+    old.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.push('old prompts'));
+    old.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.push('old resources'));
+    recent.setNotificationHandler('notifications/prompts/list_changed', () => void heard.push('new prompts'));
+    recent.setNotificationHandler('notifications/resources/list_changed', () => void heard.push('new resources'));
+    const { close } = await recent.listen({ promptsListChanged: true, resourcesListChanged: true });
+    await old.callTool({ name: 'talking___grow', arguments: {} });
+    await eventually(
+      () => heard,
+      ({ length }) => length >= 4,
+    );
+    expect(heard.toSorted()).toEqual(['new prompts', 'new resources', 'old prompts', 'old resources']);
+    expect((await recent.listPrompts()).prompts.map(({ name }) => name)).toContain('prompts/growth');
+    expect((await recent.readResource({ uri: 'talk://grown' })).contents).toEqual([
+      { uri: 'talk://grown', text: 'grown' },
+    ]);
+    await close();
+    await Promise.all([old.close(), recent.close()]);
   });
 
   it('completes nothing where the server takes long', async () => {

@@ -6,7 +6,8 @@ import { AUTHENTICATOR, authenticatorOf, neededServers, requireSigner, RUNTIME, 
 import type { Log, Runtime, Service, Metrics } from '@sluice/host';
 import type { Incoming } from '@sluice/bus';
 import { isAgentRunId } from '@sluice/run';
-import type { Configuration } from '@sluice/core';
+import { listChangedRecord, serversKey, topics } from '@sluice/contracts';
+import type { Configuration, PassedOnList } from '@sluice/core';
 import type { McpServerStatus } from '@sluice/hub';
 import { ReturnsService } from './agents/returns.service.js';
 import { ApprovalsService } from './approvals/approvals.service.js';
@@ -52,6 +53,7 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   servers.onCall = (server, isOk, took) =>
     metrics.mcpServerCalls.observe({ server, outcome: isOk ? 'ok' : 'failed' }, took);
   servers.onQuestion = (server, kind, outcome) => metrics.mcpQuestions.inc({ server, kind, outcome });
+  servers.onListChanged = (server, list) => void tellDoors(server, list, runtime);
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;
@@ -80,6 +82,26 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
       await toolbox.close();
     },
   };
+}
+
+/**
+ * A list of a server is another one: doors tell clients, where an entry passes anything of it on. Best effort, as all
+ * of that topic is.
+ */
+async function tellDoors(
+  server: string,
+  list: PassedOnList,
+  { bus, clock, configurations, log }: Runtime,
+): Promise<void> {
+  const kind = list === 'resources' ? 'resource' : 'prompt';
+  const { tools } = configurations.current().configuration;
+  if (!tools.some(({ mcp }) => mcp?.server === server && mcp.kind === kind)) return;
+  const record = listChangedRecord(server, list, clock.now());
+  await bus
+    .publish([{ topic: topics.progress, key: serversKey, record }])
+    .catch((error: unknown) =>
+      log.warn({ server, error: (error as Error).message }, 'clients do not hear that a list of a server changed'),
+    );
 }
 
 /** Of how runs ended, what can be an agent’s is of interest to the turn that waits for it. */

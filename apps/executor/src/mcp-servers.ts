@@ -1,5 +1,5 @@
 import { ToolUnavailableError } from '@sluice/core';
-import type { McpOffer, McpServer } from '@sluice/core';
+import type { McpOffer, McpServer, PassedOnList } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/hub';
 import type { McpHub, McpHubParts } from '@sluice/hub';
@@ -45,6 +45,9 @@ export class McpServers implements McpHub {
 
   /** Called with each question that a server asked in the middle of a call, and how it was answered. */
   onQuestion: NonNullable<McpHubParts['onQuestion']> = () => undefined;
+
+  /** Called when a server says that its resources or its prompts are others now. */
+  onListChanged: (server: string, list: PassedOnList) => void = () => undefined;
 
   /** From now on these servers are the ones that are called; calls under way at others go on. */
   use(servers: readonly McpServer[]): void {
@@ -154,6 +157,7 @@ export class McpServers implements McpHub {
       credential: credentialForServers(this.broker),
       forms: formsOf,
       onChange: (id) => this.isWanted(server) && this.onChange(id),
+      onListChanged: (id, list) => this.isWanted(server) && this.onListChanged(id, list),
       onQuestion: (...asked) => this.onQuestion(...asked),
       // Outside of any call’s trace: a server goes while some call happens to be under way.
       log: (id, message) => withLogContext({}, () => this.log.warn({ server: id }, message)),

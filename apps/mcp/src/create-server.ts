@@ -31,7 +31,7 @@ export function createServer(parts: ServerParts, connection: Connection): Server
       capabilities: {
         tools: { listChanged: true },
         resources: { listChanged: true },
-        ...(hasPrompts ? { prompts: {} } : {}),
+        ...(hasPrompts ? { prompts: { listChanged: true } } : {}),
         completions: {},
         logging: {},
       },

@@ -4,7 +4,8 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { AuthInfo, McpHandlerRequestOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as HttpRequest, Response as HttpResponse } from 'express';
 import type { JsonValue } from '@sluice/core';
-import { RUNTIME } from '@sluice/host';
+import { listChangedIn } from '@sluice/contracts';
+import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { acceptedBy, messageOfClient } from '@sluice/mcp';
 import { authInfoOf, callerIn, Callers } from './callers.js';
@@ -38,6 +39,7 @@ export class Endpoint {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
     @Inject(SERVER_PARTS) parts: ServerParts,
+    @Inject(RunWatch) watch: RunWatch,
   ) {
     const onerror = (error: Error): void => runtime.log.debug({ error: error.message }, 'an MCP message was refused');
     this.sessions = new Sessions(parts);
@@ -70,6 +72,14 @@ export class Endpoint {
       this.sessions.listsChanged();
       this.modern.notify.toolsChanged();
       this.modern.notify.resourcesChanged();
+      this.modern.notify.promptsChanged();
+    });
+    watch.onServers((record) => {
+      const list = listChangedIn(record)?.list;
+      if (list === undefined) return;
+      this.sessions.listChanged(list);
+      if (list === 'resources') this.modern.notify.resourcesChanged();
+      else this.modern.notify.promptsChanged();
     });
   }
 

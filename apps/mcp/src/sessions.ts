@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { Fault, isJsonObject } from '@sluice/core';
-import type { JsonObject, JsonValue } from '@sluice/core';
+import type { JsonObject, JsonValue, PassedOnList } from '@sluice/core';
 import { cancelRun } from '@sluice/run';
 import { idempotencyKeyOf, isCall, isInitialize, parseEventId, requestIdOf } from '@sluice/mcp';
 import { callerIn } from './callers.js';
@@ -77,6 +77,11 @@ export class Sessions {
   /** Says to every client with a stream here that its lists may be others now. */
   listsChanged(): void {
     this.streams.listsChanged();
+  }
+
+  /** Says to them that a list of an upstream server is another one. */
+  listChanged(list: PassedOnList): void {
+    this.streams.listChanged(list);
   }
 
   async close(): Promise<void> {

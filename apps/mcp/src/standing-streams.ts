@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sha256 } from '@sluice/contracts';
-import type { JsonObject } from '@sluice/core';
+import type { JsonObject, PassedOnList } from '@sluice/core';
 import type { Runtime } from '@sluice/host';
-import { emptyOutbox, posted, standingEventId, unheard } from '@sluice/mcp';
+import { emptyOutbox, passesOn, posted, standingEventId, unheard } from '@sluice/mcp';
 import type { EventPosition, Outbox } from '@sluice/mcp';
 import { retryMs } from './exchange.js';
 import { changeValue, keptValue, prolong } from './kept-values.js';
@@ -19,10 +19,9 @@ const prolongMs = 5 * 60_000;
 const mostStreams = 4;
 const primedFrom = '2025-11-25';
 
-const listsChanged: readonly JsonObject[] = [
-  { jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
-  { jsonrpc: '2.0', method: 'notifications/resources/list_changed' },
-];
+function listChanged(list: 'tools' | PassedOnList): JsonObject {
+  return { jsonrpc: '2.0', method: `notifications/${list}/list_changed` };
+}
 
 interface Standing {
   readonly connection: string;
@@ -71,7 +70,7 @@ export class StandingStreams {
           this.write(standing, `id: ${this.idAt(heard)}\nretry: ${retryMs}\ndata: \n\n`);
         const { isWhole } = unheard(outbox, heard);
         const isSame = last === null || last.configuration === this.configuration();
-        if (!isWhole || !isSame) for (const message of listsChanged) this.say(standing, message);
+        if (!isWhole || !isSame) for (const message of this.allChanged()) this.say(standing, message);
         this.deliver(standing, outbox);
       },
       cancel: () => {
@@ -99,7 +98,12 @@ export class StandingStreams {
   /** The configuration is another one: every replica sees that for itself. */
   listsChanged(): void {
     for (const standing of this.open)
-      if (standing.isHolder) for (const message of listsChanged) this.say(standing, message);
+      if (standing.isHolder) for (const message of this.allChanged()) this.say(standing, message);
+  }
+
+  /** A list of an upstream server is another one: every replica hears that. */
+  listChanged(list: PassedOnList): void {
+    for (const standing of this.open) if (standing.isHolder) this.say(standing, listChanged(list));
   }
 
   /** The session is ended: its streams end, here at once. */
@@ -163,6 +167,11 @@ export class StandingStreams {
 
   private idAt(position: number): string {
     return standingEventId(position, this.configuration(), randomBytes(8).toString('hex'));
+  }
+
+  private allChanged(): readonly JsonObject[] {
+    const hasPrompts = passesOn('prompt', this.runtime.configurations.current().evaluator);
+    return [listChanged('tools'), listChanged('resources'), ...(hasPrompts ? [listChanged('prompts')] : [])];
   }
 
   private configuration(): string {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { listChangedIn } from '@sluice/contracts';
 import { programVersion } from '@sluice/core';
+import type { PassedOnList } from '@sluice/core';
 import { authenticatorOf, LoadWatch, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Callers } from './callers.js';
@@ -9,7 +11,7 @@ import { CallsService } from './calls.service.js';
 import { noSession } from './connection.js';
 import { createServer } from './create-server.js';
 import { InTurn } from './in-turn.js';
-import { sayListsChanged } from './lists-changed.js';
+import { sayListChanged, sayListsChanged } from './lists-changed.js';
 import { Limits } from './limits.js';
 import { authorizerOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
@@ -56,6 +58,7 @@ export async function serveOverStdio(
   const session = randomUUID();
   const inTurn = new InTurn();
   let changed: () => void = () => undefined;
+  let listChanged: (list: PassedOnList) => void = () => undefined;
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const handle = serveStdio(
@@ -69,13 +72,20 @@ export async function serveOverStdio(
         ...noSession,
       };
       const server = createServer(parts, given);
-      server.oninitialized = () => (changed = () => void sayListsChanged(server));
+      server.oninitialized = () => {
+        changed = () => void sayListsChanged(server);
+        listChanged = (list) => void sayListChanged(server, list);
+      };
       server.onclose = () => end();
       return server;
     },
     { transport, onerror: ({ message }) => runtime.log.debug({ error: message }, 'an MCP message was refused') },
   );
   runtime.configurations.onChange(() => changed());
+  watch.onServers((record) => {
+    const said = listChangedIn(record);
+    if (said !== null) listChanged(said.list);
+  });
   return {
     ended,
     close: async () => {

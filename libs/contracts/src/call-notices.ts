@@ -1,6 +1,7 @@
 import { isJsonObject, logLevels } from '@sluice/core';
-import type { CallNotice, JsonObject, LogLevel } from '@sluice/core';
+import type { CallNotice, JsonObject, LogLevel, PassedOnList } from '@sluice/core';
 import type { AgentProgress } from '@sluice/records';
+import { agentProgress } from './generated/make.js';
 
 /** What a record of agent.progress has for a notice of a call. */
 export function noticeRecord(notice: CallNotice): Pick<AgentProgress, 'kind' | 'text' | 'notice'> {
@@ -29,6 +30,27 @@ export function noticeOf({ kind, text, notice }: Pick<AgentProgress, 'kind' | 't
   const { level, logger, data = null } = said;
   if (!logLevels.includes(level as LogLevel)) return null;
   return { kind: 'log', level: level as LogLevel, logger: typeof logger === 'string' ? logger : null, data };
+}
+
+/** Under this key every door reads what servers say to all of their clients. */
+export const serversKey = 'mcp-servers';
+
+/** The record of agent.progress that says that a list of a server is another one now. */
+export function listChangedRecord(server: string, list: PassedOnList, at: number): AgentProgress {
+  return agentProgress({
+    ...{ requestId: '', sessionId: serversKey, iteration: 0, kind: 'server_changed', at },
+    notice: JSON.stringify({ server, list }),
+  });
+}
+
+/** Which list of which server a record says is another one now; null for any other record. */
+export function listChangedIn({
+  kind,
+  notice,
+}: Pick<AgentProgress, 'kind' | 'notice'>): { readonly server: string; readonly list: PassedOnList } | null {
+  const said = kind === 'server_changed' && notice !== null ? membersOf(notice) : null;
+  const { server, list } = said ?? {};
+  return typeof server === 'string' && (list === 'resources' || list === 'prompts') ? { server, list } : null;
 }
 
 function membersOf(text: string): JsonObject | null {

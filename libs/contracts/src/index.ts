@@ -1,6 +1,6 @@
 export type * from '@sluice/records';
 export * as make from './generated/make.js';
-export { noticeOf, noticeRecord } from './call-notices.js';
+export { listChangedIn, listChangedRecord, noticeOf, noticeRecord, serversKey } from './call-notices.js';
 export { CanonicalForm, recordContent } from './canonical.js';
 export { asWrittenWith } from './as-written.js';
 export { createCodec, maxPayloadBytes, payloadBytes } from './codec.js';

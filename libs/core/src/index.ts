@@ -273,7 +273,15 @@ export type {
   PermissionSettings,
   PermissionSourceSettings,
 } from './settings/identity-types.js';
-export type { ContentKind, McpRoot, McpSampling, McpToolRef, McpServer, PassedOnKind } from './settings/mcp-types.js';
+export type {
+  ContentKind,
+  McpRoot,
+  McpSampling,
+  McpToolRef,
+  McpServer,
+  PassedOnKind,
+  PassedOnList,
+} from './settings/mcp-types.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export type {
   DocumentSettings,

@@ -1,7 +1,7 @@
 import { Client, ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import type { Transport } from '@modelcontextprotocol/client';
 import { logLevels, printable, programVersion, ToolUnavailableError } from '@sluice/core';
-import type { JsonObject, McpServer } from '@sluice/core';
+import type { JsonObject, McpServer, PassedOnList } from '@sluice/core';
 import { WatchedProcess, WatchedTransport } from './flood.js';
 import { callEnded, HttpTransport } from './http-transport.js';
 import { headersOf } from './header-arguments.js';
@@ -23,6 +23,8 @@ export interface ConnectionParts {
   forms(token: string): readonly string[];
   /** The server is back after it was away, or says that its tools are others now. */
   onChange(): void;
+  /** The server says that another of its lists is another one now. */
+  onListChanged(list: PassedOnList): void;
   log(message: string): void;
   /** Called with each question that the server asked in the middle of a call. */
   onQuestion(kind: QuestionKind, outcome: QuestionOutcome): void;
@@ -80,6 +82,10 @@ export class McpConnection {
   private missed = false;
   private probing = false;
   private readonly changed = new Throttle(changeEveryMs, () => this.isClosed() || this.given.onChange());
+  private readonly lists = {
+    resources: new Throttle(changeEveryMs, () => this.isClosed() || this.given.onListChanged('resources')),
+    prompts: new Throttle(changeEveryMs, () => this.isClosed() || this.given.onListChanged('prompts')),
+  };
   private readonly offered: OfferedNow;
   /** What the server asks while calls are under way. */
   readonly questions: ServerQuestions;
@@ -238,7 +244,7 @@ export class McpConnection {
     this.state = 'closed';
     this.error = 'It is closed.';
     clearTimeout(this.timer);
-    this.changed.stop();
+    for (const throttle of [this.changed, ...Object.values(this.lists)]) throttle.stop();
     this.next?.reject(this.unavailable());
     const { client, transport } = this;
     this.client = undefined;
@@ -327,6 +333,8 @@ export class McpConnection {
       this.offered.forget();
       this.changed.happened();
     });
+    for (const list of ['resources', 'prompts'] as const)
+      client.setNotificationHandler(`notifications/${list}/list_changed`, () => this.lists[list].happened());
     client.setNotificationHandler('notifications/message', ({ params }) => {
       const notice = this.client === client ? logNotice(params, this.hideSecrets) : null;
       if (notice !== null) this.logs.said(notice);
@@ -345,10 +353,17 @@ export class McpConnection {
 
   /** In the newer revisions a server speaks of changes to those who asked for it, over a stream of its own. */
   private listenForChanges(client: Client): void {
-    if (client.getProtocolEra() !== 'modern' || client.getServerCapabilities()?.tools?.listChanged !== true) return;
+    if (client.getProtocolEra() !== 'modern') return;
+    const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
+    const filter = {
+      ...(tools?.listChanged === true ? { toolsListChanged: true } : {}),
+      ...(resources?.listChanged === true ? { resourcesListChanged: true } : {}),
+      ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
+    };
+    if (Object.keys(filter).length === 0) return;
     const began = performance.now();
     void client
-      .listen({ toolsListChanged: true }, { timeout: this.server.startMs })
+      .listen(filter, { timeout: this.server.startMs })
       .then(({ closed }) => closed)
       .catch((error: unknown) => {
         if (this.client === client)

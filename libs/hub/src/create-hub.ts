@@ -23,7 +23,7 @@ import {
   ToolUnavailableError,
   ToolUserError,
 } from '@sluice/core';
-import type { JsonObject, JsonValue, McpOffer, McpServer } from '@sluice/core';
+import type { JsonObject, JsonValue, McpOffer, McpServer, PassedOnList } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
 import { answerOf, blocksOf, NoResultError, resultIn, saysAll, shortened, valueOf } from './call-result.js';
 import { callAsCaller, offerToSluice } from './call-as-caller.js';
@@ -52,6 +52,8 @@ export interface McpHubParts {
    * discover().
    */
   onChange(server: string): void;
+  /** Called when a server says that its resources or its prompts are others now, at most once in five seconds. */
+  onListChanged?(server: string, list: PassedOnList): void;
   /**
    * What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a
    * sentence where there is none.
@@ -117,6 +119,7 @@ function wayTo(server: McpServer, given: McpHubParts): McpConnection | McpClient
     environment: (names: readonly string[]) => given.environment(names),
     forms: (token: string) => given.forms?.(token) ?? [token],
     onChange: () => given.onChange(server.id),
+    onListChanged: (list: PassedOnList) => given.onListChanged?.(server.id, list),
     log: (message: string) => given.log?.(server.id, message),
     onQuestion: (kind: QuestionKind, outcome: QuestionOutcome) => given.onQuestion?.(server.id, kind, outcome),
   };

@@ -129,7 +129,7 @@ export const schemas = {
       {
         "name": "kind",
         "type": "string",
-        "doc": "thinking, text, tool_call_start, tool_call_result, tool_progress, tool_log, tool_question or model_retry. A reader skips kinds that it does not know."
+        "doc": "thinking, text, tool_call_start, tool_call_result, tool_progress, tool_log, tool_question, model_retry or, of no run and under the key mcp-servers, server_changed. A reader skips kinds that it does not know."
       },
       {
         "name": "tool_call_id",
@@ -196,7 +196,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. Null where a tool reports a text alone, and for all other kinds.",
+        "doc": "What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now. Null where a tool reports a text alone, and for all other kinds.",
         "default": null
       }
     ]

@@ -7,6 +7,9 @@ import type { HttpOperation, OpenApiSettings } from './openapi-types.js';
 export const passedOnKinds = ['resource', 'prompt'] as const;
 export type PassedOnKind = (typeof passedOnKinds)[number];
 
+/** Lists of a server beside that of its tools. */
+export type PassedOnList = 'resources' | 'prompts';
+
 /** Kinds of blocks in what a tool of an MCP server answers; a link to a resource counts as one. */
 export const contentKinds = ['text', 'image', 'audio', 'resource'] as const;
 export type ContentKind = (typeof contentKinds)[number];

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clockSkewMs } from '@sluice/core';
 import { GenuineEnds, requestIdOf, tenantOf } from '@sluice/run';
 import type { RunsWithin } from '@sluice/run';
-import { storyTopics, topics } from '@sluice/contracts';
+import { serversKey, storyTopics, topics } from '@sluice/contracts';
+import type { AgentProgress } from '@sluice/contracts';
 import type { Runtime } from '../runtime.js';
 import { Busy } from './busy.js';
 import { Followed } from './followed.js';
@@ -26,6 +27,7 @@ type Expecting = Expected & { readonly requestId: string; readonly tenant: strin
 export class RunWatch {
   private readonly bySession = new Map<string, Set<Followed>>();
   private readonly expected = new Map<string, Set<Expecting>>();
+  private readonly ofServers: ((record: AgentProgress) => void)[] = [];
   private readonly stopping = new AbortController();
   private reading: Promise<void> = Promise.resolve();
   private count = 0;
@@ -88,6 +90,11 @@ export class RunWatch {
     };
   }
 
+  /** Calls the listener with what MCP servers say to all of their clients. */
+  onServers(listener: (record: AgentProgress) => void): void {
+    this.ofServers.push(listener);
+  }
+
   async close(): Promise<void> {
     this.stopping.abort();
     for (const session of [...this.bySession.values()]) for (const followed of [...session]) followed.end('stopping');
@@ -109,13 +116,16 @@ export class RunWatch {
     const { bus, log, signatures } = this.runtime;
     const genuine = new GenuineEnds(bus, signatures, log);
     const { signal } = this.stopping;
-    const ofKey = (key: string): boolean => this.bySession.has(key) || this.expected.has(key);
+    const ofKey = (key: string): boolean =>
+      this.bySession.has(key) || this.expected.has(key) || (key === serversKey && this.ofServers.length > 0);
     let since = from;
     while (!signal.aborted) {
       try {
         // A record that cannot be decoded is skipped here: the service that it was for reports it.
         const options = { from: { time: since }, follow: true, signal, ofKey, onUndecodable: () => undefined };
         for await (const message of genuine.read(watchedTopics, options)) {
+          if (message.topic === topics.progress && message.key === serversKey)
+            for (const listener of this.ofServers) listener(message.record);
           const requestId = requestIdOf(message);
           const tenant = tenantOf(message);
           for (const followed of this.bySession.get(message.key) ?? [])

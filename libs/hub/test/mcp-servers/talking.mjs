@@ -35,6 +35,13 @@ const tools = {
     await say({ progress: from, message: 'back' });
     return `${steps} steps, logs from ${level}`;
   },
+  grow: async () => {
+    prompts.growth = () => [];
+    contents['talk://grown'] = { text: 'grown' };
+    await server.sendPromptListChanged();
+    await server.sendResourceListChanged();
+    return 'grown';
+  },
   flood: async (_, say) => {
     for (let at = 1; at <= 300; at++) {
       await say({ progress: at, message: 'x'.repeat(5_000) });
@@ -46,7 +53,13 @@ const tools = {
 
 tools.closed = tools.work;
 let level = 'none';
-const capabilities = { tools: {}, logging: {}, prompts: {}, resources: {}, completions: {} };
+const capabilities = {
+  tools: {},
+  logging: {},
+  prompts: { listChanged: true },
+  resources: { listChanged: true },
+  completions: {},
+};
 const server = new Server({ name: 'talking', version: '1.0.0' }, { capabilities });
 server.setRequestHandler(ListToolsRequestSchema, async () => ({
   tools: Object.keys(tools).map((name) => ({ name, inputSchema })),
