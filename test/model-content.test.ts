@@ -7,6 +7,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { ModelSettings } from '@sluice/core';
 import { createModel } from '@sluice/model';
+import { startGateway } from '../apps/gateway/src/gateway.module.js';
+import { Sluice } from '../packages/client/src/client.js';
 import { events } from './harness/scripted-endpoint.js';
 import type { ScriptedCall } from './harness/scripted-endpoint.js';
 import { projectRoot } from './harness/configurations.js';
@@ -168,6 +170,24 @@ describe('a model that takes images', () => {
     ];
     expect(first?.at(-1)?.content).toEqual([{ type: 'text', text: 'Which door?' }, ...shown]);
     expect(ofAgent?.at(-1)?.content).toEqual([{ type: 'text', text: 'See' }, ...shown]);
+  });
+
+  it('is sent what was uploaded over HTTP, and the text of what came along', async () => {
+    const gateway = await startGateway(system.embedded.runtime);
+    try {
+      model.scripts.set('Whose door?', () => undefined);
+      model.bodies.length = 0;
+      const client = new Sluice({ url: gateway.url });
+      const { content } = await client.runs.upload(Buffer.from(photo, 'base64'), { name: 'door.png' });
+      const notes = { data: Buffer.from('It is Ann’s.').toString('base64'), name: 'notes.md' };
+      await client.runs.ask({ question: 'Whose door?', group: [], content: [content, notes] });
+      const [body = ''] = model.bodies;
+      expect(body).toContain(`data:image/png;base64,${photo}`);
+      expect(body).toContain('notes.md: file, text/markdown');
+      expect(body).toContain('It is Ann’s.');
+    } finally {
+      await gateway.close();
+    }
   });
 
   it('reads that content is gone, and the log is replayed without it', async () => {

@@ -39,6 +39,7 @@ const addresses = {
   'runs-filtered': '/runs?tool=look-up',
   'runs-none': '/runs?user=user%3Anoone',
   run: '/runs/run-0',
+  'run-content': '/runs/run-0?tab=content',
   'run-waits': '/runs/run-waits',
   'run-hostile': '/runs/run-1',
   'run-large': '/runs/run-2',
