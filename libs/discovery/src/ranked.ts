@@ -105,31 +105,42 @@ export class ToolIndex {
     const scores = new Float64Array(this.size);
     const asked = new Set(stems);
     for (const stem of asked)
-      for (const [tool, points] of this.points(stem, asked)) scores[tool] = (scores[tool] ?? 0) + points;
+      this.eachWithPoints(stem, asked, (tool, points) => {
+        scores[tool] = (scores[tool] ?? 0) + points;
+      });
     return scores;
   }
 
   /** What each stem of the query adds to the score of each tool that holds it or a word that is related to it. */
   parts(query: string): ReadonlyMap<string, ReadonlyMap<number, number>> {
     const asked = new Set(stemsOf(query));
-    return new Map([...asked].map((stem) => [stem, this.points(stem, asked)]));
+    const parts = new Map<string, Map<number, number>>();
+    for (const stem of asked) {
+      const own = new Map<number, number>();
+      this.eachWithPoints(stem, asked, (tool, points) => own.set(tool, points));
+      if (own.size > 0) parts.set(stem, own);
+    }
+    return parts;
   }
 
   /** A tool that lacks the word has some points for a related one, where that does not count for itself. */
-  private points(stem: string, asked: ReadonlySet<string>): ReadonlyMap<number, number> {
-    const found = new Map<number, number>();
+  private eachWithPoints(stem: string, asked: ReadonlySet<string>, take: (tool: number, points: number) => void): void {
     const own = this.postings.get(stem) ?? [];
     const rarity = this.rarity(own.length);
-    for (const { tool, frequency } of own) found.set(tool, pointsFor(rarity, frequency));
-    const direct = new Set(found.keys());
-    for (const other of relatedTo(stem)) {
-      if (asked.has(other)) continue;
-      const postings = this.postings.get(other) ?? [];
+    for (const { tool, frequency } of own) take(tool, pointsFor(rarity, frequency));
+    const others = [...relatedTo(stem)].flatMap((other) => (asked.has(other) ? [] : [this.postings.get(other) ?? []]));
+    if (others.every((postings) => postings.length === 0)) return;
+    const direct = new Uint8Array(this.size);
+    for (const { tool } of own) direct[tool] = 1;
+    const gains = new Float64Array(this.size);
+    for (const postings of others) {
       const weight = relatedWeight * Math.min(rarity, this.rarity(postings.length));
       for (const { tool, frequency } of postings)
-        if (!direct.has(tool)) found.set(tool, Math.max(found.get(tool) ?? 0, pointsFor(weight, frequency)));
+        if (direct[tool] === 0) gains[tool] = Math.max(gains[tool] ?? 0, pointsFor(weight, frequency));
     }
-    return found;
+    gains.forEach((points, tool) => {
+      if (points > 0) take(tool, points);
+    });
   }
 
   private rarity(holders: number): number {
