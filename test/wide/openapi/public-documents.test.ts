@@ -148,6 +148,7 @@ describe('a public document', () => {
     const calls: readonly [string, object][] = [
       ['core__load', { group: 'all' }],
       ['core__find', { query: 'issues_(create|update)$' }],
+      ['core__find', { query: 'create an issue' }],
       ['api__github__issues_create', { owner: 'a', repo: 'b', body: { title: 'It broke' } }],
     ];
     const model = new ScriptedModel(({ history }) => {
@@ -161,10 +162,11 @@ describe('a public document', () => {
         ...[
           ['load', 'ok'],
           ['find', 'ok'],
+          ['find', 'ok'],
           ['all/issues_create', 'unavailable'],
         ],
       ]);
-      expect(history[1]?.observation).toContain('api__github__issues_create');
+      for (const at of [1, 2]) expect(history[at]?.observation).toContain('"api__github__issues_create"');
     } finally {
       await system.close();
       await hub.close();
