@@ -192,7 +192,7 @@ describe('what an MCP server answers', () => {
       );
     try {
       const { output } = await exported('first');
-      expect(JSON.parse(output)).toMatchObject({ content: { pieces: 4, missing: 0 } });
+      expect(JSON.parse(output)).toMatchObject({ content: { pieces: 5, missing: 0 } });
       const index = (await readFile(join(folder, 'first/content.jsonl'), 'utf8')).trim().split('\n');
       const bytes = await readFile(join(folder, 'first', image?.hash ?? ''));
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -203,7 +203,7 @@ describe('what an MCP server answers', () => {
         /content\.jsonl is there already\. Name a folder without an export/,
       );
       await rm(join(system.folder, 'content', 'runs'), { recursive: true });
-      expect(JSON.parse((await exported('second')).output)).toMatchObject({ content: { pieces: 0, missing: 4 } });
+      expect(JSON.parse((await exported('second')).output)).toMatchObject({ content: { pieces: 0, missing: 5 } });
       expect(await readFile(join(folder, 'second/content.jsonl'), 'utf8')).toContain('"file":null,"missing":"gone"');
     } finally {
       await rm(folder, { recursive: true });
