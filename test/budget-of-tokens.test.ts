@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { AgentRequest } from '@sluice/contracts';
 import type { Model, ModelRequest, ModelTurn } from '@sluice/core';
 import { plausible } from '@sluice/tokens';
 import { startSystem } from './harness/system.js';
@@ -38,9 +39,9 @@ afterEach(async () => {
   system = null;
 });
 
-async function ended(budget: number, reported: number, more?: string) {
+async function ended(budget: number, reported: number, more?: string, asked: Partial<AgentRequest> = {}) {
   system = await startSystem(configuration(budget, more), new Reading(reported));
-  const response = await system.ask({ group: ['files'], question: 'What is there?' });
+  const response = await system.ask({ group: ['files'], question: 'What is there?', ...asked });
   const decisions = await replayed(system.bus, null);
   expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   return response;
@@ -61,6 +62,13 @@ describe('a budget of tokens', () => {
   it('sets aside the instructions and the tools before the first turn', async () => {
     const long = `agents: { default: { instructions: "${'Be brief. '.repeat(400)}" } }`;
     const { error, iterations } = await ended(1_900, 10, long);
+    expect([error?.code, iterations]).toEqual(['budget_exceeded', 0]);
+  });
+
+  it('sets aside the images of the question too, by their names', async () => {
+    const image = (n: number) => ({ hash: String(n).padStart(64, '0'), type: 'image/png', size: 9_000, kind: 'image' });
+    const content = Array.from({ length: 10 }, (_, n) => ({ ...image(n), name: null }));
+    const { error, iterations } = await ended(3_900, 10, '', { content });
     expect([error?.code, iterations]).toEqual(['budget_exceeded', 0]);
   });
 });

@@ -1,4 +1,4 @@
-import { bytesPerToken, Fault, historyBytes, memoryBytes, runBudgetEnd, utf8Length } from '@sluice/core';
+import { bytesPerToken, Fault, historyBytes, memoryBytes, modelInputs, runBudgetEnd, utf8Length } from '@sluice/core';
 import type { Configuration, Evaluator, ModelRequest, RunEnd } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import { modelsOfRun } from './agent-runs.js';
@@ -25,11 +25,12 @@ export function turnBudgetEnd(toolset: Toolset, evaluator: Evaluator): RunEnd | 
   if (move.kind === 'call') return null;
   const modelRequest = requestOf(toolset, evaluator, move);
   if (modelRequest === null) return null;
+  // A model that a later version knows to read images must not change what a replay finds, so this one counts as such.
   const bytes =
     historyBytes(request.history) +
     memoryBytes(run) +
     fixedBytes(modelRequest, evaluator.configuration) +
-    contentTokens(modelRequest, model) * bytesPerToken;
+    contentTokens(modelRequest, { ...model, inputs: model.inputs ?? modelInputs }) * bytesPerToken;
   return runBudgetEnd(run, model.price, bytes, { ...policy.budgets, maxOutputTokens: model.maxOutputTokens });
 }
 
