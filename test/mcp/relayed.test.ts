@@ -100,6 +100,11 @@ describe('what a server says while its tool works', () => {
       expect(ofKind(kind).length).toBeGreaterThanOrEqual(20);
       expect(ofKind(kind).length).toBeLessThan(100);
     }
+    const counted = (outcome: string): Promise<number> =>
+      system.metric('sluice_mcp_notices_total', { server: 'talking', kind: 'log', outcome });
+    const relayed = ofKind('tool_log').length;
+    expect(await counted('relayed')).toBeGreaterThanOrEqual(relayed);
+    expect(await counted('dropped')).toBeGreaterThanOrEqual(300 - relayed);
     expect(Math.max(...records.map(({ record }) => record.text.length))).toBe(2_000);
     expect(ofKind('tool_log')[0]?.record.notice).toContain('which is not passed on');
     expect(seen.every(({ progress }, at) => at === 0 || progress > (seen[at - 1]?.progress ?? 0))).toBe(true);

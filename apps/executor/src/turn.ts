@@ -239,7 +239,7 @@ export class Turn {
   private progressOf(tool: BoundTool, { toolId, context }: ToolInvocation, connection: CallConnection): OwnProgress {
     const { toolCallId, tenantId, subjectId = null, actorId } = context;
     const secrets = connection.concealing;
-    const kinds = this.granting.evaluator.byId(toolId)?.mcp?.content;
+    const { server = otherLabel, content: kinds } = this.granting.evaluator.byId(toolId)?.mcp ?? {};
     const isOpen = 'whole' in tool.spec.redaction && (kinds === undefined || kinds.includes('text'));
     const gate = new NoticeGate({ isOpen, now: () => performance.now(), secrets });
     return {
@@ -247,6 +247,8 @@ export class Turn {
       report: (text) => this.progress.say('tool_progress', toolCallId, toolId, secrets.text(text)),
       relay: (said) => {
         const notice = gate.admit(said);
+        const outcome = notice === null ? 'dropped' : 'relayed';
+        this.runtime.metrics.mcpNotices.inc({ server, kind: said.kind, outcome });
         if (notice !== null) this.progress.notice(toolCallId, toolId, notice);
       },
     };

@@ -224,6 +224,18 @@ export const tools = dashboardOf({
       ),
       lines(
         {
+          title: 'Said by servers',
+          description:
+            'Progress and log messages of servers while calls run: relayed to the caller, or dropped beyond the bounds or by the redaction.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('server, kind, outcome', rate('sluice_mcp_notices_total'))),
+          legend: '{{server}}: {{kind}} {{outcome}}',
+        },
+      ),
+      lines(
+        {
           title: 'Content store',
           description:
             'Uses of the content store. Where some failed, steps have their observation alone, or long results are lost: the executor’s log says why.',

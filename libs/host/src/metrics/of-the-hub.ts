@@ -31,6 +31,13 @@ export function hubMetrics({ counter, gauge, histogram }: Kinds) {
       'kind',
       'outcome',
     ),
+    mcpNotices: counter(
+      'sluice_mcp_notices_total',
+      'What MCP servers said while calls ran, by kind (progress or log) and outcome: relayed, or dropped beyond the bounds or by the redaction of the tool.',
+      'server',
+      'kind',
+      'outcome',
+    ),
     mcpServerTools: gauge(
       'sluice_mcp_server_tools',
       'Configured tools of an MCP server by status: offered, or withheld because the server is away, changed them or does not have them.',
