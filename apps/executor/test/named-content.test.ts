@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { make, topics } from '@sluice/contracts';
 import type { SqliteBus } from '@sluice/bus';
+import { openFolderContent } from '@sluice/content';
+import { claimUploads, keepFile, uploadExpiry, uploadsOf } from '@sluice/run';
 import { anyRecord } from '../../../test/harness/any-record.js';
 import { onBus } from '../../../libs/bus/test/sqlite/on-file.js';
 import { namedContent } from '../src/named-content.js';
@@ -35,6 +40,36 @@ async function publishWaiting(bus: SqliteBus, requestId: string, digit: string):
   const requested = make.approvalRequested({ ...of, partition: 0, offset: 0, expiresAt: 1, steps: [step(digit)] });
   await bus.publish([{ topic: topics.approvals, key: 's', record: make.approval({ requested }) }]);
 }
+
+describe('uploads', () => {
+  it('go after a day, also those that a request named, whose run has a copy of its own', () =>
+    onBus(async (bus) => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-uploads-'));
+      let now = Date.now();
+      const store = await openFolderContent(folder, { clock: { now: () => now }, keys: [], maxBytes: 1_000 });
+      const ann = { tenantId: 't', actorId: 'user:ann', subjectId: null, groups: [], connections: [] };
+      const file = (text: string) => ({ bytes: Buffer.from(text), type: null, name: null });
+      const [one, other] = [
+        await keepFile(store, uploadsOf(ann), file('asked'), uploadExpiry(now)),
+        await keepFile(store, uploadsOf(ann), file('forgotten'), uploadExpiry(now)),
+      ];
+      const run = { tenantId: 't', runId: 'run' };
+      const content = await claimUploads(store, ann, run, [one], null);
+      expect(content).toEqual([one]);
+      const record = make.agentRequest({ question: 'q', requestId: 'run', content });
+      await bus.publish([{ topic: topics.requests, key: 's', record }]);
+      expect(await store.list(uploadsOf(ann))).toHaveLength(2);
+      now += 24 * 3_600_000 + 1;
+      await store.sweep((all) => namedContent(all, { bus }, going));
+      expect([await store.list(uploadsOf(ann)), await store.open(uploadsOf(ann), other.hash)]).toEqual([[], undefined]);
+      expect((await store.list(run)).map(({ hash }) => hash)).toEqual([one.hash]);
+      await expect(claimUploads(store, ann, { ...run, runId: 'later' }, [other], null)).rejects.toThrow(
+        'names no upload',
+      );
+      await store.close();
+      rmSync(folder, { recursive: true });
+    }));
+});
 
 describe('content is named', () => {
   it('by a step of its own run, and by a turn of it that waits', () =>
