@@ -77,9 +77,12 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     rmSync(folder, { recursive: true });
   });
 
-  async function connected(forms: () => void = () => undefined): Promise<Client> {
+  async function connected(forms: () => void | Promise<void> = () => undefined): Promise<Client> {
     const client = new Client(clientInfo, { capabilities: { elicitation: {} } });
-    client.setRequestHandler(ElicitRequestSchema, () => (forms(), { action: 'accept', content: {} }));
+    client.setRequestHandler(ElicitRequestSchema, async () => {
+      await forms();
+      return { action: 'accept', content: {} };
+    });
     const requestInit = { headers: localHeaders(system.embedded.runtime) };
     const fetchWithHeaders: typeof fetch = (url, init) => {
       const headers = new Headers(init?.headers);
@@ -96,6 +99,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     return client;
   }
 
+  const events = (event: string) => system.metric('sluice_mcp_session_events_total', { event });
   /** The call is under way at one of the doors. */
   const underWay = (on: string) =>
     eventually(
@@ -206,6 +210,37 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     await client.close();
   });
 
+  it('asks once where the connection breaks while the client is asked', async () => {
+    const resumed = await events('answer_resumed');
+    let forms = 0;
+    let answer: () => void = () => undefined;
+    const client = await connected(() => new Promise<void>((resolve) => ((forms += 1), (answer = resolve))));
+    proxy.only = 0;
+    go('once');
+    const call = client.callTool({ name: 'write', arguments: { on: 'once' } });
+    await eventually(
+      () => forms,
+      (count) => count === 1,
+    );
+    proxy.only = 1;
+    proxy.cut('POST tools/call');
+    await eventually(
+      () => proxy.seen.at(-1)?.name,
+      (name) => name === 'GET',
+    );
+    // The other replica has served the request again by then.
+    await eventually(
+      () => events('answer_resumed'),
+      (count) => count > resumed,
+    );
+    answer();
+    expect(await call).toMatchObject(done('once'));
+    expect(forms).toBe(1);
+    expect(await made('once')).toBe(1);
+    proxy.only = null;
+    await client.close();
+  });
+
   it('cancels a call at the other replica', async () => {
     const client = await connected();
     const cancel = new AbortController();
@@ -291,7 +326,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     expect(await made('again')).toBe(1);
     for (const [id, status] of [
       ['made-up', 400],
-      [`a-${'0'.repeat(32)}-0`, 400],
+      [`a-${'0'.repeat(32)}-0-0-0`, 400],
     ] as const)
       expect([id, (await standing(1, session, id)).status]).toEqual([id, status]);
     // In another session nothing is known of it.
@@ -311,10 +346,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
   it('is counted by every replica, with what became of its streams', async () => {
     expect(await system.metric('sluice_mcp_sessions')).toBeGreaterThan(0);
     for (const event of ['begun', 'ended', 'unknown', 'answer_resumed', 'stream_resumed'])
-      expect([event, await system.metric(`sluice_mcp_session_events_total{event="${event}"}`)]).toEqual([
-        event,
-        expect.any(Number),
-      ]);
+      expect([event, (await events(event)) > 0]).toEqual([event, true]);
   });
 
   it('waits for a ledger that is away: its client need not begin a new one', async () => {

@@ -32,10 +32,13 @@ interface WantedCall {
   readonly headers: Readonly<Record<string, string>>;
   /** What the caller decided about an approval that the call waits for; null where nothing. */
   readonly answer: (approvalId: string) => Decision | null;
+  /** Whether its client has heard what became of the call so far. */
+  readonly isResumed: boolean;
   /** Fills in forms of the tool’s server. */
   readonly forms: FormAnswers;
 }
 
+type FollowedCall = Pick<WantedCall, 'session' | 'answer' | 'forms' | 'isResumed'>;
 type Named = { readonly requestId: string; readonly since: number };
 
 /** How the caller fills in a form of the tool’s server. */
@@ -88,11 +91,11 @@ export class CallsService {
   ): Promise<MadeCall> {
     signal.throwIfAborted();
     const { clock } = this.runtime;
-    const { tool, args, session, answer, forms } = wanted;
+    const { tool, args, session, answer, forms, isResumed } = wanted;
     const digest = callDigest(tool.id, args);
     const waits = await this.states.waiting(session ?? '', caller.principal, digest);
     if (waits !== null) {
-      const made = await this.followAgain(caller, { ...waits, session, answer, forms }, signal, onRecord);
+      const made = await this.followAgain(caller, { ...waits, session, answer, forms, isResumed }, signal, onRecord);
       if (!isPending(made.outcome)) await this.states.keepWaiting(session ?? '', caller.principal, digest, null);
       return made;
     }
@@ -101,7 +104,7 @@ export class CallsService {
     const named = { requestId, session, key: wanted.key };
     const repeated = wanted.key === null ? null : await this.claimKey(caller, named, digest);
     if (repeated !== null) {
-      const made = { requestId, since: repeated, session, answer, forms };
+      const made = { requestId, since: repeated, session, answer, forms, isResumed };
       return { ...(await this.followAgain(caller, made, signal, onRecord)), isRepeated: true };
     }
     const made = await this.begin(caller, wanted, { requestId, since }, signal, onRecord);
@@ -113,7 +116,7 @@ export class CallsService {
   /** A run that was begun before: what the log has of it, and what comes. */
   private async followAgain(
     caller: Caller,
-    { requestId, since, session, answer, forms }: Named & Pick<WantedCall, 'session' | 'answer' | 'forms'>,
+    { requestId, since, session, answer, forms, isResumed }: Named & FollowedCall,
     signal: AbortSignal,
     onRecord: (message: Incoming) => void,
   ): Promise<MadeCall> {
@@ -123,8 +126,12 @@ export class CallsService {
       const whose = this.access(caller, requestId);
       const past = this.past.of({ requestId, sessionId, since }, whose, signal);
       const decide = this.deciding(caller, answer);
+      let isPast = isResumed;
       const outcome = await followCall({
-        ...{ past, followed, whose, signal, onRecord, decide },
+        ...{ past: behind(past, () => (isPast = false)), followed, whose, signal, decide },
+        onRecord: (message) => {
+          if (!isPast) onRecord(message);
+        },
         formToShow: () => this.formToShow(caller, requestId, forms),
       });
       await this.cancelled(caller, requestId, outcome);
@@ -288,6 +295,12 @@ function claimName({ tenantId, actorId }: Principal, requestId: string): string 
 /** Calls of one session of the protocol are one session of tools too; where there is none, each call has its own. */
 function sessionIdOf(session: string | null, requestId: string): string {
   return session === null ? requestId : `mcp-${session}`;
+}
+
+/** The same records, and a call at their end. */
+async function* behind(past: AsyncIterable<Incoming>, end: () => void): AsyncGenerator<Incoming, void, undefined> {
+  yield* past;
+  end();
 }
 
 /** A run that begins now has no past. */

@@ -15,14 +15,17 @@ export interface Connection {
   readonly hasUniqueIds: boolean;
   /** Whether the request was served before, by a connection that broke: it counts once. */
   readonly isResumed: boolean;
+  /** The last progress of the request that its client has heard; 0 for none. */
+  readonly heardProgress: number;
   /** From which level on the client wants log messages, as it said before this request; null: none. */
   readonly level: LoggingLevel | null;
   readonly keepLevel: (level: LoggingLevel) => Promise<void>;
 }
 
 /** Of a connection that is no session’s that outlives it. */
-export const noSession: Pick<Connection, 'isResumed' | 'level' | 'keepLevel'> = {
+export const noSession: Pick<Connection, 'isResumed' | 'heardProgress' | 'level' | 'keepLevel'> = {
   isResumed: false,
+  heardProgress: 0,
   level: null,
   keepLevel: () => Promise.resolve(),
 };

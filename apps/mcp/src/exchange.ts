@@ -18,6 +18,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { answerEventId } from '@sluice/mcp';
+import type { HeardAnswer } from '@sluice/mcp';
 
 /** From this revision on a stream begins with an event that has nothing but its id. */
 const primedFrom = '2025-11-25';
@@ -41,8 +42,8 @@ interface Around {
   readonly maxRequestBodySize: number;
   /** Under which the answer can be resumed; null where it cannot. */
   readonly stream: string | null;
-  /** How many events of the stream the client has heard. */
-  readonly heard: number;
+  /** How far the client has heard the stream. */
+  readonly heard: HeardAnswer;
   /** Sends what belongs to no request. */
   readonly say: (message: JsonObject) => Promise<void>;
   /** What the client answered to a question of this server, at whichever replica; null while it did not. */
@@ -64,7 +65,8 @@ export class Exchange implements Transport {
   /** Questions to the client: the ids that it knows, and those of the server. */
   private readonly asked = new Map<string, string | number>();
   private questions = 0;
-  private sent = 0;
+  private progress: number;
+  private sent: number;
   private looking: NodeJS.Timeout | null = null;
   private restored: (answer: JSONRPCMessage) => void = () => undefined;
   private server: Server | null = null;
@@ -72,7 +74,12 @@ export class Exchange implements Transport {
   constructor(private readonly around: Around) {
     const { session, stream, heard, maxRequestBodySize } = around;
     this.sessionId = session;
-    const storeEvent = (): Promise<string> => Promise.resolve(answerEventId(stream ?? '', Math.max(this.sent, heard)));
+    this.sent = heard.position;
+    this.progress = heard.progress;
+    const storeEvent = (): Promise<string> => {
+      const questions = Math.max(this.questions, heard.questions);
+      return Promise.resolve(answerEventId(stream ?? '', { position: this.sent, progress: this.progress, questions }));
+    };
     const replayEventsAfter = (): Promise<string> => Promise.reject(new Error('A stream is resumed by its session.'));
     this.http = new WebStandardStreamableHTTPServerTransport({
       maxRequestBodySize,
@@ -132,8 +139,13 @@ export class Exchange implements Transport {
     const relatedRequestId = options?.relatedRequestId ?? (isJSONRPCRequest(message) ? only : undefined);
     const named = this.named(message);
     if (relatedRequestId === undefined) return this.around.say(named as unknown as JsonObject);
+    // A question that the client has heard is not asked again: what it answered comes here, too.
+    if (isJSONRPCRequest(message) && this.questions <= this.around.heard.questions && this.around.stream !== null)
+      return;
     this.sent++;
-    if (this.sent > this.around.heard) await this.http.send(named, { ...options, relatedRequestId });
+    if ('method' in message && message.method === 'notifications/progress')
+      this.progress = Number(message.params?.['progress']);
+    await this.http.send(named, { ...options, relatedRequestId });
   }
 
   async close(): Promise<void> {

@@ -145,8 +145,8 @@ export class PassedOn {
     if ('refused' in limited) throw failed(limited.refused);
     try {
       const state = await states.stateOf(session, caller.principal);
-      const wanted = { tool, args, session, state, key: null, headers: {}, answer: () => null, forms: noForms };
-      const { requestId, outcome } = await calls.make(caller, wanted, signal, () => undefined);
+      const wanted = { tool, args, session, state, key: null, headers: {}, answer: () => null, isResumed: false };
+      const { requestId, outcome } = await calls.make(caller, { ...wanted, forms: noForms }, signal, () => undefined);
       if (outcome.kind !== 'step') throw failed('There was no answer. Try again.');
       const { step } = outcome;
       if (step.outcome !== 'ok') throw failed(sentenceOf(step));

@@ -117,9 +117,10 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
           ...wanted,
           answer: caller.mayDecide ? answerIn(context) : noAnswer,
           forms: formAnswersIn(server, context),
+          isResumed: connection.isResumed,
         },
         signal,
-        hops(came, log),
+        hops(came, log, connection.heardProgress),
       );
       return { state, call };
     });
@@ -219,7 +220,7 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
  * level on. The tool’s server is heard in its own words and numbers. Of a tool without one the hops of its run are
  * the progress.
  */
-function hops({ tool, name, context }: Came, log: ClientLog): (message: Incoming) => void {
+function hops({ tool, name, context }: Came, log: ClientLog, heard: number): (message: Incoming) => void {
   const { notify, _meta } = context.mcpReq;
   const token = _meta?.progressToken;
   const asProgress = (params: { progress: number; total?: number; message?: string }): void => {
@@ -227,7 +228,7 @@ function hops({ tool, name, context }: Came, log: ClientLog): (message: Incoming
     const said = { method: 'notifications/progress', params: { progressToken: token, ...params } };
     void notify(said).catch(() => undefined);
   };
-  let progress = 0;
+  let progress = heard;
   return (hop) => {
     const notice = hop.topic === 'agent.progress' ? noticeOf(hop.record) : null;
     if (notice?.kind === 'log')

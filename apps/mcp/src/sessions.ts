@@ -9,7 +9,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { Fault, isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue, PassedOnList } from '@sluice/core';
 import { cancelRun } from '@sluice/run';
-import { idempotencyKeyOf, isCall, isInitialize, parseEventId, requestIdOf } from '@sluice/mcp';
+import { idempotencyKeyOf, isCall, isInitialize, nothingHeard, parseEventId, requestIdOf } from '@sluice/mcp';
+import type { HeardAnswer } from '@sluice/mcp';
 import { callerIn } from './callers.js';
 import type { Caller } from './callers.js';
 import type { Connection } from './connection.js';
@@ -34,11 +35,11 @@ const mostOfClient = 16_384;
 /** What a request is served by, beside its message. */
 interface Served {
   readonly stream: string | null;
-  readonly heard: number;
+  readonly heard: HeardAnswer;
   readonly isResumed: boolean;
 }
 
-const notResumable: Served = { stream: null, heard: 0, isResumed: false };
+const notResumable: Served = { stream: null, heard: nothingHeard, isResumed: false };
 
 /**
  * The sessions of the older era (2025-11-25 and before). What a session is stands in the ledger’s database, so each of
@@ -149,7 +150,7 @@ export class Sessions {
 
   private async post(request: Request, given: Given, session: OpenSession, maxBytes: number): Promise<Response> {
     const stream = await this.requests.keep(session, given.parsedBody);
-    const response = await this.serveIn(session, request, given, maxBytes, { stream, heard: 0, isResumed: false });
+    const response = await this.serveIn(session, request, given, maxBytes, { ...notResumable, stream });
     // The SDK found nothing wrong with them.
     if (response.status === 202) await this.passOn(given.parsedBody ?? null, session, callerIn(given.authInfo));
     return response;
@@ -176,7 +177,7 @@ export class Sessions {
       },
       body: '{}',
     });
-    const served = { stream: last.stream, heard: last.position, isResumed: true };
+    const served = { stream: last.stream, heard: last.heard, isResumed: true };
     return this.serveIn(session, again, { ...given, parsedBody: message }, maxBytes, served);
   }
 
@@ -223,7 +224,7 @@ export class Sessions {
     return exchange;
   }
 
-  private connection(session: OpenSession, { isResumed }: Served): Connection {
+  private connection(session: OpenSession, { isResumed, heard }: Served): Connection {
     return {
       session: session.id,
       inTurn: this.turns.of(session.key),
@@ -231,6 +232,7 @@ export class Sessions {
       callerOf: (context) => ({ ...callerIn(context.http?.authInfo), state: null }),
       hasUniqueIds: true,
       isResumed,
+      heardProgress: heard.progress,
       level: session.level,
       keepLevel: (level) => this.records.keepLevel(session, level),
     };

@@ -13,8 +13,8 @@ export {
 export { argumentsKind, argumentsRefusal, isCall, isInitialize, messageOfClient, takesLong } from './client-message.js';
 export { bounded } from './bounded.js';
 export { completed, listedValues } from './completions.js';
-export { answerEventId, parseEventId, standingEventId } from './event-id.js';
-export type { EventPosition } from './event-id.js';
+export { answerEventId, nothingHeard, parseEventId, standingEventId } from './event-id.js';
+export type { EventPosition, HeardAnswer } from './event-id.js';
 export { saidError, withGroups } from './kept-back.js';
 export {
   eachOnce,

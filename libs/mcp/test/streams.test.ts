@@ -4,18 +4,32 @@ import { answerEventId, emptyOutbox, parseEventId, posted, standingEventId, unhe
 describe('the id of an event', () => {
   it('says in which stream it stood, and where', () => {
     const stream = '0'.repeat(32);
-    expect(parseEventId(answerEventId(stream, 7))).toEqual({ kind: 'answer', stream, position: 7 });
+    for (const progress of [0, 3, 0.5, 1234.000001]) {
+      const heard = { position: 7, progress, questions: 2 };
+      expect(parseEventId(answerEventId(stream, heard))).toEqual({ kind: 'answer', stream, heard });
+    }
+    // What no id has room for.
+    for (const progress of [-1, 1e20, NaN, 1e-9])
+      expect(parseEventId(answerEventId(stream, { position: 7, progress, questions: 2 }))).toMatchObject({
+        heard: { progress: 0 },
+      });
     const standing = { kind: 'standing', position: 3, configuration: 'ab12' };
     expect(parseEventId(standingEventId(3, 'ab12', 'f0'))).toEqual(standing);
     expect(standingEventId(3, 'ab12', 'f0')).not.toBe(standingEventId(3, 'ab12', 'f1'));
   });
 
-  it.each(['', '7', 'a-xyz-1', `a-${'0'.repeat(32)}--1`, 's-1-ab', `s-${'9'.repeat(30)}-ab-f0`, '\u0000'])(
-    'that no stream here wrote is none: %j',
-    (id) => {
-      expect(parseEventId(id)).toBeNull();
-    },
-  );
+  it.each([
+    '',
+    '7',
+    'a-xyz-1',
+    `a-${'0'.repeat(32)}-1`,
+    `a-${'0'.repeat(32)}-1-1--1`,
+    's-1-ab',
+    `s-${'9'.repeat(30)}-ab-f0`,
+    '\u0000',
+  ])('that no stream here wrote is none: %j', (id) => {
+    expect(parseEventId(id)).toBeNull();
+  });
 });
 
 describe('the outbox of a session', () => {
