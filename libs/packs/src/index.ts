@@ -5,7 +5,6 @@ export type { SessionLife } from './session.js';
 export { citationsIn, ownerKey } from './citation/citations.js';
 export { openDocuments, ParsedDocuments } from './document/reader.js';
 export { textOf } from './document/text-of.js';
-export type { FileText } from './document/text-of.js';
 export { openEmbeddedGraph } from './graph/embedded.js';
 export { readGraphFiles } from './graph/files.js';
 export { openNeo4jGraph } from './graph/neo4j.js';

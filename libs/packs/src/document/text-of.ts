@@ -12,7 +12,7 @@ interface NamedFile {
 }
 
 /** The text of a file, or why there is none. */
-export type FileText =
+type FileText =
   | {
       readonly ok: true;
       readonly text: string;

@@ -200,7 +200,7 @@ export const listContentExample: Example = {
         {
           ...{ hash: '5f0c9a1be2d34c77'.repeat(4), type: 'image/png', size: 48_213 },
           ...{ kind: 'image', name: 'picture.png', iteration: null, tool: null },
-          ...{ is_kept: true, written_at: at, expires_at: at + 7 * 86_400_000 },
+          ...{ is_kept: true, written_at: at, expires_at: at + 2 * 86_400_000 },
         },
       ],
     },
