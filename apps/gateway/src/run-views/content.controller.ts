@@ -49,12 +49,11 @@ export class ContentController {
     if (named === null)
       throw new Refusal(404, 'not_found', 'Neither the question nor a step of the run names content of this hash.');
     const owner = { tenantId: reader.caller.tenantId, runId: requestId };
-    response.set({
-      'content-disposition': `attachment; filename="${hash.slice(0, 16)}.${extensionOf(named.type)}"`,
-      'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-    });
-    if (named.kind === 'result') response.json(await answerIn(owner, hash, this.runtime.content));
-    else await this.send(await found(owner, hash, this.runtime.content), response, leaving.signal);
+    const { content } = this.runtime;
+    if (named.kind !== 'result') return this.send(await found(owner, hash, content), named, response, leaving.signal);
+    const answer = await answerIn(owner, hash, content);
+    asFile(response, named);
+    response.json(answer);
   }
 
   @Route('listContent')
@@ -111,10 +110,16 @@ export class ContentController {
     return null;
   }
 
-  private async send(content: OpenContent, response: Response, signal: AbortSignal): Promise<void> {
+  private async send(
+    content: OpenContent,
+    named: NamedContent,
+    response: Response,
+    signal: AbortSignal,
+  ): Promise<void> {
     const bytes = heldBack(content);
     // Before anything is sent: what cannot be read at all is a refusal.
     const first = await bytes.next();
+    asFile(response, named);
     response.set({ 'content-type': servedType(content.type), 'content-length': String(content.size) });
     leaveStuck(response);
     try {
@@ -124,6 +129,14 @@ export class ContentController {
       response.destroy();
     }
   }
+}
+
+/** To be set once the content is there: a refusal is no file. */
+function asFile(response: Response, { hash, type }: NamedContent): void {
+  response.set({
+    'content-disposition': `attachment; filename="${hash.slice(0, 16)}.${extensionOf(type)}"`,
+    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+  });
 }
 
 async function found(owner: ContentOwner, hash: string, store: Pick<ContentStore, 'open'>): Promise<OpenContent> {
