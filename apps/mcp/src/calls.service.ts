@@ -14,7 +14,7 @@ import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice
 import { Callers } from './callers.js';
 import type { Caller } from './callers.js';
 import { followCall } from './follow-call.js';
-import type { FormAnswer } from './forms.js';
+import type { FormAnswers } from './forms.js';
 import type { CallOutcome, Decision, Following } from './follow-call.js';
 import { SessionStates } from './session-states.js';
 
@@ -40,14 +40,6 @@ interface WantedCall {
 
 type FollowedCall = Pick<WantedCall, 'session' | 'answer' | 'forms' | 'isResumed'>;
 type Named = { readonly requestId: string; readonly since: number };
-
-/** How the caller fills in a form of the tool’s server. */
-export interface FormAnswers {
-  /** Null where the client shows forms. */
-  readonly without: string | null;
-  /** What came with this request; null where no answer to the form, or none that fits it. */
-  of(form: CallerForm): FormAnswer | null;
-}
 
 export interface MadeCall {
   readonly requestId: string;

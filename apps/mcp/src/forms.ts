@@ -4,11 +4,18 @@ import { isJsonObject, printable, printableIn, utf8Length } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
 import type { CallerForm } from '@sluice/run';
 import { hasForms } from './approvals.js';
-import type { FormAnswers } from './calls.service.js';
 
-export interface FormAnswer {
+interface FormAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: JsonObject;
+}
+
+/** How the caller fills in a form of the tool’s server. */
+export interface FormAnswers {
+  /** Null where the client shows forms. */
+  readonly without: string | null;
+  /** What came with this request; null where no answer to the form, or none that fits it. */
+  of(form: CallerForm): FormAnswer | null;
 }
 
 const answerBytes = 65_536;

@@ -130,7 +130,7 @@ export type {
   StoredContent,
   Swept,
 } from './ports/content.js';
-export type { CountedDocuments, Documents, DocumentTally, StoredDocument } from './ports/documents.js';
+export type { CountedDocuments, Documents, StoredDocument } from './ports/documents.js';
 export type { Authentication, Authenticator } from './ports/identity.js';
 export type { Claim, ClaimRequest, Durability, Ledger } from './ports/ledger.js';
 export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';
@@ -254,8 +254,8 @@ export type {
   ParameterIn,
   ParameterStyle,
 } from './settings/openapi-types.js';
-export { inputsOf, modelInputs } from './settings/model-inputs.js';
-export type { ModelInput, ModelMediaType } from './settings/model-inputs.js';
+export { inputsOf } from './settings/model-inputs.js';
+export type { ModelMediaType } from './settings/model-inputs.js';
 export { modelProviderEntries, modelProviderEntry, modelProviders } from './settings/model-providers.js';
 export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';
@@ -282,6 +282,7 @@ export type {
   PassedOnKind,
   PassedOnList,
 } from './settings/mcp-types.js';
+export { modelInputs } from './settings/model-types.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export type {
   DocumentSettings,
@@ -321,7 +322,7 @@ export type {
 export { withinRate, withinServerRate } from './tool/rate-limit.js';
 export type { RateCounting } from './tool/rate-limit.js';
 export { runTool } from './tool/run-tool.js';
-export type { CallLimit } from './tool/within.js';
+export type { CallLimit } from './tool/call-limit.js';
 export { firstPage, pageOf, readResultType } from './tool/result-page.js';
 export type { PageStart } from './tool/result-page.js';
 export { CallSecrets } from './tool/secrets.js';

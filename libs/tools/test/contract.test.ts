@@ -242,6 +242,7 @@ describe('toolTypes', () => {
       ['load_toolset', 'read_only', true],
       ['search_tools', 'read_only', true],
       ['plan', 'read_only', true],
+      ['read_result', 'read_only', true],
       ['read_file', 'read_only', true],
       ['write_file', 'state_change', true],
       ['append_file', 'state_change', false],

@@ -24,7 +24,7 @@ export interface Documents {
 }
 
 /** How many there are, and the keys of those that may go first. */
-export interface DocumentTally {
+interface DocumentTally {
   readonly count: number;
   readonly first: readonly string[];
 }

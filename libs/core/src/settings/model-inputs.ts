@@ -1,8 +1,4 @@
-import type { ModelSettings } from './model-types.js';
-
-/** What a model can read. Text every one reads. */
-export const modelInputs = ['text', 'image', 'pdf'] as const;
-export type ModelInput = (typeof modelInputs)[number];
+import type { ModelInput, ModelSettings } from './model-types.js';
 
 /** Media types that models take: of images those that every provider’s API has. */
 export type ModelMediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp' | 'application/pdf';

@@ -1,5 +1,8 @@
-import type { ModelInput } from './model-inputs.js';
 import type { ModelProvider } from './model-providers.js';
+
+/** What a model can read. Text every one reads. */
+export const modelInputs = ['text', 'image', 'pdf'] as const;
+export type ModelInput = (typeof modelInputs)[number];
 
 export interface ModelSettings {
   readonly provider: ModelProvider;

@@ -9,7 +9,7 @@ import type {
   ToolInvocationContext,
   ToolSource,
 } from './types.js';
-import type { CallLimit } from './within.js';
+import type { CallLimit } from './call-limit.js';
 
 /** A call on its way through the pipeline. */
 export interface ToolInvocation {

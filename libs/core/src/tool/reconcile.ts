@@ -2,7 +2,8 @@ import type { JsonValue } from '../json.js';
 import { finish, fitted } from './finish.js';
 import { failure } from './refusals.js';
 import type { Reconciliation, ToolInvocation, ToolPipeline } from './pipeline.js';
-import { CallLimit, within } from './within.js';
+import { CallLimit } from './call-limit.js';
+import { within } from './within.js';
 import type { BoundTool, ReconcileAnswer, ToolCapabilities, ToolExecResult } from './types.js';
 
 /** What of the pipeline asking needs. */

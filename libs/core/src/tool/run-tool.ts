@@ -8,7 +8,8 @@ import { reconcile } from './reconcile.js';
 import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolOutput, ToolUnavailableError } from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
-import { CallLimit, within } from './within.js';
+import { CallLimit } from './call-limit.js';
+import { within } from './within.js';
 import type { Ended } from './within.js';
 
 /** Levels of nesting that arguments may have. */
