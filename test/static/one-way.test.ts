@@ -12,7 +12,8 @@ const known: Readonly<Record<string, string>> = {
   'libs/sources/src/mcp-tool.ts: call': 'is the exec of an MCP tool’s bound tool',
   'apps/executor/src/mcp-servers.ts: call':
     'is itself the hub that bound tools are given, one for the servers in force',
-  'libs/hub/src/create-hub.ts: tools/call': 'the hub’s one message of the kind',
+  'libs/hub/src/create-hub.ts: tools/call': 'the hub’s message of the kind',
+  'libs/hub/src/run-as-task.ts: tools/call': 'the same for a tool that runs as a task, called by the hub alone',
   'libs/mcp/src/client-message.ts: tools/call': 'reads a client’s message of the kind, and sends none',
   'libs/hub/src/load-hub.ts: call': 'the hub, once it is loaded',
   'apps/mcp/src/serve-calls.ts: tools/call': 'answers clients; the call that it makes is a record on the log',
