@@ -35,7 +35,7 @@ describe('sluice status', () => {
   const atGateway = () => read('--url', gateway.url);
 
   it('says the same at the gateway as from the log, but for what the log does not know', async () => {
-    const at = await eventually(atGateway, ({ found }) => found.today.runs === 1);
+    const at = await eventually(atGateway, ({ found: { today, runs } }) => today.runs === 1 && runs.running === 0);
     const from = await eventually(read, ({ found }) => found.roles.every(({ lag }) => lag === 0));
     expect([at.code, from.code]).toEqual([0, 0]);
     expect(at.found).toMatchObject({
