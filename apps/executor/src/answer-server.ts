@@ -48,7 +48,7 @@ function samplingFor(
     const most = roundedDown(Math.min(request.maxTokens, left));
     if (most < fewestTokens)
       return { refused: `The request is too large for what is left of the ${budget.tokens} tokens of one call.` };
-    const asked = modelsFor(configuration, budget.model === null ? undefined : { model: budget.model }).map(
+    const candidates = modelsFor(configuration, budget.model === null ? undefined : { model: budget.model }).map(
       (settings) => ({
         ...settings,
         maxOutputTokens: Math.min(settings.maxOutputTokens, most),
@@ -58,7 +58,7 @@ function samplingFor(
     );
     try {
       const { turn, settings } = await models.ask(
-        asked,
+        candidates,
         { instructions: instructionsFor(server), question },
         signal,
         invocation,

@@ -64,10 +64,10 @@ export class SessionTurns {
 
   private async take(name: string, holder: string): Promise<boolean> {
     const now = this.keeping.clock.now();
-    const taken = await changeValue<Turn>(this.keeping, name, takenMs, (before) =>
+    const turn = await changeValue<Turn>(this.keeping, name, takenMs, (before) =>
       before === null || before.holder === null || before.until <= now ? { holder, until: now + takenMs } : null,
     );
-    return taken !== null;
+    return turn !== null;
   }
 
   private async renew(name: string, holder: string): Promise<void> {

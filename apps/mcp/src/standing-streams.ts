@@ -126,10 +126,10 @@ export class StandingStreams {
         // Where the session has ended or expired, there is nothing more to hear.
         if (outbox === null) return this.leave(standing);
         if (outbox.value.holder === null) {
-          const taken = await this.change(standing.session, (before) =>
+          const changed = await this.change(standing.session, (before) =>
             before?.holder === null ? { ...before, holder: standing.connection } : null,
           );
-          standing.isHolder = taken.holder === standing.connection;
+          standing.isHolder = changed.holder === standing.connection;
         } else standing.isHolder = outbox.value.holder === standing.connection;
         if (!standing.isHolder) return;
         this.deliver(standing, outbox.value);

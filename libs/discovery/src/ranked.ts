@@ -103,9 +103,9 @@ export class ToolIndex {
   /** The scores for words that are stems already. */
   scoresOf(stems: Iterable<string>): Float64Array {
     const scores = new Float64Array(this.size);
-    const asked = new Set(stems);
-    for (const stem of asked)
-      this.eachWithPoints(stem, asked, (tool, points) => {
+    const wanted = new Set(stems);
+    for (const stem of wanted)
+      this.eachWithPoints(stem, wanted, (tool, points) => {
         scores[tool] = (scores[tool] ?? 0) + points;
       });
     return scores;
@@ -113,22 +113,26 @@ export class ToolIndex {
 
   /** What each stem of the query adds to the score of each tool that holds it or a word that is related to it. */
   parts(query: string): ReadonlyMap<string, ReadonlyMap<number, number>> {
-    const asked = new Set(stemsOf(query));
+    const wanted = new Set(stemsOf(query));
     const parts = new Map<string, Map<number, number>>();
-    for (const stem of asked) {
+    for (const stem of wanted) {
       const own = new Map<number, number>();
-      this.eachWithPoints(stem, asked, (tool, points) => own.set(tool, points));
+      this.eachWithPoints(stem, wanted, (tool, points) => own.set(tool, points));
       if (own.size > 0) parts.set(stem, own);
     }
     return parts;
   }
 
   /** A tool that lacks the word has some points for a related one, where that does not count for itself. */
-  private eachWithPoints(stem: string, asked: ReadonlySet<string>, take: (tool: number, points: number) => void): void {
+  private eachWithPoints(
+    stem: string,
+    wanted: ReadonlySet<string>,
+    take: (tool: number, points: number) => void,
+  ): void {
     const own = this.postings.get(stem) ?? [];
     const rarity = this.rarity(own.length);
     for (const { tool, frequency } of own) take(tool, pointsFor(rarity, frequency));
-    const others = [...relatedTo(stem)].flatMap((other) => (asked.has(other) ? [] : [this.postings.get(other) ?? []]));
+    const others = [...relatedTo(stem)].flatMap((other) => (wanted.has(other) ? [] : [this.postings.get(other) ?? []]));
     if (others.every((postings) => postings.length === 0)) return;
     const direct = new Uint8Array(this.size);
     for (const { tool } of own) direct[tool] = 1;

@@ -101,14 +101,14 @@ async function completed(
   complete: JsonValue,
   options: RequestOptions,
 ): Promise<Given> {
-  const asked = specTypeSchemas.CompleteRequestParams['~standard'].validate({ ...(complete as JsonObject), ref });
+  const request = specTypeSchemas.CompleteRequestParams['~standard'].validate({ ...(complete as JsonObject), ref });
   if (
-    asked instanceof Promise ||
-    asked.issues !== undefined ||
+    request instanceof Promise ||
+    request.issues !== undefined ||
     client.getServerCapabilities()?.completions === undefined
   )
     return { value: { values: [] } };
-  const answer = await client.request({ method: 'completion/complete', params: asked.value }, anything, options);
+  const answer = await client.request({ method: 'completion/complete', params: request.value }, anything, options);
   const { completion } = sound(specTypeSchemas.CompleteResult, answer, ['completion']);
   const { values, total, hasMore } = completion as JsonObject;
   return {

@@ -74,13 +74,14 @@ export class ServerQuestions {
   /** Answers what the server asks by requests of its own, in the revisions that have them. */
   serve(client: Client): void {
     const { elicitation, sampling } = this.capabilities;
-    const asked = (method: string) => (request: { params?: unknown }, context: { mcpReq: { id: string | number } }) =>
-      this.answer(this.callOf(context.mcpReq.id, request.params), method, request.params) as Promise<never>;
-    client.setRequestHandler('roots/list', asked('roots/list'));
-    if (elicitation !== undefined) client.setRequestHandler('elicitation/create', asked('elicitation/create'));
-    if (sampling !== undefined) client.setRequestHandler('sampling/createMessage', asked('sampling/createMessage'));
+    const handlerOf =
+      (method: string) => (request: { params?: unknown }, context: { mcpReq: { id: string | number } }) =>
+        this.answer(this.callOf(context.mcpReq.id, request.params), method, request.params) as Promise<never>;
+    client.setRequestHandler('roots/list', handlerOf('roots/list'));
+    if (elicitation !== undefined) client.setRequestHandler('elicitation/create', handlerOf('elicitation/create'));
+    if (sampling !== undefined) client.setRequestHandler('sampling/createMessage', handlerOf('sampling/createMessage'));
     client.fallbackRequestHandler = (request, context) => {
-      if (kinds[request.method] !== undefined) return asked(request.method)(request, context);
+      if (kinds[request.method] !== undefined) return handlerOf(request.method)(request, context);
       throw new RefusedQuestion('Method not found', ProtocolErrorCode.MethodNotFound);
     };
   }

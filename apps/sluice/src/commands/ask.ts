@@ -36,28 +36,30 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   SLUICE_CONFIG names, nothing is asked.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
-  const asked = await readArguments(args, surroundings.environment);
-  return surroundings.environment.bus === 'kafka' ? askCluster(asked, surroundings) : askEmbedded(asked, surroundings);
+  const question = await readArguments(args, surroundings.environment);
+  return surroundings.environment.bus === 'kafka'
+    ? askCluster(question, surroundings)
+    : askEmbedded(question, surroundings);
 }
 
-async function askCluster(asked: Asked, surroundings: CommandContext): Promise<number> {
+async function askCluster(question: Asked, surroundings: CommandContext): Promise<number> {
   const { bus } = await openBus(surroundings.environment, surroundings.log);
   try {
     await refuseOtherConfiguration(bus, surroundings);
-    return await publishAndFollow(bus, asked, surroundings);
+    return await publishAndFollow(bus, question, surroundings);
   } finally {
     await bus.close();
   }
 }
 
-async function askEmbedded(asked: Asked, surroundings: CommandContext): Promise<number> {
+async function askEmbedded(question: Asked, surroundings: CommandContext): Promise<number> {
   const { environment, log } = surroundings;
   const bus = await openLogFile(environment, log);
   let configFile = environment.configFile;
   try {
     if ((await bus.holderOf('filter')) !== null) {
       await refuseOtherConfiguration(bus, surroundings);
-      return await publishAndFollow(bus, asked, surroundings);
+      return await publishAndFollow(bus, question, surroundings);
     }
     if (configFile === null && (await appliedConfiguration(bus, verifierIfAny(environment))) === null)
       configFile = await surroundings.sampleConfiguration();
@@ -69,7 +71,7 @@ async function askEmbedded(asked: Asked, surroundings: CommandContext): Promise<
   const { startEmbedded } = await import('../system/embedded.js');
   const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
   try {
-    return await publishAndFollow(system.runtime.bus, asked, surroundings);
+    return await publishAndFollow(system.runtime.bus, question, surroundings);
   } finally {
     await system.close();
   }

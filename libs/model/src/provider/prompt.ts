@@ -46,7 +46,7 @@ export function wireRequestOf(
       { role: 'user', parts: [{ type: 'text', text: request.question }, ...content.ofQuestion(request.content)] },
       // Bedrock and Anthropic refuse calls and results in a request that offers no tools, so there they stand as text.
       ...turns.flatMap((turn) =>
-        tools.length === 0 ? told(turn, content) : exchanged(turn, content, origin, canFind),
+        tools.length === 0 ? asText(turn, content) : exchanged(turn, content, origin, canFind),
       ),
     ],
     tools: tools.map((tool) => ({
@@ -147,7 +147,7 @@ function saidIn(turn: readonly WireStep[], { wire, from }: Origin, canFind: CanF
 }
 
 /** A turn as plain text, for a request without tools. */
-function told(turn: readonly WireStep[], content: ShownContent): Message[] {
+function asText(turn: readonly WireStep[], content: ShownContent): Message[] {
   const called = turn.map(({ step }) => `I called ${step.toolId} with ${step.arguments || '{}'}.`);
   const given = turn.map(({ step }) => ({ step, ...content.ofResult(step, observationOf(step)) }));
   const results = given.map(

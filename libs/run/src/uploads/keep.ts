@@ -32,8 +32,8 @@ export class QuestionContentError extends Error {
 
 /** Where the uploads of a caller lie: the name is longer than a run's id can be, so no run reads them as its own. */
 export function uploadsOf({ tenantId, actorId, subjectId }: Principal): ContentOwner {
-  const whose = sha256(JSON.stringify([actorId, subjectId]));
-  return { tenantId, runId: `uploads-${whose}`.padEnd(longestId + 1, '-') };
+  const owner = sha256(JSON.stringify([actorId, subjectId]));
+  return { tenantId, runId: `uploads-${owner}`.padEnd(longestId + 1, '-') };
 }
 
 /** When an upload of now is over, milliseconds since the epoch. */
