@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { pageOf, parseExactJson, ToolUnavailableError, ToolUserError } from '@sluice/core';
 import type { ContentOwner, ContentStore, JsonValue, PageStart, StoredContent } from '@sluice/core';
 
@@ -37,9 +38,7 @@ async function bytesOf(
 ): Promise<Buffer> {
   const found = await store.open(owner, hash);
   if (found === undefined) throw new ToolUserError('The result is no longer kept. Make the call again that gave it.');
-  const pieces: Uint8Array[] = [];
-  for await (const bytes of found.bytes()) pieces.push(bytes);
-  return Buffer.concat(pieces);
+  return buffer(found.bytes());
 }
 
 /** A store that is away is no fault of the call. */

@@ -148,7 +148,7 @@ export class RunsService {
     }
   }
 
-  /** The request with the names of its images and files. Throws Refusal(400 or 413). */
+  /** The request with the names of its images and files. Throws Refusal(400, 404 or 413). */
   private async withContent({ request, parts, caller }: AcceptedRun): Promise<NamedRequest> {
     if (parts.length === 0) return request;
     const { clock, content: store } = this.runtime;
@@ -161,7 +161,10 @@ export class RunsService {
     return named;
   }
 
-  /** The request whose content is the run's own, which it is before the record that names it is written. */
+  /**
+   * The request whose content is the run's own, which it is before the record that names it is written. Throws
+   * Refusal(404) for an upload that is not there.
+   */
   private async withClaimedContent(request: NamedRequest, caller: Principal): Promise<NamedRequest> {
     const { content: names } = request;
     if (names === null) return request;

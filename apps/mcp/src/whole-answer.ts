@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { Fault } from '@sluice/core';
 import type { ContentOwner, ContentStore, JsonObject } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
@@ -24,9 +25,7 @@ export async function wholeAnswer(
   const read = async (hash: string): Promise<Buffer> => {
     const found = await store.open(owner, hash);
     if (found === undefined) throw new Gone();
-    const pieces: Uint8Array[] = [];
-    for await (const bytes of found.bytes()) pieces.push(bytes);
-    return Buffer.concat(pieces);
+    return buffer(found.bytes());
   };
   try {
     if (whole.kind === 'value') return { kind: 'value', text: (await read(whole.hash)).toString('utf8') };

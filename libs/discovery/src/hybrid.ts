@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Embedder } from '@sluice/core';
+import { highest } from './ranked.js';
 import type { OfferedTool } from './tool.js';
 
 /**
  * How much the closeness of meanings counts beside words, each as a share of its best. It was chosen on several data
- * sets: docs/discovery.md names them, and what other weights gave.
+ * sets: docs/benchmarks.md names them, and what other weights gave.
  */
 const meaningWeight = 0.62;
 
@@ -52,12 +53,6 @@ export function fused(words: ArrayLike<number>, meanings: ArrayLike<number>): re
     words,
     (score, at) => (1 - meaningWeight) * share(score, bestByWords) + meaningWeight * share(meanings[at] ?? 0, closest),
   );
-}
-
-function highest(scores: ArrayLike<number>): number {
-  let most = 0;
-  for (let at = 0; at < scores.length; at++) most = Math.max(most, scores[at] ?? 0);
-  return most;
 }
 
 /** Up to its first full stop or line’s end, as far as that says something. */

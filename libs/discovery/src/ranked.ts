@@ -156,8 +156,10 @@ function pointsFor(rarity: number, frequency: number): number {
   return (rarity * (saturation + 1) * frequency) / (frequency + saturation);
 }
 
-function highest(scores: Float64Array): number {
-  return scores.reduce((most, score) => Math.max(most, score), 0);
+export function highest(scores: ArrayLike<number>): number {
+  let most = 0;
+  for (let at = 0; at < scores.length; at++) most = Math.max(most, scores[at] ?? 0);
+  return most;
 }
 
 /** The words of a query that a tool holds, itself or by a related word, as stems. */

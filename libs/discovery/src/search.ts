@@ -99,8 +99,8 @@ function wordsOf(query: string): ReadonlySet<string> {
   return new Set(stemsOf(comparedQuestion(query)).slice(0, mostWords));
 }
 
-/** Characters after which others have their turn. */
-const uninterrupted = 100_000;
+/** Words after which others have their turn. */
+const uninterrupted = 15_000;
 
 /**
  * Those that hold most of the words first, and among equals the one that the ranking by words puts first; words are
@@ -117,7 +117,7 @@ async function byKeywords(tools: readonly OfferedTool[], query: string): Promise
     const text = fieldStems(tool, length);
     hits.push(new Set(Object.values(text).flatMap((stems) => stems.filter((stem) => words.has(stem)))).size);
     texts.push(onlyThese(text, counting));
-    read += places.flatMap((place) => textsAt(tool, place, length)).reduce((sum, one) => sum + one.length, 0);
+    read += Object.values(text).reduce((sum, stems) => sum + stems.length, 0);
     if (read < uninterrupted) continue;
     read = 0;
     await setImmediate();

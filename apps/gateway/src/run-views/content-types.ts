@@ -2,6 +2,7 @@
 const harmless: Readonly<Record<string, string>> = {
   'application/json': 'json',
   'application/pdf': 'pdf',
+  'audio/flac': 'flac',
   'audio/mpeg': 'mp3',
   'audio/ogg': 'ogg',
   'audio/wav': 'wav',

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -147,11 +148,7 @@ async function found(owner: ContentOwner, hash: string, store: Pick<ContentStore
 
 /** What an MCP server answered, with the bytes of its blocks in their places. */
 async function answerIn(owner: ContentOwner, hash: string, store: Pick<ContentStore, 'open'>): Promise<unknown> {
-  const read = async (one: string): Promise<Buffer> => {
-    const pieces: Uint8Array[] = [];
-    for await (const bytes of (await found(owner, one, store)).bytes()) pieces.push(bytes);
-    return Buffer.concat(pieces);
-  };
+  const read = async (one: string): Promise<Buffer> => buffer((await found(owner, one, store)).bytes());
   const answer = await joinAnswer(await read(hash), read);
   if (answer === null)
     throw new Refusal(404, 'not_found', 'The content is of a version of Sluice that this one does not know.');

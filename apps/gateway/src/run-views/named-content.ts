@@ -10,12 +10,19 @@ export interface NamedContent extends StepContent {
   readonly tool: string | null;
 }
 
-/** What the record names of the run’s content: its question, and its steps. */
+/**
+ * What the record names of the run’s content: its question, which stands in each turn too, and its steps. The run of an
+ * agent has no request.
+ */
 export function contentNamedBy(message: Incoming, requestId: string): readonly NamedContent[] {
   switch (message.topic) {
     case topics.requests: {
       if (requestIds(message, message.record).requestId !== requestId) return [];
       return (message.record.content ?? []).map((name) => ({ ...name, iteration: null, tool: null }));
+    }
+    case topics.toolsets: {
+      if (message.record.requestId !== requestId) return [];
+      return (message.record.request.content ?? []).map((name) => ({ ...name, iteration: null, tool: null }));
     }
     case topics.steps: {
       if (message.record.requestId !== requestId) return [];

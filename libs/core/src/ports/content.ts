@@ -71,8 +71,8 @@ export interface ContentStore {
   remove(owner: ContentOwner): Promise<void>;
   /**
    * Removes what is past its time, and what no record names a day after it was written: its writer ended before the
-   * record committed. `areNamed` says which of these are named, in their order. Rejects
-   * with the signal's reason once it is aborted.
+   * record committed. `areNamed` says which of these are named, in their order. Rejects with the
+   * signal's reason once it is aborted.
    */
   sweep(
     areNamed: (written: readonly WrittenContent[]) => Promise<readonly boolean[]>,

@@ -7,8 +7,10 @@ export type ModelMediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/w
  * What the model reads: what its settings say, else what models of its name are known to read. Of a name that is not
  * known, text alone: a provider refuses a request whose model takes no images.
  */
-export function inputsOf(settings: Pick<ModelSettings, 'provider' | 'name' | 'baseUrl' | 'inputs'>): ModelInput[] {
-  return [...(settings.inputs ?? knownInputs(settings))];
+export function inputsOf(
+  settings: Pick<ModelSettings, 'provider' | 'name' | 'baseUrl' | 'inputs'>,
+): readonly ModelInput[] {
+  return settings.inputs ?? knownInputs(settings);
 }
 
 const textAlone: readonly ModelInput[] = ['text'];

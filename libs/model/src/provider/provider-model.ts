@@ -99,8 +99,7 @@ export function createProviderModel(setup: ProviderSetup): Model {
     const { searched, ...shown } = asked;
     const given = search === null ? shown : asked;
     const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, {
-      ...{ name: setup.name, settings: setup.settings, origin },
-      ...(content === undefined ? {} : { given: content }),
+      ...{ name: setup.name, settings: setup.settings, origin, given: content },
     });
     const request =
       said.length === 0

@@ -52,7 +52,7 @@ export type NamingRequest = Pick<ModelRequest, 'history' | 'content'>;
 export function planContent({ content = [], history }: NamingRequest, settings: ModelSettings): ContentPlan {
   const plan = new Map<string, Piece>();
   const planFor = (pieces: readonly StepContent[], from: keyof typeof room): void => {
-    const added = pieces.filter(({ hash }) => !plan.has(hash)).map((one) => pieceOf(one, settings));
+    const added = pieces.filter(({ hash }) => !plan.has(hash)).map((one) => pieceOf(one, settings, from));
     for (const piece of added) if (!plan.has(piece.content.hash)) plan.set(piece.content.hash, piece);
     for (const kind of ['media', 'text'] as const) {
       const of = [...plan.values()].filter((piece) => piece.kind === kind && added.includes(piece));
@@ -84,7 +84,7 @@ function withoutPdfs(plan: Map<string, Piece>, added: readonly Piece[], from: 'q
   for (const { content } of over) plan.set(content.hash, { content, kind: 'text' });
 }
 
-function pieceOf(content: StepContent, settings: ModelSettings): Piece {
+function pieceOf(content: StepContent, settings: ModelSettings, from: keyof typeof room): Piece {
   const reads = inputsOf(settings);
   const { kind, size } = content;
   const note = (why: string): Piece => ({ content, kind: 'note', note: why });
@@ -96,7 +96,7 @@ function pieceOf(content: StepContent, settings: ModelSettings): Piece {
     return { content, kind: 'media' };
   }
   if (!isPdf(content)) return { content, kind: 'text' };
-  const most = settings.provider === 'bedrock' ? bedrockPdfs.bytes : room.question.media.bytes;
+  const most = Math.min(room[from].media.bytes, settings.provider === 'bedrock' ? bedrockPdfs.bytes : Infinity);
   return { content, kind: reads.includes('pdf') && size <= most ? 'media' : 'text' };
 }
 
@@ -124,6 +124,7 @@ function firstOf(pieces: readonly Piece[], { pieces: most, bytes }: Room): reado
   return kept;
 }
 
+/** Each piece has room when it is alone. */
 function newestOf(pieces: readonly Piece[], { pieces: most, bytes }: Room): readonly Piece[] {
   let kept: Piece[] = [];
   const sum = (): number => kept.reduce((all, piece) => all + weight(piece), 0);
@@ -132,5 +133,5 @@ function newestOf(pieces: readonly Piece[], { pieces: most, bytes }: Room): read
     if (kept.length <= most && sum() <= bytes) continue;
     while (kept.length > 1 && (kept.length > most / 2 || sum() > bytes / 2)) kept = kept.slice(1);
   }
-  return sum() <= bytes ? kept : [];
+  return kept;
 }

@@ -7,7 +7,7 @@ type FoundType =
 /** Bytes at the beginning of a file by which its type is found. */
 export const typeBytes = 4_096;
 
-/** Types that models take by what they are, and what their files begin with, as Latin-1. */
+/** Types that are known by a file’s first bytes, and what those are, as Latin-1. */
 const signatures: readonly (readonly [type: string, begins: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -62,7 +62,7 @@ export function findType(head: Uint8Array, declared: string | null, name: string
     if (given.startsWith('audio/'))
       return { ok: false, why: `says ${given}, and is no WAV, MP3, Ogg or FLAC sound. Convert it to one of these.` };
     if (given === 'application/pdf')
-      return { ok: false, why: 'says application/pdf, and is no PDF. Send a sound file.' };
+      return { ok: false, why: 'says application/pdf, and is no PDF. Send one that opens, or correct its type.' };
   }
   if (isText(head)) return { ok: true, type: given ?? 'text/plain' };
   const isArchive = given === word && latin.startsWith('PK\u0003\u0004');

@@ -28,6 +28,7 @@ describe('what a model is given of content', () => {
     [piece('audio/wav', 1, 'audio'), claude, 'not shown'],
     [piece('application/pdf', 4_600_000, 'resource'), settings('bedrock', 'anthropic.claude-opus-4'), 'text'],
     [piece('application/pdf', 1, 'resource'), claude, 'media'],
+    [piece('application/pdf', 5_000_000, 'resource'), claude, 'text'],
     [piece('Application/PDF; a=b', 1, 'resource'), settings('rules', ''), 'text'],
     [piece('text/csv', 1, 'resource'), claude, 'text'],
   ])('%j', (content, of, expected) => expect(planned([content], of)).toEqual([expected]));
