@@ -15,10 +15,15 @@ interface AnswerParts {
   onFault(error: unknown): void;
 }
 
-/** A model’s tokens have this many bytes at least, so that no more of them come than are counted before. */
+/**
+ * Fewer bytes than most tokens have, so that the estimate is rather too high; what was really used is taken off behind
+ * each answer.
+ */
 const bytesOfToken = 3;
 /** A model is not asked for fewer. */
 const fewestTokens = 16;
+/** Texts at which a model stops: no provider takes more. */
+const mostStops = 4;
 
 /** Who answers what this server asks in the middle of one call. */
 export function answersFor(server: McpServer | undefined, parts: AnswerParts): CallAnswers {
@@ -53,7 +58,7 @@ function samplingFor(
         ...settings,
         maxOutputTokens: Math.min(settings.maxOutputTokens, most),
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-        ...(request.stop === undefined ? {} : { stop: request.stop.slice(0, 4) }),
+        ...(request.stop === undefined ? {} : { stop: request.stop.slice(0, mostStops) }),
       }),
     );
     try {

@@ -160,7 +160,7 @@ export class CallsService {
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
       const outcome = await followCall({
-        ...{ past: nothing(), followed, whose, signal, onRecord, decide: never },
+        ...{ past: null, followed, whose, signal, onRecord, decide: never },
         formToShow: () => this.formToShow(caller, requestId, forms),
       });
       await this.cancelled(caller, requestId, outcome);
@@ -293,11 +293,6 @@ function sessionIdOf(session: string | null, requestId: string): string {
 async function* behind(past: AsyncIterable<Incoming>, end: () => void): AsyncGenerator<Incoming, void, undefined> {
   yield* past;
   end();
-}
-
-/** A run that begins now has no past. */
-async function* nothing(): AsyncGenerator<Incoming, void, undefined> {
-  yield* [];
 }
 
 /** A call that begins now waits for nothing that was asked before. */

@@ -21,7 +21,7 @@ import { answerEventId } from '@sluice/mcp';
 import type { HeardAnswer } from '@sluice/mcp';
 
 /** From this revision on a stream begins with an event that has nothing but its id. */
-const primedFrom = '2025-11-25';
+export const primedFrom = '2025-11-25';
 /** When a client is to connect again, in milliseconds. */
 export const retryMs = 2_000;
 /** The answers of a client are looked for so often, in milliseconds, where another replica may have them. */

@@ -29,7 +29,8 @@ export interface Decision {
 }
 
 export interface Following {
-  readonly past: AsyncIterable<Incoming>;
+  /** What the run has on the log; null where it begins now. */
+  readonly past: AsyncIterable<Incoming> | null;
   readonly followed: Followed;
   readonly whose: RunAccess;
   readonly signal: AbortSignal;
@@ -89,12 +90,12 @@ export async function followCall({
     return null;
   };
 
-  for await (const message of past) {
+  for await (const message of past ?? []) {
     const outcome = look(message);
     if (outcome !== null) return outcome;
   }
   if (seen.asked !== null && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
-  const before = await formToShow();
+  const before = past === null ? null : await formToShow();
   if (before !== null) return { kind: 'form', form: before };
   const leave = (): void => followed.end();
   signal.addEventListener('abort', leave, { once: true });

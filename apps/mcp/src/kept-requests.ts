@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@sluice/core';
 import { isJsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { Runtime } from '@sluice/host';
 import { takesLong } from '@sluice/mcp';
 import { keptValue } from './kept-values.js';
+import type { Keeping } from './kept-values.js';
 import type { OpenSession } from './session-records.js';
 import { sessionKeptMs } from './session-states.js';
 
@@ -11,8 +11,6 @@ import { sessionKeptMs } from './session-states.js';
 const mostBytes = 65_536;
 /** How long behind its answer a request is kept, in milliseconds. */
 const answeredMs = 5 * 60_000;
-
-type Keeping = Pick<Runtime, 'documents' | 'clock'>;
 
 /**
  * Requests under way, so that a client whose connection broke gets its answer at any replica: the request is served

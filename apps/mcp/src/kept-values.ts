@@ -1,4 +1,4 @@
-import type { Clock, CountedDocuments } from '@sluice/core';
+import type { Clock, CountedDocuments, StoredDocument } from '@sluice/core';
 
 /** What keeps values: the ledger’s database, so that any replica finds them. */
 export interface Keeping {
@@ -16,7 +16,7 @@ export interface Kept<T> {
 /** The value under the key; null where there is none, or it has expired. */
 export async function keptValue<T>({ documents, clock }: Keeping, key: string): Promise<Kept<T> | null> {
   const found = await documents.find(key);
-  if (found === undefined || found.expiresAt === null || found.expiresAt <= clock.now()) return null;
+  if (!isKept(found, clock.now())) return null;
   return { value: JSON.parse(found.text) as T, version: found.version, expiresAt: found.expiresAt };
 }
 
@@ -33,16 +33,31 @@ export async function changeValue<T>(
   for (;;) {
     const found = await documents.find(key);
     const now = clock.now();
-    const isThere = found?.expiresAt !== undefined && (found.expiresAt === null || found.expiresAt > now);
-    const next = change(isThere ? (JSON.parse(found.text) as T) : null);
+    const next = change(isKept(found, now) ? (JSON.parse(found.text) as T) : null);
     if (next === null) return null;
     if (await documents.put(key, (found?.version ?? 0) + 1, JSON.stringify(next), now + keptMs)) return next;
   }
 }
 
-/** Puts off when what is under the key goes, if it is there. */
-export async function prolong({ documents, clock }: Keeping, key: string, keptMs: number): Promise<void> {
+/**
+ * Puts off when what is under the key goes, if it is there. Nothing is written where it is kept for so long already,
+ * but for `spareMs`.
+ */
+export async function prolong(
+  { documents, clock }: Keeping,
+  key: string,
+  keptMs: number,
+  spareMs: number,
+): Promise<void> {
   const found = await documents.find(key);
-  if (found === undefined || found.expiresAt === null || found.expiresAt <= clock.now()) return;
-  await documents.put(key, found.version, found.text, clock.now() + keptMs);
+  const until = clock.now() + keptMs;
+  if (!isKept(found, clock.now()) || found.expiresAt >= until - spareMs) return;
+  await documents.put(key, found.version, found.text, until);
+}
+
+function isKept(
+  found: StoredDocument | undefined,
+  now: number,
+): found is StoredDocument & { readonly expiresAt: number } {
+  return found !== undefined && found.expiresAt !== null && found.expiresAt > now;
 }

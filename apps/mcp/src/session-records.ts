@@ -91,8 +91,8 @@ export class SessionRecords {
 
   /** Notes that the session is in use: it, and the state that it is in, are kept from now on. */
   async use({ id, principal }: OpenSession): Promise<void> {
-    await prolong(this.keeping, recordKey(id, principal), sessionKeptMs + notedMs);
-    await prolong(this.keeping, stateKey(id, principal), sessionKeptMs + notedMs);
+    await prolong(this.keeping, recordKey(id, principal), sessionKeptMs + notedMs, notedMs);
+    await prolong(this.keeping, stateKey(id, principal), sessionKeptMs + notedMs, notedMs);
   }
 
   async keepLevel({ id, principal }: OpenSession, level: LoggingLevel): Promise<void> {

@@ -11,10 +11,9 @@ const takenMs = 10_000;
 const renewMs = 3_000;
 const lookMs = 100;
 
+/** It expires where the process of its holder is gone. */
 interface Turn {
-  readonly holder: string | null;
-  /** Milliseconds since the epoch; behind it the process of the holder is gone. */
-  readonly until: number;
+  readonly holder: string;
 }
 
 /**
@@ -58,28 +57,21 @@ export class SessionTurns {
   }
 
   private async isTaken(name: string): Promise<boolean> {
-    const turn = await keptValue<Turn>(this.keeping, name);
-    return turn !== null && turn.value.holder !== null && turn.value.until > this.keeping.clock.now();
+    return (await keptValue<Turn>(this.keeping, name)) !== null;
   }
 
   private async take(name: string, holder: string): Promise<boolean> {
-    const now = this.keeping.clock.now();
     const turn = await changeValue<Turn>(this.keeping, name, takenMs, (before) =>
-      before === null || before.holder === null || before.until <= now ? { holder, until: now + takenMs } : null,
+      before === null ? { holder } : null,
     );
     return turn !== null;
   }
 
   private async renew(name: string, holder: string): Promise<void> {
-    const until = this.keeping.clock.now() + takenMs;
-    await changeValue<Turn>(this.keeping, name, takenMs, (before) =>
-      before?.holder === holder ? { holder, until } : null,
-    );
+    await changeValue<Turn>(this.keeping, name, takenMs, (before) => (before?.holder === holder ? before : null));
   }
 
   private async release(name: string, holder: string): Promise<void> {
-    await changeValue<Turn>(this.keeping, name, takenMs, (before) =>
-      before?.holder === holder ? { holder: null, until: 0 } : null,
-    );
+    await changeValue<Turn>(this.keeping, name, 0, (before) => (before?.holder === holder ? before : null));
   }
 }

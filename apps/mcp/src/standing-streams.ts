@@ -4,7 +4,7 @@ import type { JsonObject, PassedOnList } from '@sluice/core';
 import type { Runtime } from '@sluice/host';
 import { emptyOutbox, passesOn, posted, standingEventId, unheard } from '@sluice/mcp';
 import type { EventPosition, Outbox } from '@sluice/mcp';
-import { retryMs } from './exchange.js';
+import { primedFrom, retryMs } from './exchange.js';
 import { changeValue, keptValue, prolong } from './kept-values.js';
 import type { Keeping } from './kept-values.js';
 import type { OpenSession } from './session-records.js';
@@ -17,7 +17,6 @@ const aliveMs = 15_000;
 const prolongMs = 5 * 60_000;
 /** Streams of one session in a process, at most. */
 const mostStreams = 4;
-const primedFrom = '2025-11-25';
 
 function listChanged(list: 'tools' | PassedOnList): JsonObject {
   return { jsonrpc: '2.0', method: `notifications/${list}/list_changed` };
@@ -136,7 +135,7 @@ export class StandingStreams {
         const now = this.keeping.clock.now();
         if (now - standing.prolongedAt < prolongMs) return;
         standing.prolongedAt = now;
-        await prolong(this.keeping, keyOf(standing.session), sessionKeptMs);
+        await prolong(this.keeping, keyOf(standing.session), sessionKeptMs, 0);
       }),
     );
   }

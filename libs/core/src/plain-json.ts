@@ -32,6 +32,17 @@ export function jsonBytes(value: unknown, atMost: number): number {
   return measure(value, atMost, 0);
 }
 
+/** Whether a value’s JSON text has at most so many bytes. Throws NotJsonError. */
+export function fitsIn(value: JsonValue, bytes: number): boolean {
+  try {
+    jsonBytes(value, bytes);
+    return true;
+  } catch (error) {
+    if (error instanceof JsonTooLargeError) return false;
+    throw error;
+  }
+}
+
 function measure(value: unknown, left: number, depth: number): number {
   const isInside = typeof value === 'object' && value !== null && !isRawNumber(value);
   const bytes = isInside ? measureInside(value, left, depth) : scalarBytes(value, left);

@@ -35,11 +35,12 @@ interface Parts {
   requestOf(question: string | number): string | number | undefined;
 }
 
-const kinds: Readonly<Record<string, QuestionKind>> = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-};
+/** By the method, which the server chooses: no name of an object’s own members is one. */
+const kinds: ReadonlyMap<string, QuestionKind> = new Map([
+  ['elicitation/create', 'elicitation'],
+  ['sampling/createMessage', 'sampling'],
+  ['roots/list', 'roots'],
+]);
 
 /** A question that gets no answer, with the reason for the server and the log. */
 export class RefusedQuestion extends ProtocolError {
@@ -81,7 +82,7 @@ export class ServerQuestions {
     if (elicitation !== undefined) client.setRequestHandler('elicitation/create', handlerOf('elicitation/create'));
     if (sampling !== undefined) client.setRequestHandler('sampling/createMessage', handlerOf('sampling/createMessage'));
     client.fallbackRequestHandler = (request, context) => {
-      if (kinds[request.method] !== undefined) return handlerOf(request.method)(request, context);
+      if (kinds.has(request.method)) return handlerOf(request.method)(request, context);
       throw new RefusedQuestion('Method not found', ProtocolErrorCode.MethodNotFound);
     };
   }
@@ -118,7 +119,7 @@ export class ServerQuestions {
   }
 
   private async answer(call: CallUnderWay | string, method: string, params: unknown): Promise<JsonValue> {
-    const kind = kinds[method];
+    const kind = kinds.get(method);
     if (kind === undefined) throw new RefusedQuestion(`A client is not asked for ${method}.`);
     try {
       const given = (params ?? {}) as JsonObject;

@@ -70,10 +70,10 @@ const url = {
   params: { mode: 'url', message: 'm', url: 'https://x.test', elicitationId: 'e' },
 };
 
-describe('what a server asks in the middle of a call (issue 50)', () => {
+describe('what a server asks in the middle of a call', () => {
   it('gets no roots, declines and refusals with their reasons at once where none can answer', async () => {
     const { hub, counted, logged } = open(command);
-    const asked = { requests: [roots, form, sampling, url, { method: 'no/such' }] };
+    const asked = { requests: [roots, form, sampling, url, { method: 'no/such' }, { method: 'constructor' }] };
     expect(await call(hub, asked)).toEqual({
       capabilities: { roots: {}, elicitation: { form: {} } },
       answers: [
@@ -81,6 +81,7 @@ describe('what a server asks in the middle of a call (issue 50)', () => {
         { action: 'decline', _meta: { 'sluice/reason': expect.stringContaining('No person can answer') } },
         { code: -32601, message: expect.stringContaining('Sampling is off') },
         { code: -32602, message: expect.stringContaining('URL-mode') },
+        { code: -32601, message: 'Method not found' },
         { code: -32601, message: 'Method not found' },
       ],
     });

@@ -1,8 +1,8 @@
-import { jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
+import { fitsIn, jsonBytes, JsonTooLargeError, NotJsonError } from '../plain-json.js';
 import { wellFormed } from '../well-formed.js';
 import type { JsonValue } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
-import { failure, isA, misshapen, notBound, notKept, tooLarge } from './refusals.js';
+import { failure, isA, misshapen, mostBytes, notBound, notKept, tooLarge } from './refusals.js';
 import { firstPage, leastPageBytes } from './result-page.js';
 import type { ToolInvocation, ToolLimits, ToolPipeline } from './pipeline.js';
 import type { BoundTool, ToolExecResult } from './types.js';
@@ -67,7 +67,7 @@ function withinLimits(tool: BoundTool, result: ToolExecResult, limits: ToolLimit
   const { toolCallId } = result;
   if (!result.ok)
     return { ...failure(toolCallId, result.errorCode, result.safeMessage, result.reason), ...hashOf(result) };
-  if (hasRoomFor(result.value, limits.resultBytes)) return result;
+  if (fitsIn(result.value, limits.resultBytes)) return result;
   return { ...tooLarge(tool, toolCallId, limits.resultBytes), ...hashOf(result) };
 }
 
@@ -82,30 +82,15 @@ export async function fitted(
   { limits, keepResult }: Pick<ToolPipeline, 'limits' | 'keepResult'>,
 ): Promise<ToolExecResult> {
   const { resultBytes, contentBytes } = limits;
-  if (!result.ok || hasRoomFor(result.value, resultBytes) || resultBytes < leastPageBytes)
-    return withinLimits(tool, result, limits);
+  if (!result.ok || resultBytes < leastPageBytes) return withinLimits(tool, result, limits);
+  if (fitsIn(result.value, resultBytes)) return result;
   const { toolCallId, value } = result;
   // What stands in a credential's place may have made it longer.
-  if (!hasRoomFor(value, contentBytes)) return { ...tooLarge(tool, toolCallId, contentBytes), ...hashOf(result) };
+  if (!fitsIn(value, contentBytes)) return { ...tooLarge(tool, toolCallId, contentBytes), ...hashOf(result) };
   const [type, text] = typeof value === 'string' ? ['text/plain', value] : ['application/json', JSON.stringify(value)];
   const name: StepContent | null = contentBytes > resultBytes ? await keepResult(invocation, type, text) : null;
   if (name === null) return { ...notKept(tool, toolCallId, resultBytes), ...hashOf(result) };
   return { ...result, value: firstPage(value, name, resultBytes), content: [name] };
-}
-
-function hasRoomFor(value: JsonValue, bytes: number): boolean {
-  try {
-    jsonBytes(value, bytes);
-    return true;
-  } catch (error) {
-    if (isA(JsonTooLargeError, error)) return false;
-    throw error;
-  }
-}
-
-/** Where there is no store, what a record has room for. */
-function mostBytes({ resultBytes, contentBytes }: ToolLimits): number {
-  return Math.max(resultBytes, contentBytes);
 }
 
 function hashOf({ resultHash }: ToolExecResult): { readonly resultHash?: string } {

@@ -45,9 +45,13 @@ function notPassedOn({ effect }: BoundTool, toolCallId: string, what: string): T
   return failure(toolCallId, 'execution', `${what} ${next}`, 'result_too_large');
 }
 
+/** Bytes that a result may have: where there is no store, what a record has room for. */
+export function mostBytes({ resultBytes, contentBytes }: ResultLimit): number {
+  return Math.max(resultBytes, contentBytes);
+}
+
 export function thrown(tool: BoundTool, toolCallId: string, error: unknown, limits: ResultLimit): ToolExecResult {
-  if (isA(JsonTooLargeError, error))
-    return tooLarge(tool, toolCallId, Math.max(limits.resultBytes, limits.contentBytes));
+  if (isA(JsonTooLargeError, error)) return tooLarge(tool, toolCallId, mostBytes(limits));
   if (isA(ToolUserError, error)) return failure(toolCallId, 'execution', textOf(error), 'user_error');
   if (isA(ToolFailedError, error)) return failedInside(tool, toolCallId, textOf(error));
   if (isA(ToolUnavailableError, error)) return unavailable(toolCallId, error);

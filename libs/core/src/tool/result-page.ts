@@ -1,6 +1,6 @@
 import { isJsonObject, isRawNumber } from '../json.js';
 import type { JsonObject, JsonValue } from '../json.js';
-import { jsonBytes, JsonTooLargeError } from '../plain-json.js';
+import { fitsIn, jsonBytes } from '../plain-json.js';
 import type { ContentName } from '../ports/content.js';
 import { ToolUserError } from './types.js';
 
@@ -123,7 +123,7 @@ function pageEnd(text: string, begin: number, room: number): number {
   let most = Math.min(text.length - begin, room);
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
-    if (fits(text.slice(begin, begin + middle), room)) least = middle;
+    if (fitsIn(text.slice(begin, begin + middle), room)) least = middle;
     else most = middle - 1;
   }
   const end = begin + least;
@@ -172,15 +172,15 @@ function outline(
   for (; at < count; at++) {
     const name = names === null ? String(at) : (names[at] as string);
     const member = (value as JsonObject)[name] as JsonValue;
-    const isLong = !fits(name, longestName);
+    const isLong = !fitsIn(name, longestName);
     const key = isLong ? `${name.slice(0, shownOfName)}… (${at})`.toWellFormed() : name;
     const keyBytes = names === null ? 1 : jsonBytes(key, Infinity) + 2;
-    const given = fits(member, left - keyBytes)
+    const given = fitsIn(member, left - keyBytes)
       ? member
-      : fits(member, pageRoom / 2)
+      : fitsIn(member, pageRoom / 2)
         ? null // on the next page
         : larger(member, isLong ? null : `${path}/${escaped(name)}`, left - keyBytes, pageRoom);
-    if (given === null || !fits(given, left - keyBytes)) break;
+    if (given === null || !fitsIn(given, left - keyBytes)) break;
     left -= keyBytes + jsonBytes(given, Infinity);
     shown.push([key, given]);
   }
@@ -205,14 +205,4 @@ function larger(value: JsonValue, path: string | null, room: number, pageRoom: n
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function fits(value: JsonValue, bytes: number): boolean {
-  try {
-    jsonBytes(value, bytes);
-    return true;
-  } catch (error) {
-    if (error instanceof JsonTooLargeError) return false;
-    throw error;
-  }
 }
