@@ -27,18 +27,28 @@ export function askForDecision(
   { requested, notTaken }: Waiting,
   { server, caller, context, tool, name, policy, now }: Asking,
 ): InputRequiredResult | null {
-  const { approvalId, argumentsHash } = requested;
-  const decider = { actorId: caller.principal.actorId, tenantId: caller.principal.tenantId };
-  const written = { approvalId, argumentsHash, decision: 'approve' };
+  const { approvalId } = requested;
   const isAnswered = inputResponse(context.mcpReq.inputResponses, approvalId).kind !== 'missing';
-  if (!caller.mayDecide || isAnswered || notTaken !== null || !hasForms(server, context)) return null;
-  if (judgeDecision(requested, written, decider, now, policy) !== null) return null;
+  if (isAnswered || notTaken !== null || !hasForms(server, context)) return null;
+  if (!mayDecideOn(requested, caller, policy, now)) return null;
   const message = formText(requested, { tool, name, policy });
   const reason = { type: 'string', title: 'Reason', description: 'Why, for the audit.', maxLength: 1_000 } as const;
   const requestedSchema = { type: 'object', properties: { reason } } as const;
   return inputRequired({
     inputRequests: { [approvalId]: inputRequired.elicit({ message, requestedSchema }) },
   });
+}
+
+/** Whether the caller may decide on the call that waits. */
+export function mayDecideOn(
+  requested: Waiting['requested'],
+  { principal: { actorId, tenantId }, mayDecide }: Caller,
+  policy: Asking['policy'],
+  now: number,
+): boolean {
+  const { approvalId, argumentsHash } = requested;
+  const written = { approvalId, argumentsHash, decision: 'approve' };
+  return mayDecide && judgeDecision(requested, written, { actorId, tenantId }, now, policy) === null;
 }
 
 /** What the person reads: the call, what its tool does, why it waits and until when. */

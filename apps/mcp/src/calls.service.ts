@@ -41,6 +41,11 @@ interface WantedCall {
 type FollowedCall = Pick<WantedCall, 'session' | 'answer' | 'forms' | 'isResumed'>;
 type Named = { readonly requestId: string; readonly since: number };
 
+/** A call that is on the log. */
+export interface BegunCall extends Named {
+  readonly sessionId: string;
+}
+
 export interface MadeCall {
   readonly requestId: string;
   readonly sessionId: string;
@@ -113,49 +118,69 @@ export class CallsService {
     onRecord: (message: Incoming) => void,
   ): Promise<MadeCall> {
     const sessionId = sessionIdOf(session, requestId);
-    const followed = this.watch.follow({ requestId, sessionId }, caller.principal.tenantId);
-    try {
-      const whose = this.access(caller, requestId);
-      const past = this.past.of({ requestId, sessionId, since }, whose, signal);
-      const decide = this.deciding(caller, answer);
-      let isPast = isResumed;
-      const outcome = await followCall({
-        ...{ past: behind(past, () => (isPast = false)), followed, whose, signal, decide },
+    let isPast = isResumed;
+    const outcome = await this.follow(
+      caller,
+      { requestId, sessionId, since },
+      {
+        ...{ signal, decide: this.deciding(caller, answer), onLive: () => (isPast = false) },
         onRecord: (message) => {
           if (!isPast) onRecord(message);
         },
         formToShow: () => this.formToShow(caller, requestId, forms),
-      });
-      await this.cancelled(caller, requestId, outcome);
-      return { requestId, sessionId, since, outcome, isRepeated: false };
+      },
+    );
+    await this.cancelled(caller, requestId, outcome);
+    return { requestId, sessionId, since, outcome, isRepeated: false };
+  }
+
+  /** A call that was begun before: what the log has of it, and what comes. `onLive` is called between the two. */
+  async follow(
+    caller: Caller,
+    call: BegunCall,
+    { onLive, ...following }: Omit<Following, 'past' | 'followed' | 'whose'> & { readonly onLive: () => void },
+  ): Promise<CallOutcome> {
+    const followed = this.watch.follow(call, caller.principal.tenantId);
+    try {
+      const whose = this.access(caller, call.requestId);
+      const past = behind(this.past.of(call, whose, following.signal), onLive);
+      return await followCall({ ...following, past, followed, whose });
     } finally {
       followed.end();
     }
   }
 
+  /**
+   * Begins a call and follows it no further; one that was begun before under its id is begun no second time. Throws as
+   * `make` does.
+   */
+  async start(
+    caller: Caller,
+    wanted: Pick<WantedCall, 'tool' | 'args' | 'session' | 'state' | 'headers'> & { readonly key: CallKey },
+    requestId: string,
+  ): Promise<BegunCall> {
+    const { tool, args, session, key } = wanted;
+    const sessionId = sessionIdOf(session, requestId);
+    const since = this.runtime.clock.now() - clockSkewMs;
+    const repeated = await this.claimKey(caller, { requestId, session, key }, callDigest(tool.id, args));
+    if (repeated === null) await this.publish(caller, wanted, this.requestOf(caller, wanted, { requestId, sessionId }));
+    return { requestId, sessionId, since: repeated ?? since };
+  }
+
   private async begin(
     caller: Caller,
-    { tool, args, session, state, headers, key, forms }: WantedCall,
+    wanted: WantedCall,
     { requestId, since }: Named,
     signal: AbortSignal,
     onRecord: (message: Incoming) => void,
   ): Promise<MadeCall> {
+    const { session, key, forms } = wanted;
     const sessionId = sessionIdOf(session, requestId);
-    const request = callRequest(caller.principal, state, tool, args, { requestId, sessionId });
-    if (payloadBytes(topics.requests, request) > maxPayloadBytes) throw new CallTooLarge();
+    const request = this.requestOf(caller, wanted, { requestId, sessionId });
     // Before it is published, so that nothing of it is missed.
     const followed = this.watch.follow({ requestId, sessionId }, caller.principal.tenantId);
     try {
-      const takeBack = await this.open.admit({ requestId, sessionId, tenant: caller.principal.tenantId });
-      try {
-        const written = { topic: topics.requests, key: sessionId, record: request } as const;
-        const own = await this.credential(caller, written);
-        const turn = { [channelHeader]: 'mcp', [tenantHeader]: caller.principal.tenantId };
-        await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, ...turn } }]);
-      } catch (error) {
-        takeBack();
-        throw error;
-      }
+      await this.publish(caller, wanted, request);
       const whose = this.access(caller, requestId);
       // An id that was made here belongs to no other run.
       if (key !== null) void endIfElsewhere(this.place(caller, { requestId, session }), followed, this.runtime);
@@ -170,13 +195,42 @@ export class CallsService {
     }
   }
 
+  private requestOf(
+    { principal }: Caller,
+    { tool, args, state }: Pick<WantedCall, 'tool' | 'args' | 'state'>,
+    ids: Pick<BegunCall, 'requestId' | 'sessionId'>,
+  ): ReturnType<typeof callRequest> {
+    const request = callRequest(principal, state, tool, args, ids);
+    if (payloadBytes(topics.requests, request) > maxPayloadBytes) throw new CallTooLarge();
+    return request;
+  }
+
+  private async publish(
+    caller: Caller,
+    { headers }: Pick<WantedCall, 'headers'>,
+    request: ReturnType<typeof callRequest>,
+  ): Promise<void> {
+    const { tenantId: tenant } = caller.principal;
+    const { requestId, sessionId } = request;
+    const takeBack = await this.open.admit({ requestId, sessionId, tenant });
+    try {
+      const written = { topic: topics.requests, key: sessionId, record: request } as const;
+      const own = await this.credential(caller, written);
+      const turn = { [channelHeader]: 'mcp', [tenantHeader]: tenant };
+      await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, ...turn } }]);
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  }
+
   /** A call that its client cancelled ends: what runs of it is stopped, and what it had begun stays claimed. */
   private async cancelled({ principal }: Caller, requestId: string, outcome: CallOutcome): Promise<void> {
     if (outcome.kind === 'cut' && outcome.why === 'cancelled') await cancelRun(requestId, principal, '', this.runtime);
   }
 
   /** Passes on what came for the form that waits; the form where the client is to show it. */
-  private async formToShow({ principal }: Caller, requestId: string, given: FormAnswers): Promise<CallerForm | null> {
+  async formToShow({ principal }: Caller, requestId: string, given: FormAnswers): Promise<CallerForm | null> {
     const run = { requestId, tenant: principal.tenantId };
     const forms = new CallerForms(this.runtime);
     const form = await forms.waiting(run);
@@ -191,7 +245,7 @@ export class CallsService {
   }
 
   /** Publishes the caller’s decision, as its own: whether it counts is the executor’s to say. */
-  private deciding(caller: Caller, answer: WantedCall['answer']): Following['decide'] {
+  deciding(caller: Caller, answer: WantedCall['answer']): Following['decide'] {
     return async ({ requested, place }) => {
       const { approvalId, requestId, sessionId, argumentsHash } = requested;
       const decided = answer(approvalId);
@@ -216,7 +270,7 @@ export class CallsService {
    * The request_id that the key stands for; the former one where the key was used under that. Sessions, which ids of
    * messages are of, outlast no upgrade.
    */
-  private async idOf({ principal }: Caller, session: string, key: CallKey): Promise<string> {
+  async idOf({ principal }: Caller, session: string, key: CallKey): Promise<string> {
     const { ledger, clock } = this.runtime;
     const own = requestIdOf(session, principal, key);
     if (key.kind === 'message') return own;

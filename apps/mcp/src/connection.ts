@@ -1,4 +1,5 @@
 import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
+import type { ServedTask } from '@sluice/mcp';
 import type { Caller } from './callers.js';
 import type { CallsInTurn } from './server-parts.js';
 
@@ -20,6 +21,17 @@ export interface Connection {
   /** From which level on the client wants log messages, as it said before this request; null: none. */
   readonly level: LoggingLevel | null;
   readonly keepLevel: (level: LoggingLevel) => Promise<void>;
+  /** How its client hears of its tasks; null in the newer era, which has none. */
+  readonly tasks: TaskNews | null;
+}
+
+interface TaskNews {
+  readonly say: (task: ServedTask) => Promise<void>;
+}
+
+/** The notification that a task has another status. */
+export function taskNotification(task: ServedTask) {
+  return { method: 'notifications/tasks/status', params: { ...task } };
 }
 
 /** Of a connection that is no session’s that outlives it. */

@@ -1,10 +1,13 @@
 import { Server } from '@modelcontextprotocol/server';
+import { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
 import { passesOn } from '@sluice/mcp';
 import { PassedOn, servePrompts } from './passed-on.js';
 import { serveCalls } from './serve-calls.js';
 import { serveLists } from './serve-lists.js';
+import { serveTasks } from './serve-tasks.js';
 import type { ServerParts } from './server-parts.js';
+import { TaskServer } from './task-server.js';
 
 const instructions =
   'Which tools there are depends on who calls and on the state that the calls so far led to: list the tools again after the server says that the list has changed. A refused call says why, and what to do. A call that waits for an approval answers “pending”: call it again with the same arguments after the decision. All there is to know about a tool is in the resource of its name.';
@@ -20,7 +23,8 @@ const notCacheable = { ttlMs: 0, cacheScope: 'private' } as const;
 /** A server of the SDK over Sluice’s services: what it lists and what it calls is decided where everything is. */
 export function createServer(parts: ServerParts, connection: Connection): Server {
   const hasPrompts = passesOn('prompt', parts.runtime.configurations.current().evaluator);
-  const server = new Server(
+  const hasTasks = connection.tasks !== null;
+  const server = new (hasTasks ? TaskServer : Server)(
     {
       name: 'sluice',
       title: 'Sluice',
@@ -34,6 +38,7 @@ export function createServer(parts: ServerParts, connection: Connection): Server
         ...(hasPrompts ? { prompts: { listChanged: true } } : {}),
         completions: {},
         logging: {},
+        ...(hasTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
       },
       // A call may show forms of its tool’s server, one after another, beside its approval.
       inputRequired: { maxRounds: mostRounds },
@@ -49,6 +54,8 @@ export function createServer(parts: ServerParts, connection: Connection): Server
   const passedOn = new PassedOn(parts, connection);
   if (hasPrompts) servePrompts(server, passedOn);
   serveLists(server, parts, connection, passedOn);
-  serveCalls(server, parts, connection);
+  const log = new ClientLog(server, connection);
+  serveCalls(server, parts, connection, log);
+  if (hasTasks) serveTasks({ server, parts, connection }, log);
   return server;
 }

@@ -51,7 +51,7 @@ export class Endpoint {
           session: state === null ? null : stateSession(state),
           inTurn: state === null ? new InTurn() : turns.of(state.session),
           callerOf: (context) => callerIn(context.http?.authInfo),
-          hasUniqueIds: false,
+          ...{ hasUniqueIds: false, tasks: null },
           ...noSession,
         });
       },

@@ -38,7 +38,10 @@ export interface Following {
   readonly onRecord: (message: Incoming) => void;
   /** The form that the caller is to be shown now; null where none waits, or the one that did is answered. */
   readonly formToShow: () => Promise<CallerForm | null>;
-  /** Decides about the call if it waits and there is a decision to make; whether it did. */
+  /**
+   * Decides about the call if it waits and there is a decision to make; true where it did, or where the call is to be
+   * followed while it waits.
+   */
   readonly decide: (waiting: Extract<CallOutcome, { kind: 'waiting' }>) => Promise<boolean>;
 }
 
@@ -110,7 +113,7 @@ export async function followCall({
       if (message === null || !(await whose.concerns(message))) continue;
       const outcome = look(message);
       if (outcome !== null) return outcome;
-      if (seen.asked !== null && !seen.isDecided) return seen.asked;
+      if (seen.asked !== null && !seen.isDecided && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
       if (message.topic !== topics.progress || message.record.kind !== 'tool_question') continue;
       const form = await formToShow();
       if (form !== null) return { kind: 'form', form };

@@ -19,7 +19,7 @@ export interface FormAnswers {
 }
 
 const answerBytes = 65_536;
-const noForms = 'The client of this call shows no forms.';
+export const noForms = 'The client of this call shows no forms.';
 
 /** A form of the tool’s server, which says whose it is. The client’s answer comes with the same call again. */
 export function showForm({ id, server, message, requestedSchema }: CallerForm): InputRequiredResult {

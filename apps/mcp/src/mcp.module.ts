@@ -26,6 +26,7 @@ import { authorizerOf, SERVER_PARTS } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { SessionStates } from './session-states.js';
 import { StateCredentials } from './state-credentials.js';
+import { Tasks } from './tasks.js';
 import { TokenEndpoint } from './token-endpoint.js';
 
 @Module({})
@@ -54,6 +55,7 @@ class McpModule {
               states,
               credentials,
               limits,
+              tasks: new Tasks(runtime, calls),
               loads: new LoadWatch(runtime),
               authorizer: authorizerOf(runtime),
               version: programVersion,

@@ -1,36 +1,37 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Incoming } from '@sluice/bus';
-import { noticeOf } from '@sluice/contracts';
 import { TooManyRuns } from '@sluice/host';
 import { undefinedState } from '@sluice/core';
 import type { ConfiguredTool, JsonObject } from '@sluice/core';
 import {
-  answerAsGiven,
   argumentsRefusal,
   idempotencyKey,
+  mayBeTask,
   namesIn,
   offeredTo,
   pendingResult,
   refusal,
-  resultOf,
   saidError,
   stateAfter,
-  withGroups,
 } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
-import type { AgentStep } from '@sluice/contracts';
 import { answerIn, askForDecision } from './approvals.js';
-import { attempt, cutTexts, invalid, keyInUse, progressText } from './call-texts.js';
+import { hops } from './call-progress.js';
+import { resultOfEnd, resultOfStep } from './call-result.js';
+import { attempt, cutTexts, invalid, keyInUse } from './call-texts.js';
 import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
-import { ClientLog } from './client-log.js';
+import type { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
 import { formAnswersIn, showForm } from './forms.js';
 import { sayListsChanged } from './lists-changed.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
+import { beginTask } from './serve-tasks.js';
+import type { BegunTask } from './serve-tasks.js';
 import type { MintedCredential } from './state-credentials.js';
-import { wholeAnswer } from './whole-answer.js';
+import { taskIn } from './task-server.js';
+import type { WantedTask } from './task-server.js';
 
 /** Admitted before. */
 const free = { done: (): void => undefined };
@@ -40,7 +41,9 @@ const noAnswer = (): null => null;
 const closedHere =
   'To decide here, send the local secret as the bearer token (docs/mcp.md); or decide with `sluice approvals` or over HTTP. ';
 
-type Answer = CallResult | InputRequiredResult;
+type Answer = CallResult | InputRequiredResult | BegunTask;
+
+const movesState = 'moves the state of its session, so that it cannot be called as a task. Call it without `task`.';
 
 /** A call as it came. */
 interface Came {
@@ -52,9 +55,8 @@ interface Came {
 }
 
 /** Serves `tools/call`: the run of one call, in turn with the others of its session. */
-export function serveCalls(server: Server, parts: ServerParts, connection: Connection): void {
+export function serveCalls(server: Server, parts: ServerParts, connection: Connection, log: ClientLog): void {
   const { inTurn, session } = connection;
-  const log = new ClientLog(server, connection);
 
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const caller = connection.callerOf(context);
@@ -64,6 +66,11 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
     if (tool === undefined) {
       metrics.mcpCalls.inc({ outcome: 'protocol' });
       throw invalid(`There is no tool of the name ${JSON.stringify(params.name.slice(0, 128))}.`);
+    }
+    const wanted = connection.tasks === null ? null : taskIn(params);
+    if (wanted !== null && !mayBeTask(tool)) {
+      metrics.mcpCalls.inc({ outcome: 'protocol' });
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${params.name} ${movesState}`);
     }
     const refused = argumentsRefusal(params._meta, params.name);
     if (refused !== null) {
@@ -76,16 +83,13 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       return refusal('system', limited.refused, { requestId: null }, { code: 'unavailable', reason: 'rate_limited' });
     }
     const since = performance.now();
+    const came = { tool, name: params.name, args: (params.arguments ?? {}) as JsonObject, caller, context };
+    const act = (): Promise<Answer> => (wanted === null ? answer(came) : begun(came, wanted));
     try {
-      const came = { tool, name: params.name, args: (params.arguments ?? {}) as JsonObject, caller, context };
-      const result = await (tool.target === null
-        ? inTurn.besides(
-            () => answer(came),
-            () => isPermitted(came),
-          )
-        : inTurn.alone(() => answer(came)));
+      const result = await (tool.target === null ? inTurn.besides(act, () => isPermitted(came)) : inTurn.alone(act));
       metrics.mcpCalls.inc({ outcome: outcomeOf(result) });
-      return result;
+      // The SDK’s type of the answer has no tasks.
+      return result as Exclude<Answer, BegunTask>;
     } catch (error) {
       if (error instanceof TooManyRuns) {
         metrics.mcpCalls.inc({ outcome: 'limited' });
@@ -103,6 +107,15 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
   async function isPermitted({ tool, caller }: Came): Promise<boolean> {
     const { evaluator } = parts.runtime.configurations.current();
     return offeredTo(await askingOf(caller, session, parts), evaluator, null).includes(tool);
+  }
+
+  /** Begins the call as a task, whose result is asked for later. */
+  async function begun({ tool, name, args, caller, context }: Came, { ttl }: WantedTask): Promise<BegunTask> {
+    return attempt(async () => {
+      const state = await parts.states.stateOf(session, caller.principal);
+      const call = { tool, name, args, state, key: keyOf(context), headers: traceOf(context) };
+      return beginTask({ ...call, ttl, caller, context }, { server, parts, connection });
+    });
   }
 
   async function answer(came: Came): Promise<Answer> {
@@ -142,7 +155,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         const after = isPast ? before : stateAfter(before, step);
         const credential = after === before ? null : await moved(after, caller);
         if (step.outcome !== 'ok') await log.write(context, 'warning', { tool: name, ...saidError(step) });
-        return withCredential(await resultFor(step, name, ids, caller.principal), credential);
+        return withCredential(await resultOfStep(step, name, ids, caller.principal, parts.runtime), credential);
       }
       case 'waiting': {
         const { configurations, clock } = parts.runtime;
@@ -153,33 +166,13 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       }
       case 'form':
         return showForm(outcome.form);
-      case 'ended': {
-        const { code, message } = outcome.error ?? { code: 'unavailable', message: 'The call ended without a result.' };
-        const category = code === 'authz_denied' ? 'permission' : 'system';
-        return refusal(category, withGroups(message, caller.principal.groups), ids, { code, reason: null });
-      }
+      case 'ended':
+        return resultOfEnd(outcome.error, ids, caller.principal);
       case 'not_theirs':
         throw invalid(keyInUse);
       case 'cut':
         return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
     }
-  }
-
-  /** As the tool’s server answered, where that is kept; else as the step has it. */
-  async function resultFor(
-    step: AgentStep,
-    name: string,
-    ids: { readonly requestId: string; readonly toolId: string },
-    { tenantId, groups }: Caller['principal'],
-  ): Promise<CallResult> {
-    const { content, log: lines } = parts.runtime;
-    const whole = await wholeAnswer(step, { tenantId, runId: ids.requestId }, content);
-    if (whole.kind === 'here') return answerAsGiven(whole.answer, step, ids);
-    if (whole.kind === 'value') return resultOf({ ...step, observation: whole.text }, name, ids, groups);
-    const result = resultOf(step, name, ids, groups);
-    if (whole.kind === 'none') return result;
-    lines.warn({ request_id: ids.requestId, why: whole.why }, 'the content of a step cannot be given to an MCP client');
-    return { ...result, _meta: { ...result._meta, 'sluice/content_gone': whole.why } };
   }
 
   /**
@@ -215,40 +208,9 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
   return credential === null ? result : { ...result, _meta: { ...result._meta, 'sluice/credential': credential } };
 }
 
-/**
- * Gives the client what it may hear of a call that goes on: under its progress token, and as log messages from its
- * level on. The tool’s server is heard in its own words and numbers. Of a tool without one the hops of its run are
- * the progress.
- */
-function hops({ tool, name, context }: Came, log: ClientLog, heard: number): (message: Incoming) => void {
-  const { notify, _meta } = context.mcpReq;
-  const token = _meta?.progressToken;
-  const asProgress = (params: { progress: number; total?: number; message?: string }): void => {
-    if (token === undefined) return;
-    const said = { method: 'notifications/progress', params: { progressToken: token, ...params } };
-    void notify(said).catch(() => undefined);
-  };
-  let progress = heard;
-  return (hop) => {
-    const notice = hop.topic === 'agent.progress' ? noticeOf(hop.record) : null;
-    if (notice?.kind === 'log')
-      return void log.write(context, notice.level, notice.data, notice.logger).catch(() => undefined);
-    if (notice?.kind === 'progress') {
-      // A record may be seen twice.
-      if (notice.progress <= progress) return;
-      progress = notice.progress;
-      const { total, message } = notice;
-      return asProgress({ progress, ...(total === null ? {} : { total }), ...(message === '' ? {} : { message }) });
-    }
-    const message = progressText(hop);
-    if (message === undefined) return;
-    void log.write(context, 'debug', { tool: name, message }).catch(() => undefined);
-    if (tool.mcp === null) asProgress({ progress: ++progress, message });
-  };
-}
-
 /** What a call came to, for the metric. */
 function outcomeOf(answer: Answer): string {
+  if ('task' in answer) return 'task';
   if (!('content' in answer)) return 'pending';
   const { isError, _meta } = answer as CallResult;
   if (_meta['sluice/approval'] !== undefined) return 'pending';

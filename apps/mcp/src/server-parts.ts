@@ -8,6 +8,7 @@ import type { InTurn } from './in-turn.js';
 import type { Limits } from './limits.js';
 import type { SessionStates } from './session-states.js';
 import type { StateCredentials } from './state-credentials.js';
+import type { Tasks } from './tasks.js';
 
 /** What every server of the SDK works with here. */
 export interface ServerParts {
@@ -16,6 +17,8 @@ export interface ServerParts {
   readonly states: SessionStates;
   readonly credentials: StateCredentials;
   readonly limits: Limits;
+  /** Calls that clients have as tasks. */
+  readonly tasks: Tasks;
   /** Measures what rules on load go by. */
   readonly loads: LoadWatch;
   /** Who says what a caller is permitted, by the configuration in force. */

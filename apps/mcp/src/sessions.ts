@@ -9,10 +9,19 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { Fault, isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue, PassedOnList } from '@sluice/core';
 import { cancelRun } from '@sluice/run';
-import { idempotencyKeyOf, isCall, isInitialize, nothingHeard, parseEventId, requestIdOf } from '@sluice/mcp';
+import {
+  idempotencyKeyOf,
+  isCall,
+  isInitialize,
+  isTaskCall,
+  nothingHeard,
+  parseEventId,
+  requestIdOf,
+} from '@sluice/mcp';
 import type { HeardAnswer } from '@sluice/mcp';
 import { callerIn } from './callers.js';
 import type { Caller } from './callers.js';
+import { taskNotification } from './connection.js';
 import type { Connection } from './connection.js';
 import { createServer } from './create-server.js';
 import { Exchange } from './exchange.js';
@@ -235,6 +244,7 @@ export class Sessions {
       heardProgress: heard.progress,
       level: session.level,
       keepLevel: (level) => this.records.keepLevel(session, level),
+      tasks: { say: (task) => this.streams.post(session, { jsonrpc: '2.0', ...taskNotification(task) }) },
     };
   }
 
@@ -262,7 +272,8 @@ export class Sessions {
     for (const exchange of here) exchange.cancel(message);
     if (here.length > 0) return;
     const request = await this.requests.named(session, id);
-    if (request === null || !isCall(request)) return;
+    // A task is cancelled by its own name.
+    if (request === null || !isCall(request) || isTaskCall(request)) return;
     const given = idempotencyKeyOf(request);
     const key = { kind: given === null ? 'message' : 'key', text: given ?? JSON.stringify(id) } as const;
     await cancelRun(requestIdOf(session.id, principal, key), principal, '', this.parts.runtime);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { listChangedIn } from '@sluice/contracts';
@@ -6,9 +7,10 @@ import { programVersion } from '@sluice/core';
 import type { PassedOnList } from '@sluice/core';
 import { authenticatorOf, LoadWatch, RunWatch } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
+import type { ServedTask } from '@sluice/mcp';
 import { Callers } from './callers.js';
 import { CallsService } from './calls.service.js';
-import { noSession } from './connection.js';
+import { noSession, taskNotification } from './connection.js';
 import { createServer } from './create-server.js';
 import { InTurn } from './in-turn.js';
 import { sayListChanged, sayListsChanged } from './lists-changed.js';
@@ -17,6 +19,7 @@ import { authorizerOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { SessionStates } from './session-states.js';
 import { StateCredentials } from './state-credentials.js';
+import { Tasks } from './tasks.js';
 
 interface StdioService extends Service {
   /** Resolves when the client has closed its end. */
@@ -53,6 +56,7 @@ export async function serveOverStdio(
     limits,
     loads,
     authorizer,
+    tasks: new Tasks(runtime, calls),
     version: programVersion,
   };
   const session = randomUUID();
@@ -69,9 +73,10 @@ export async function serveOverStdio(
         inTurn,
         callerOf: () => caller,
         hasUniqueIds: isSession,
+        tasks: isSession ? { say: (task: ServedTask) => server.notification(taskNotification(task)) } : null,
         ...noSession,
       };
-      const server = createServer(parts, given);
+      const server: Server = createServer(parts, given);
       server.oninitialized = () => {
         changed = () => void sayListsChanged(server);
         listChanged = (list) => void sayListChanged(server, list);

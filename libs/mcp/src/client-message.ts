@@ -33,7 +33,7 @@ export function isCall(message: JsonObject): boolean {
 
 /** Whether the request may take long. All else is asked again as easily as its answer is sent again. */
 export function takesLong(request: JsonObject): boolean {
-  return isCall(request) || ['prompts/get', 'resources/read'].includes(String(request['method']));
+  return isCall(request) || ['prompts/get', 'resources/read', 'tasks/result'].includes(String(request['method']));
 }
 
 /** Of a call whose arguments were no object: the sentence that the model reads. Null for any other. */

@@ -35,6 +35,18 @@ export { annotationsOf, servedNames, servedTool } from './served-tool.js';
 export type { ServedTool } from './served-tool.js';
 export { sessionKey, stateAfter } from './session-state.js';
 export { readCredential, writeCredential } from './state-credential.js';
+export {
+  cancelledText,
+  endOfRun,
+  endOfStep,
+  isTaskCall,
+  mayBeTask,
+  relatedTo,
+  resultOfTask,
+  servedTask,
+  ttlOf,
+} from './tasks.js';
+export type { ServedTask, TaskEnd, TaskState } from './tasks.js';
 export { listedTools, namesIn, offeredTo, pageOf } from './tool-list.js';
 export type { Asking } from './tool-list.js';
 export { toolOfPage, toolPageTemplate, toolPageUri } from './tool-page.js';

@@ -1,5 +1,6 @@
 import { isJsonObject } from '@sluice/core';
 import type { ConfiguredTool, JsonObject, ToolEffect, ToolIcon } from '@sluice/core';
+import { mayBeTask } from './tasks.js';
 
 /** What MCP clients read about a tool’s behaviour; hints, as the protocol says. */
 interface Annotations {
@@ -22,6 +23,8 @@ export interface ServedTool {
   readonly outputSchema?: { readonly type: 'object' } & JsonObject;
   readonly annotations: Annotations;
   readonly icons?: ServedIcon[];
+  /** Whether it may be called as a task; the newest revision has no such member. */
+  readonly execution?: { readonly taskSupport: 'optional' };
   /** No member of the protocol; clients pass over what they do not know (XM-2). */
   readonly examples?: readonly JsonObject[];
 }
@@ -78,6 +81,7 @@ export function servedTool(tool: ConfiguredTool, name: string): ServedTool {
     ...(output === null ? {} : { outputSchema: asObject(output) }),
     annotations: { ...title, ...annotationsOf(spec.effect, tool.repeatable) },
     ...iconsOf(tool),
+    ...(mayBeTask(tool) ? { execution: { taskSupport: 'optional' as const } } : {}),
     ...(tool.examples === undefined ? {} : { examples: tool.examples }),
   });
 }

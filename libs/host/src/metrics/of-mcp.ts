@@ -12,7 +12,7 @@ export function mcpMetrics({ counter, gauge, histogram }: Kinds) {
     ),
     mcpCalls: counter(
       'sluice_mcp_calls_total',
-      'Calls of MCP clients by outcome: ok, user_input, system, permission, pending, limited or protocol.',
+      'Calls of MCP clients by outcome: ok, user_input, system, permission, pending, task, limited or protocol.',
       'outcome',
     ),
     mcpCallDuration: histogram(

@@ -1,0 +1,47 @@
+import { isTaskAugmentedRequestParams, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { JSONRPCRequest, Result, ServerContext } from '@modelcontextprotocol/server';
+import { isJsonObject } from '@sluice/core';
+import type { JsonValue } from '@sluice/core';
+import type { CallResult } from '@sluice/mcp';
+
+/** What a client says of the task that it wants a call to be. */
+export interface WantedTask {
+  /** Milliseconds. */
+  readonly ttl: number | undefined;
+}
+
+/** Null where the client wants the result itself. */
+export function taskIn(params: unknown): WantedTask | null {
+  const { task } = (params ?? {}) as { readonly task?: JsonValue };
+  if (!isJsonObject(task ?? null) || !isTaskAugmentedRequestParams(params)) return null;
+  const { ttl } = task as { readonly ttl?: number };
+  return { ttl };
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/**
+ * The SDK’s server, which holds every answer to a call to the shape of a result. Here the answer to a call that is to
+ * be a task is that task, and where there is none, an error says why.
+ */
+export class TaskServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const wrapped = super._wrapHandler(method, handler);
+    if (method !== 'tools/call') return wrapped;
+    return async (request, context) => {
+      if (taskIn(request.params) === null) return wrapped(request, context);
+      const answer = await handler(request, context);
+      if ('task' in answer) return answer;
+      throw refusedAs(answer as unknown as CallResult);
+    };
+  }
+}
+
+/** What would be a result that the model reads. */
+function refusedAs({ content: [first], _meta }: CallResult): ProtocolError {
+  const error = _meta['sluice/error'] as { readonly category: string } | undefined;
+  const isInvalid = error?.category === 'user_input';
+  const code = isInvalid ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+  const text = first?.type === 'text' ? first['text'] : undefined;
+  return new ProtocolError(code, typeof text === 'string' ? text : 'The task could not begin.');
+}
