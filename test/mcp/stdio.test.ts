@@ -7,6 +7,7 @@ import { Client as NewClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { projectRoot, workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { clientInfo } from './with-mcp.js';
@@ -122,7 +123,11 @@ describe('several clients on one data folder', () => {
       timeout: 240_000,
     });
     await begun(2);
+    const params = { ...now, task: {} };
+    const { task } = await first.client.request({ method: 'tools/call', params }, CreateTaskResultSchema);
     process.kill(first.pid, 'SIGKILL');
+    const result = await second.client.experimental.tasks.getTaskResult(task.taskId, CallToolResultSchema);
+    expect(result).toMatchObject({ isError: false, _meta: { 'sluice/request_id': task.taskId } });
     expect(await second.client.callTool(now)).toMatchObject({ isError: false });
     writeFileSync(`${gate}.2`, '');
     expect(await held).toMatchObject(done);

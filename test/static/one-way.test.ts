@@ -17,6 +17,7 @@ const known: Readonly<Record<string, string>> = {
   'libs/mcp/src/client-message.ts: tools/call': 'reads a client’s message of the kind, and sends none',
   'libs/hub/src/load-hub.ts: call': 'the hub, once it is loaded',
   'apps/mcp/src/serve-calls.ts: tools/call': 'answers clients; the call that it makes is a record on the log',
+  'apps/mcp/src/task-server.ts: tools/call': 'is where that answer may be a task, and calls nothing',
   'libs/host/src/traces/spans.ts: tools/call': 'names the span of that message, and sends nothing',
 };
 
