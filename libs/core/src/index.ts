@@ -150,6 +150,16 @@ export type {
   TurnTokens,
 } from './ports/model.js';
 export type { FoundPermissions, PermissionQuestion, PermissionSource } from './ports/permissions.js';
+export type {
+  CountedItem,
+  PastAnswer,
+  PastCalls,
+  PastCount,
+  PastLimit,
+  PastMark,
+  PastOutcome,
+  PastRequest,
+} from './ports/past-calls.js';
 export type { RateAnswer, RateLimiter, RateRequest } from './ports/rate-limiter.js';
 export { signers } from './ports/signatures.js';
 export type { Signatures, SignerRole, Verifier } from './ports/signatures.js';

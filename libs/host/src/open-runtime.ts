@@ -132,6 +132,7 @@ export async function openRuntime(
       bus,
       ledger,
       rates: ledger,
+      past: ledger.past,
       documents: ledger.documents,
       content,
       signatures,
@@ -150,13 +151,14 @@ export async function openRuntime(
 }
 
 /** Lets go of what has outlived its use; returns what stops it. */
-function keepTidy({ clock, ledger, rates, documents, log }: Runtime, trim: () => Promise<void>): () => void {
+function keepTidy({ clock, ledger, rates, past, documents, log }: Runtime, trim: () => Promise<void>): () => void {
   let isStopped = false;
   const tidy = async (): Promise<void> => {
     try {
       await trim();
       await ledger.sweep(clock.now());
       await rates.sweepRates(clock.now());
+      await past.sweep(clock.now());
       await documents.sweep(clock.now());
     } catch (error) {
       // What it works on is closed while it is under way.

@@ -1,4 +1,4 @@
-import type { Clock, ContentStore, CountedDocuments, RateLimiter } from '@sluice/core';
+import type { Clock, ContentStore, CountedDocuments, PastCalls, RateLimiter } from '@sluice/core';
 import type { RunParts } from '@sluice/run';
 import type { Credentials } from './credentials.js';
 import type { Environment } from './environment.js';
@@ -28,6 +28,8 @@ export interface Runtime extends RunParts {
   readonly health: Health;
   /** On the ledger's database, so that a limit holds across instances. */
   readonly rates: RateLimiter;
+  /** Calls of the past, where rules have a span; in the ledger’s database too. */
+  readonly past: PastCalls;
   /** What no record has room for. */
   readonly content: ContentStore;
   /** Credentials on their way over the log. */

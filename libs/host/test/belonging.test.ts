@@ -85,7 +85,7 @@ describe('a log and a ledger that do not belong together', () => {
 
   it('belong together from a former version’s on, which did not remember', async () => {
     const ledger = new DatabaseSync(files('a').ledger);
-    ledger.exec('DROP TABLE belonging; PRAGMA user_version = 5');
+    ledger.exec('DROP TABLE belonging; DROP TABLE past_calls; PRAGMA user_version = 5');
     ledger.close();
     expect(await start('a')).toBeNull();
     const { ledger: opened } = await openLedger(environmentOf('a'), silent);

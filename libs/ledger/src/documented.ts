@@ -1,4 +1,4 @@
-import type { CountedDocuments, Ledger, RateLimiter } from '@sluice/core';
+import type { CountedDocuments, Ledger, PastCalls, RateLimiter } from '@sluice/core';
 import type { Belonging } from './belonging.js';
 
 /** A ledger whose database also keeps what tools keep between calls. Closing the one closes the other. */
@@ -9,4 +9,6 @@ export interface DocumentedLedger extends Ledger {
 /** One that is opened from where it lies. */
 export interface StoredLedger extends DocumentedLedger, RateLimiter {
   readonly belonging: Belonging;
+  /** Calls of the past, for rules with a span. */
+  readonly past: PastCalls;
 }

@@ -9,6 +9,7 @@ import { freshDatabase } from '../../../test/infra/fresh.ts';
 import { ledgerContract } from './contract.js';
 import { discoverySessionsContract } from './discovery-sessions.js';
 import { documentsContract } from './documents-contract.js';
+import { pastCallsContract } from './past-calls-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 import { onDatabase, otherUrl } from './postgres-database.js';
 import type { Database } from './postgres-database.js';
@@ -35,6 +36,7 @@ ledgerContract('PostgreSQL', { open: openPair });
 ratesContract('PostgreSQL', { open: async () => asRates(await openPair()) });
 documentsContract('PostgreSQL', openPair);
 discoverySessionsContract('PostgreSQL', openPair);
+pastCallsContract('PostgreSQL', openPair);
 
 const ask = (key: string, owner = 'a', now = 0) => ({ key, owner, now, ttlMs: 1_000 });
 
@@ -65,6 +67,7 @@ describe('the ledger’s tables', () => {
         { version: 4 },
         { version: 5 },
         { version: 6 },
+        { version: 7 },
       ]);
     }));
 
@@ -78,7 +81,7 @@ describe('the ledger’s tables', () => {
       const again = await open();
       expect(await again.find('k')).toMatchObject({ owner: 'a' });
       const formats = await query<{ version: number }>('select version from sluice_ledger_migrations order by 1');
-      expect(formats.map(({ version }) => version).slice(0, 6)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(formats.map(({ version }) => version).slice(0, 7)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     }));
 
   it('lie in the schema that is named, which is made', () =>

@@ -12,6 +12,7 @@ import { ledgerOn } from '../src/sqlite/ledger.js';
 import { ledgerContract } from './contract.js';
 import { discoverySessionsContract } from './discovery-sessions.js';
 import { documentsContract } from './documents-contract.js';
+import { pastCallsContract } from './past-calls-contract.js';
 import { asRates, ratesContract } from './rates-contract.js';
 
 const openPair = async () => {
@@ -33,6 +34,7 @@ ledgerContract('SQLite', { open: openPair });
 ratesContract('SQLite', { open: async () => asRates(await openPair()) });
 documentsContract('SQLite', openPair);
 discoverySessionsContract('SQLite', openPair);
+pastCallsContract('SQLite', openPair);
 
 async function inFolder(work: (file: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ledger-'));

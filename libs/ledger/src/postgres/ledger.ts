@@ -10,6 +10,7 @@ import type { DatabaseAddress } from './database-error.js';
 import { documentsOn } from './documents.js';
 import { Batcher } from './batcher.js';
 import type { BatchWork } from './batcher.js';
+import { pastCallsOn } from './past-calls.js';
 import { ratesOn } from './rates.js';
 import { statementsOn, sweepPortion } from './statements.js';
 import type { Outcome, Ownership, Stored } from './statements.js';
@@ -62,7 +63,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
   const claims = batcher<ClaimRequest, Stored>({
     limit: claimsAtOnce,
     keyOf,
-    run: statements.claim,
+    run: (batch) => statements.claim(batch),
     serves: (claim, next) => claim !== undefined && claim.expiresAt > next.now,
   });
   const outcomes = batcher<Outcome, Stored>({ limit: outcomesAtOnce, keyOf, run: statements.settle, serves: never });
@@ -95,6 +96,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
   };
 
   const documents = documentsOn(pool, schema, patience, requireOpen);
+  const past = pastCallsOn(pool, schema, { statements, patience, requireOpen });
 
   const find = async (key: string): Promise<Claim | undefined> => {
     requireOpen();
@@ -136,6 +138,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
     },
     find,
     documents,
+    past,
     belonging: belongingOn(pool, schema, { place, requireOpen }),
     sweep: async (now) => {
       requireOpen();
@@ -165,7 +168,7 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
       });
     },
     close: () =>
-      (closing ??= Promise.all([...batchers, documents].map((each) => each.close()))
+      (closing ??= Promise.all([...batchers, documents, past].map((each) => each.close()))
         .then(() => pool.end())
         .then(() => undefined)),
   };

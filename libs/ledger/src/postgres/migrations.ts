@@ -50,6 +50,23 @@ const migrations: readonly ((schema: string) => string)[] = [
     where exists (select from ${schema}.sluice_ledger_migrations where version = 1 and applied_at < now())
     on conflict do nothing;
   `,
+  // Keys of calls have no index entry beside another text: two long ones are more than an entry can have.
+  (schema) => `
+    create table if not exists ${schema}.sluice_past_calls (
+      id bigint generated always as identity primary key,
+      call_key text collate "C" not null,
+      scope text collate "C" not null,
+      item text collate "C" not null,
+      amount bigint not null,
+      at bigint not null,
+      running_until bigint not null,
+      expires_at bigint not null,
+      outcome text
+    );
+    create index if not exists sluice_past_calls_by_item on ${schema}.sluice_past_calls (scope, item, at);
+    create index if not exists sluice_past_calls_by_call on ${schema}.sluice_past_calls (call_key);
+    create index if not exists sluice_past_calls_by_expiry on ${schema}.sluice_past_calls (expires_at);
+  `,
 ];
 
 /** Of the tables, as this version makes them. */

@@ -43,8 +43,13 @@ export const sweepPortion = 1_000;
  */
 export function statementsOn(pool: pg.Pool, schema: string) {
   const claims = `${pg.escapeIdentifier(schema)}.sluice_claims`;
-  const query = async (text: string, values: unknown[], name?: string): Promise<ReadonlyMap<string, Stored>> => {
-    const { rows } = await pool.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
+  const query = async (
+    text: string,
+    values: unknown[],
+    name?: string,
+    client: Pick<pg.Pool, 'query'> | pg.PoolClient = pool,
+  ): Promise<ReadonlyMap<string, Stored>> => {
+    const { rows } = await client.query<Row>({ text, values, ...(name === undefined ? {} : { name }) });
     return new Map(rows.map((row) => [row.key, storedOf(row)]));
   };
 
@@ -99,7 +104,8 @@ export function statementsOn(pool: pg.Pool, schema: string) {
     ))`;
 
   return {
-    claim: (batch: readonly ClaimRequest[]) =>
+    /** On a client’s own transaction where there is one. */
+    claim: (batch: readonly ClaimRequest[], client?: pg.PoolClient) =>
       query(
         claim,
         [
@@ -109,6 +115,7 @@ export function statementsOn(pool: pg.Pool, schema: string) {
           batch.map(({ now, ttlMs }) => now + ttlMs),
         ],
         'sluice_claim',
+        client,
       ),
     /** Answers for those whose owner asked, with the value that was first. */
     settle: (batch: readonly Outcome[]) =>

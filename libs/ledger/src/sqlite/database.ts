@@ -45,6 +45,22 @@ const migrations: readonly string[] = [
   CREATE TABLE belonging (one INTEGER PRIMARY KEY CHECK (one = 1), log TEXT NOT NULL) STRICT;
   INSERT INTO belonging SELECT 1, '' FROM pragma_user_version WHERE user_version > 0;
   `,
+  `
+  CREATE TABLE past_calls (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    call_key TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    item TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    running_until INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    outcome TEXT
+  ) STRICT;
+  CREATE INDEX past_calls_by_item ON past_calls (scope, item, at, amount);
+  CREATE INDEX past_calls_by_call ON past_calls (call_key);
+  CREATE INDEX past_calls_by_expiry ON past_calls (expires_at);
+  `,
 ];
 
 const kind = { ...ledger, applicationId: 0x534c4c44, migrations };

@@ -6,6 +6,7 @@ import type { LedgerLog } from '../ledger-log.js';
 import { Batch } from './batch.js';
 import { openDatabase } from './database.js';
 import { documentsOn } from './documents.js';
+import { pastCallsOn } from './past-calls.js';
 import { expired, inPortions } from './portions.js';
 import { ratesOn } from './rates.js';
 import { patiently } from './storage-error.js';
@@ -55,6 +56,16 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
       expiresAt: row['expires_at'] as number,
     };
   };
+  const claimNow = ({ key, owner, now, ttlMs }: ClaimRequest): Claim => {
+    const first = inForce(key);
+    if (first !== undefined && first.expiresAt > now) return first;
+    put.run(storedKey(key), owner, now, now + ttlMs);
+    return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
+  };
+  const claimInForce = (key: string, now: number): Claim | undefined => {
+    const claim = inForce(key);
+    return claim !== undefined && claim.expiresAt > now ? claim : undefined;
+  };
   const ask = <T>(work: () => T, durability?: Durability): Promise<T> =>
     closed ? Promise.reject(isClosed()) : batch.run(work, durability);
   const look = async <T>(work: () => T): Promise<T> => {
@@ -63,13 +74,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
   };
 
   return {
-    claim: ({ key, owner, now, ttlMs, durability }: ClaimRequest) =>
-      ask(() => {
-        const first = inForce(key);
-        if (first !== undefined && first.expiresAt > now) return first;
-        put.run(storedKey(key), owner, now, now + ttlMs);
-        return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
-      }, durability),
+    claim: (request) => ask(() => claimNow(request), request.durability),
     settle: async (key, owner, value, durability) => {
       const claim = await ask(() => {
         const mine = inForce(key);
@@ -89,6 +94,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
     },
     ...ratesOn(database, ask),
     documents: documentsOn(database, { write: ask, read: look }),
+    past: pastCallsOn(database, { write: ask, read: look, claimNow, claimInForce }),
     belonging: belongingOn(database, { write: ask, read: look }),
     sweep: (now) => inPortions(() => ask(() => sweep.run(now).changes)),
     close: async () => {

@@ -1,5 +1,5 @@
 /** Rows that a sweep deletes in one transaction, so that claims are not held up by what has expired. */
-const portion = 500;
+export const portion = 500;
 
 /** The keys of the next portion of a table's rows that have expired at the time that the placeholder stands for. */
 export function expired(table: string, column: string): string {
