@@ -216,6 +216,7 @@ describe('what a run may use', () => {
       cachedAt: null,
       documentation: null,
       content: [],
+      questions: [],
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

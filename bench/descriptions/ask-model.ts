@@ -91,6 +91,7 @@ function stepOf({ tool, toolCallId, arguments: args }: ModelCall, observation: s
   return {
     ...{ thought: '', action: tool, toolId: tool, arguments: args, observation, outcome: 'ok', reason: null },
     ...{ stateBefore: 'undefined', state: 'undefined', toolCallId, iteration, index: 0, startedAt: 0, endedAt: 0 },
-    ...{ resultHash: null, agentRun: null, providerData: null, cachedAt: null, documentation: null, content: [] },
+    ...{ resultHash: null, agentRun: null, providerData: null, cachedAt: null, documentation: null },
+    ...{ content: [], questions: [] },
   };
 }

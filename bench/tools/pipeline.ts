@@ -64,6 +64,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     keepAnswer: () => Promise.resolve([]),
     keepResult: () => Promise.resolve(null),
+    questions: () => [],
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

@@ -27,6 +27,7 @@ async function run(
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),
     keepAnswer: () => Promise.resolve([]),
     keepResult: () => Promise.resolve(null),
+    questions: () => [],
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { localPrincipal } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
+import { CallerForms } from '@sluice/run';
 import { projectRoot } from '../harness/configurations.js';
+import { eventually } from '../harness/eventually.js';
+import { replayed } from '../replay/replaying.js';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startMcp } from '../../apps/mcp/src/mcp.module.js';
 import { clientInfo, newClient, startMcpSystem } from './with-mcp.js';
@@ -143,6 +147,67 @@ describe('what an MCP server asks in the middle of a call of an MCP client', () 
     });
     await client.close();
     await other.close();
+  });
+
+  it('stands on the log and in the audit: how it was answered and by whom, and no word of it', async () => {
+    const actions = [{ action: 'accept', content: { name: 'a hidden name' } }, { action: 'decline' }];
+    const client = await formsClient('newer', () => actions.shift(), system.mcp.url);
+    const requests = [{ method: 'roots/list' }, form, form, sampling('A hidden text'), sampling('', { tools: [] })];
+    const given = { name: 'asking___ask', arguments: { requests } };
+    const { _meta } = await client.callTool(given);
+    await client.close();
+    const isOfCall = ({ record }: { readonly record: { readonly requestId: string } }): boolean =>
+      record.requestId === _meta?.['sluice/request_id'];
+    const found = (await system.all('agent.steps')).find(isOfCall)?.record;
+    const [step] = found?.steps ?? [];
+    const by = localPrincipal.actorId;
+    const ends = [
+      { kind: 'roots', outcome: 'answered', reason: null, by: null },
+      { kind: 'elicitation', outcome: 'answered', reason: null, by },
+      { kind: 'elicitation', outcome: 'declined', reason: null, by },
+      { kind: 'sampling', outcome: 'answered', reason: null, by: expect.any(String) },
+      { kind: 'sampling', outcome: 'refused', reason: 'unsupported', by: null },
+    ].map((end) => ({ ...end, server: 'asking' }));
+    expect(step?.questions).toEqual(ends.map((end) => expect.objectContaining(end)));
+    const answered = step?.questions[3];
+    expect((answered?.inputTokens ?? 0) + (answered?.outputTokens ?? 0)).toBeGreaterThan(0);
+    expect(found?.next.history.map(({ questions }) => questions)).toEqual([[]]);
+
+    const entries = await eventually(
+      async () => (await system.all('agent.audit')).filter(isOfCall).map(({ record }) => record),
+      (all) => all.some(({ kind }) => kind === 'tool_call'),
+    );
+    const details = JSON.parse(entries.find(({ kind }) => kind === 'tool_call')?.details ?? '') as JsonObject;
+    expect(details).toMatchObject({ authentic: true, questions: ends.map((end) => expect.objectContaining(end)) });
+    expect(JSON.stringify(details['questions'])).not.toMatch(/hidden|Which one/);
+    const decided = await replayed(system.bus, null);
+    expect(decided.length).toBeGreaterThan(3);
+    expect(decided.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+
+  it('left by an attempt whose process ended, is taken over by the next one, or taken back', async () => {
+    const forms = new CallerForms(system.embedded.runtime);
+    const run = { requestId: 'left', tenant: localPrincipal.tenantId };
+    const until = Date.now() + 60_000;
+    const left = { id: '1', server: 'asking', message: 'Which?', requestedSchema: { type: 'object' }, until };
+    expect(await forms.put(run, left)).toBe('1');
+    await forms.show(run, '1');
+    // An equal one is the same to the person, whose answer counts for it.
+    expect(await forms.put(run, { ...left, id: '2' })).toBe('1');
+    expect(await forms.stateOf(run, '1')).toMatchObject({ shown: true, answer: null });
+    // The former attempt, where it lives after all, takes nothing away.
+    await forms.forget(run, '1');
+    await forms.answer(run, '1', { action: 'decline' });
+    expect(await forms.put(run, { ...left, id: '3' })).toBe('1');
+    expect(await forms.stateOf(run, '1')).toMatchObject({ answer: { action: 'decline' } });
+    await forms.forget(run, '3');
+    // Behind another one that is shown the client is still there.
+    await forms.put(run, left);
+    await forms.show(run, '1');
+    expect(await forms.put(run, { ...left, id: '4', message: 'Which one?' })).toBe('4');
+    expect(await forms.stateOf(run, '4')).toMatchObject({ shown: true, answer: null });
+    await forms.withdraw(run);
+    expect([await forms.waiting(run), (await forms.stateOf(run, '4')).shown]).toEqual([null, false]);
   });
 
   it('hears at once that a client shows no forms', async () => {

@@ -75,6 +75,7 @@ describe('what today’s services sign', () => {
       cachedAt: null,
       documentation: null,
       content: [],
+      questions: [],
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };

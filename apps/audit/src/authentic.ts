@@ -68,5 +68,6 @@ function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
  * the history alone.
  */
 function done(step: AgentStep): string {
-  return recordContent('AgentStep', step, ['resultHash', 'cachedAt', 'documentation', 'providerData', 'content']);
+  const inOne = ['resultHash', 'cachedAt', 'documentation', 'providerData', 'content', 'questions'];
+  return recordContent('AgentStep', step, inOne);
 }

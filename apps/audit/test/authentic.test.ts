@@ -44,7 +44,9 @@ describe('a turn’s steps are authentic', () => {
 
   it('where they say what a history leaves out', async () => {
     const image = { hash: 'a'.repeat(64), type: 'image/png', size: 1, kind: 'image', name: null };
-    const said = { ...step, cachedAt: 1, documentation: 'read', content: [image] };
+    const asked = { kind: 'roots', server: 's', askedAt: 1, endedAt: 1, outcome: 'answered', reason: null, by: null };
+    const questions = [{ ...asked, inputTokens: 0, outputTokens: 0, count: 1 }];
+    const said = { ...step, cachedAt: 1, documentation: 'read', content: [image], questions };
     expect(await isAuthenticWith([said])).toBe(true);
   });
 

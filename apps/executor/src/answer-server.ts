@@ -1,6 +1,6 @@
 import { modelName, modelsFor, printable, utf8Length } from '@sluice/core';
-import type { Configuration, McpSampling, McpServer, ToolInvocation } from '@sluice/core';
-import type { SamplingRequest, CallAnswers, ModelAnswer } from '@sluice/hub';
+import type { Configuration, McpSampling, McpServer, ModelTurn, ToolInvocation } from '@sluice/core';
+import type { SamplingRequest, CallAnswers, CallQuestions, ModelAnswer } from '@sluice/hub';
 import type { AskCaller } from './ask-caller.js';
 import type { ModelForTools } from './model-for-tools.js';
 
@@ -11,6 +11,8 @@ interface AnswerParts {
   readonly invocation: ToolInvocation;
   readonly signal: AbortSignal;
   readonly caller: AskCaller;
+  /** What is asked in the call, for its step. */
+  readonly questions: CallQuestions;
   /** A model could not be asked; the server hears no more than that. */
   onFault(error: unknown): void;
 }
@@ -29,8 +31,9 @@ const mostStops = 4;
 export function answersFor(server: McpServer | undefined, parts: AnswerParts): CallAnswers {
   if (server === undefined) return {};
   const { id, sampling } = server;
-  const { caller } = parts;
+  const { caller, questions } = parts;
   return {
+    asked: (kind) => questions.begin(id, kind),
     ...(sampling === undefined ? {} : { sample: samplingFor(id, sampling, parts) }),
     ...(caller === null ? {} : { elicit: (form) => caller(id, form) }),
   };
@@ -47,12 +50,12 @@ function samplingFor(
 ): NonNullable<CallAnswers['sample']> {
   let { calls, tokens } = budget;
   return async (request) => {
-    if (calls-- <= 0) return { refused: `The ${budget.calls} requests for a model in one call are used up.` };
+    if (calls-- <= 0) return refusing('limit', `The ${budget.calls} requests for a model in one call are used up.`);
     const question = questionOf(request);
     const left = tokens - Math.ceil(utf8Length(question + instructionsFor(server)) / bytesOfToken);
     const most = roundedDown(Math.min(request.maxTokens, left));
     if (most < fewestTokens)
-      return { refused: `The request is too large for what is left of the ${budget.tokens} tokens of one call.` };
+      return refusing('limit', `The request is too large for what is left of the ${budget.tokens} tokens of one call.`);
     const candidates = modelsFor(configuration, budget.model === null ? undefined : { model: budget.model }).map(
       (settings) => ({
         ...settings,
@@ -69,17 +72,22 @@ function samplingFor(
         invocation,
       );
       tokens -= turn.inputTokens + turn.outputTokens;
-      return answerIn(turn.answer ?? turn.thought, modelName(settings), turn.incomplete !== undefined);
+      return answerIn(turn, modelName(settings));
     } catch (error) {
       if (signal.aborted) throw error;
       onFault(error);
-      return { refused: 'The language model cannot be reached.' };
+      return refusing('model_unreachable', 'The language model cannot be reached.');
     }
   };
 }
 
-function answerIn(text: string, model: string, isCut: boolean): ModelAnswer {
-  return { text, model, stopReason: isCut ? 'maxTokens' : 'endTurn' };
+function answerIn({ answer, thought, incomplete, inputTokens, outputTokens }: ModelTurn, model: string): ModelAnswer {
+  const stopReason = incomplete === undefined ? 'endTurn' : 'maxTokens';
+  return { text: answer ?? thought, model, stopReason, inputTokens, outputTokens };
+}
+
+function refusing<Reason>(reason: Reason, refused: string): { readonly reason: Reason; readonly refused: string } {
+  return { reason, refused };
 }
 
 function instructionsFor(server: string): string {

@@ -14,7 +14,12 @@ interface Asking {
   readonly server: string;
   readonly form: Parameters<Elicit>[0];
   readonly run: NamedRun;
+  /** Who the caller is. */
+  readonly by: string;
+  /** Aborted at the end of the call. */
   readonly signal: AbortSignal;
+  /** Whether this service gives the call up, so that another attempt follows. */
+  isGivenUp(): boolean;
   /** Milliseconds since the epoch. */
   readonly until: number;
   /** Tells the doors that follow the run that there is a question. */
@@ -29,25 +34,26 @@ export const marginMs = 2_000;
 
 /** Puts the question where the door of the caller finds it, and waits for the answer, until the run’s time is up. */
 export async function askCaller(
-  { server, form, run, signal, until, say }: Asking,
+  { server, form, run, by, signal, isGivenUp, until, say }: Asking,
   runtime: Pick<Runtime, 'documents' | 'clock'>,
 ): ReturnType<Elicit> {
   const { clock } = runtime;
   const forms = new CallerForms(runtime);
-  const id = randomUUID();
-  await forms.put(run, { id, server, ...form, until });
+  const putAs = randomUUID();
+  const id = await forms.put(run, { id: putAs, server, ...form, until });
   try {
     say(id);
     const doorUntil = clock.now() + doorMs;
     for (;;) {
       await sleep(lookEveryMs, undefined, { signal });
       const { shown, answer } = await forms.stateOf(run, id);
-      if (answer !== null) return answer;
+      if (answer !== null) return 'refused' in answer ? answer : { ...answer, by };
       const now = clock.now();
       if (!shown && now > doorUntil) return { refused: 'No client that shows forms waits for this call.' };
       if (now > until) return { action: 'cancel' };
     }
   } finally {
-    await forms.forget(run, id);
+    // As after a kill, the next attempt takes the question over, or takes it back.
+    if (!isGivenUp()) await forms.forget(run, putAs);
   }
 }

@@ -45,7 +45,7 @@ import type {
   Workspace,
 } from '@sluice/tools';
 import type { ChangeJournal, PackCapabilities, SessionLife, WebAccess } from '@sluice/packs';
-import type { CallAnswers, McpHub } from '@sluice/hub';
+import type { CallAnswers, CallQuestions, McpHub } from '@sluice/hub';
 import type { NetworkRequests } from '@sluice/isolation';
 import { otherLabel } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
@@ -166,7 +166,7 @@ export class Toolbox {
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
     resultBytes: number,
-    caller: AskCaller,
+    asking: { readonly caller: AskCaller; readonly questions: CallQuestions },
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,
@@ -198,7 +198,7 @@ export class Toolbox {
       connections: async () => clientsOf(await credential(), signal),
       answers: () =>
         answersFor(serverOf(tool, configuration), {
-          ...{ configuration, models: this.model, invocation, signal, caller },
+          ...{ configuration, models: this.model, invocation, signal, ...asking },
           onFault: (error) =>
             this.runtime.log.warn(
               { error: (error as Error).message, tool: tool.id },

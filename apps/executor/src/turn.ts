@@ -27,6 +27,7 @@ import {
   agentRunOf,
   ApprovalClaims,
   begunCall,
+  CallerForms,
   callIdOf,
   cancelOf,
   endedStep,
@@ -45,6 +46,7 @@ import {
   resumeCall,
 } from '@sluice/run';
 import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
+import { CallQuestions } from '@sluice/hub';
 import { processesPerFile } from '@sluice/isolation';
 import type { OwnProgress } from '@sluice/tools';
 import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
@@ -103,6 +105,9 @@ export class Turn {
   private async make(next: NextCall): Promise<CallOutcome> {
     const startedAt = this.runtime.clock.now();
     const end = await this.traced(next, startedAt);
+    // What an earlier attempt asked and left waits for no answer any more.
+    if (this.isAgain && this.record.request.call !== null)
+      await new CallerForms(this.runtime).withdraw(runOfRecord(this.record));
     return end.kind === 'parked'
       ? { ...end, startedAt }
       : { kind: 'step', step: this.ended(next, end.result, end.begunAtMs, startedAt), counts: true };
@@ -259,9 +264,12 @@ export class Turn {
     const { record, runtime, progress } = this;
     if (record.request.call === null) return null;
     const run = runOfRecord(record);
+    const asking = {
+      ...{ run, signal, by: context.actorId, until: record.run.deadline - marginMs },
+      isGivenUp: () => this.context.signal.aborted,
+    };
     const say = (id: string): void => progress.asks(context.toolCallId, toolId, id);
-    return (server, form) =>
-      limit.paused(() => askCaller({ server, form, run, signal, say, until: record.run.deadline - marginMs }, runtime));
+    return (server, form) => limit.paused(() => askCaller({ ...asking, server, form, say }, runtime));
   }
 
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
@@ -272,6 +280,7 @@ export class Turn {
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const approvals = new ApprovalClaims(runtime);
     const agentRuns = new AgentRunClaims(runtime);
+    const questions = new CallQuestions(() => clock.now());
     return {
       timeLeft: () => record.run.deadline - clock.now(),
       isCancelled: async () => (await cancelOf(record, runtime)) !== null,
@@ -303,8 +312,9 @@ export class Turn {
           () => connection.credential(invocation.context, signal),
           this.runTools,
           resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
-          this.callerOf(invocation, signal, limit),
+          { caller: this.callerOf(invocation, signal, limit), questions },
         ),
+      questions: () => questions.list(),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       keepAnswer: ({ context: { tenantId, runId } }, answer) =>
         keepAnswer(record, { tenantId, runId }, answer, runtime),

@@ -34,7 +34,7 @@ describe('runs of two versions that name different graphs', () => {
         () => Promise.reject(new Error('There is no credential here.')),
         undefined as never,
         32_768,
-        null,
+        undefined as never,
       );
       return given['knowledge'] as KnowledgeStore;
     };

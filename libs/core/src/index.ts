@@ -219,7 +219,7 @@ export {
 export type { RunConditions, RunLimits, RunState } from './run/run-state.js';
 export { runName, sessionName, userOf } from './run/scope.js';
 export type { Tenant } from './run/scope.js';
-export type { AgentRun, OtherModels, ParentCall, Step, StepContent } from './run/step.js';
+export type { AgentRun, OtherModels, ParentCall, Step, StepContent, StepQuestion } from './run/step.js';
 export { confidenceRanges, defaultConfidence } from './settings/confidence.js';
 export {
   choosingStrategies,

@@ -10,6 +10,7 @@ const common = {
   resultHash: 'h',
   cachedAtMs: null,
   content: [],
+  questions: [],
   ...times,
 };
 

@@ -36,6 +36,7 @@ function step(changes: Partial<Step>): Step {
     cachedAt: null,
     documentation: null,
     content: [],
+    questions: [],
     ...changes,
   };
 }

@@ -75,6 +75,7 @@ export function pipeline(
     cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),
     keepAnswer: () => Promise.resolve([]),
     keepResult: () => Promise.resolve(null),
+    questions: () => [],
     begun: () => Promise.resolve(null),
     onFault: () => undefined,
     onReconciled: () => undefined,

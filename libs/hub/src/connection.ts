@@ -11,7 +11,7 @@ import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
 import { Throttle } from './throttle.js';
 import { ServerQuestions } from './server-questions.js';
-import type { QuestionKind, QuestionOutcome } from './server-questions.js';
+import type { QuestionKind, QuestionOutcome } from './call-questions.js';
 import { SseTransport } from './sse-transport.js';
 import { StdioProcess } from './stdio-process.js';
 import { CredentialRefusedError, isRefusal } from './refused.js';

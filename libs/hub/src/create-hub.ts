@@ -38,7 +38,7 @@ import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
 import { runAsTask } from './run-as-task.js';
 import { RefusedQuestion } from './server-questions.js';
-import type { QuestionKind, QuestionOutcome } from './server-questions.js';
+import type { QuestionKind, QuestionOutcome } from './call-questions.js';
 import { withoutCode } from './start-problem.js';
 
 export interface McpHubParts {
@@ -273,7 +273,7 @@ async function answered(
     if (Object.keys(inputResponses).length === 0) await sleep(pauseMs);
     bounds.signal.throwIfAborted();
   }
-  throw new RefusedQuestion(`The server wanted input more than ${mostRounds} times in one call.`);
+  throw new RefusedQuestion('limit', `The server wanted input more than ${mostRounds} times in one call.`);
 }
 
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */

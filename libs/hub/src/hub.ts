@@ -7,6 +7,7 @@ import type {
   McpOffer,
   PassedOnKind,
 } from '@sluice/core';
+import type { QuestionEnd, QuestionKind, QuestionRefusal } from './call-questions.js';
 
 export interface McpCallOptions {
   readonly signal: AbortSignal;
@@ -49,6 +50,10 @@ interface Refused {
   readonly refused: string;
 }
 
+interface RefusedSampling extends Refused {
+  readonly reason: QuestionRefusal;
+}
+
 /** A form that a server asks a person to fill in. */
 interface FormRequest {
   readonly message: string;
@@ -59,6 +64,8 @@ interface FormRequest {
 export interface FormAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: JsonObject;
+  /** Who answered, which the server does not hear; absent where time was up. */
+  readonly by?: string;
 }
 
 export interface SamplingMessage {
@@ -79,13 +86,17 @@ export interface ModelAnswer {
   readonly text: string;
   readonly model: string;
   readonly stopReason: 'endTurn' | 'maxTokens';
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** Who answers in the middle of a call. */
 export interface CallAnswers {
+  /** Called with each question of the call; the returned function with how it was answered. */
+  asked?(kind: QuestionKind): (end: QuestionEnd) => void;
   /** The person who makes the call; absent where a model makes it. The time of the call stands still meanwhile. */
   elicit?(form: FormRequest): Promise<FormAnswer | Refused>;
-  sample?(request: SamplingRequest): Promise<ModelAnswer | Refused>;
+  sample?(request: SamplingRequest): Promise<ModelAnswer | RefusedSampling>;
 }
 
 export interface McpCredential {

@@ -1,3 +1,4 @@
+export { CallQuestions } from './call-questions.js';
 export type {
   SamplingRequest,
   CallAnswers,

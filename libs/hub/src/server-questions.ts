@@ -2,15 +2,13 @@ import { ProtocolError, ProtocolErrorCode, specTypeSchemas } from '@modelcontext
 import type { Client, ClientCapabilities, InputRequiredResult, JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isJsonObject, utf8Length } from '@sluice/core';
 import type { JsonObject, JsonValue, McpServer } from '@sluice/core';
+import type { QuestionEnd, QuestionKind, QuestionOutcome, QuestionRefusal } from './call-questions.js';
 import type { SamplingMessage, CallAnswers, FormAnswer } from './hub.js';
 import type { CallTime } from './call-time.js';
 
 /** Questions that a server may ask in one call, and bytes of each. */
 const mostQuestions = 20;
 const questionBytes = 65_536;
-
-export type QuestionKind = 'elicitation' | 'sampling' | 'roots';
-export type QuestionOutcome = 'answered' | 'declined' | 'cancelled' | 'refused';
 
 interface CallUnderWay {
   /** The idempotency key, by which its request is known. */
@@ -42,11 +40,22 @@ const kinds: ReadonlyMap<string, QuestionKind> = new Map([
   ['roots/list', 'roots'],
 ]);
 
-/** A question that gets no answer, with the reason for the server and the log. */
+/** A question that gets no answer; the text is for the server and the log. */
 export class RefusedQuestion extends ProtocolError {
-  constructor(reason: string, code: number = ProtocolErrorCode.InvalidRequest) {
-    super(code, reason);
+  constructor(
+    readonly reason: QuestionRefusal,
+    text: string,
+    code: number = ProtocolErrorCode.InvalidRequest,
+  ) {
+    super(code, text);
   }
+}
+
+/** A question that came. */
+interface Question {
+  readonly kind: QuestionKind;
+  /** Says to call and metrics how it was answered. */
+  end(end: QuestionEnd): void;
 }
 
 /**
@@ -83,7 +92,7 @@ export class ServerQuestions {
     if (sampling !== undefined) client.setRequestHandler('sampling/createMessage', handlerOf('sampling/createMessage'));
     client.fallbackRequestHandler = (request, context) => {
       if (kinds.has(request.method)) return handlerOf(request.method)(request, context);
-      throw new RefusedQuestion('Method not found', ProtocolErrorCode.MethodNotFound);
+      throw new RefusedQuestion('unsupported', 'Method not found', ProtocolErrorCode.MethodNotFound);
     };
   }
 
@@ -120,55 +129,84 @@ export class ServerQuestions {
 
   private async answer(call: CallUnderWay | string, method: string, params: unknown): Promise<JsonValue> {
     const kind = kinds.get(method);
-    if (kind === undefined) throw new RefusedQuestion(`A client is not asked for ${method}.`);
+    if (kind === undefined) throw new RefusedQuestion('unsupported', `A client is not asked for ${method}.`);
+    const question = this.begin(kind, call);
     try {
       const given = (params ?? {}) as JsonObject;
-      if (kind === 'roots')
-        return this.counted(kind, { roots: (this.server.roots ?? []).map((root) => ({ ...root })) });
+      if (kind === 'roots') {
+        question.end({ outcome: 'answered' });
+        return { roots: (this.server.roots ?? []).map((root) => ({ ...root })) };
+      }
       if (kind === 'sampling' && this.server.sampling === undefined)
         throw new RefusedQuestion(
+          'off',
           `Sampling is off for this server. The key sampling of its entry in Sluice’s configuration turns it on.`,
           ProtocolErrorCode.MethodNotFound,
         );
-      if (typeof call === 'string') return this.without(kind, call);
+      // Which call it is of is not known, so it stands in no step.
+      if (typeof call === 'string') return this.without(question, 'unsupported', call);
       if (++call.asked > mostQuestions)
-        throw new RefusedQuestion(`A call may ask for at most ${mostQuestions} inputs, and this one asks for more.`);
+        throw new RefusedQuestion(
+          'limit',
+          `A call may ask for at most ${mostQuestions} inputs, and this one asks for more.`,
+        );
       if (utf8Length(JSON.stringify(given)) > questionBytes)
-        throw new RefusedQuestion(`The question is larger than ${questionBytes} bytes.`);
+        throw new RefusedQuestion('limit', `The question is larger than ${questionBytes} bytes.`);
       const ask = (): Promise<JsonValue> =>
-        kind === 'elicitation' ? this.elicit(given, call) : this.sample(given, call);
+        kind === 'elicitation' ? this.elicit(given, call, question) : this.sample(given, call, question);
       const answer = call.turn.then(ask, ask);
       call.turn = answer;
       return await answer;
     } catch (error) {
-      if (error instanceof RefusedQuestion) this.refused(kind, error.message);
+      if (error instanceof RefusedQuestion) this.refused(question, error.reason, error.message);
       throw error;
     }
   }
 
-  private async elicit(params: JsonObject, call: CallUnderWay): Promise<JsonValue> {
-    if (this.server.elicitation === 'none') return this.without('elicitation', 'Forms are off for this server.');
-    if (params['mode'] === 'url')
-      throw new RefusedQuestion('Sluice passes on forms alone, and no addresses to open.', invalidParams);
-    const read = specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params);
-    if (read instanceof Promise || read.issues !== undefined)
-      throw new RefusedQuestion('The form is not as the protocol has forms.', invalidParams);
-    const { message, requestedSchema } = params as { message: string; requestedSchema: JsonObject };
-    const { elicit } = call.answers ?? {};
-    if (elicit === undefined) return this.without('elicitation', noPerson);
-    const answer = await call.time.paused(() => elicit({ message: this.parts.hide(message), requestedSchema }));
-    if ('refused' in answer) return this.without('elicitation', answer.refused);
-    return this.counted('elicitation', withDefaults(answer, requestedSchema));
+  private begin(kind: QuestionKind, call: CallUnderWay | string): Question {
+    const ended = typeof call === 'string' ? undefined : call.answers?.asked?.(kind);
+    return {
+      kind,
+      end: (end) => {
+        this.parts.onQuestion(kind, end.outcome);
+        ended?.(end);
+      },
+    };
   }
 
-  private async sample(params: JsonObject, call: CallUnderWay): Promise<JsonValue> {
+  private async elicit(params: JsonObject, call: CallUnderWay, question: Question): Promise<JsonValue> {
+    if (this.server.elicitation === 'none') return this.without(question, 'off', 'Forms are off for this server.');
+    if (params['mode'] === 'url')
+      throw new RefusedQuestion(
+        'unsupported',
+        'Sluice passes on forms alone, and no addresses to open.',
+        invalidParams,
+      );
+    const read = specTypeSchemas.ElicitRequestFormParams['~standard'].validate(params);
+    if (read instanceof Promise || read.issues !== undefined)
+      throw new RefusedQuestion('invalid', 'The form is not as the protocol has forms.', invalidParams);
+    const { message, requestedSchema } = params as { message: string; requestedSchema: JsonObject };
+    const { elicit } = call.answers ?? {};
+    if (elicit === undefined) return this.without(question, 'no_person', noPerson);
+    const answer = await call.time.paused(() => elicit({ message: this.parts.hide(message), requestedSchema }));
+    if ('refused' in answer) return this.without(question, 'no_person', answer.refused);
+    const { by, ...given } = answer;
+    question.end({ outcome: outcomes[given.action], ...(by === undefined ? {} : { by }) });
+    return withDefaults(given, requestedSchema);
+  }
+
+  private async sample(params: JsonObject, call: CallUnderWay, question: Question): Promise<JsonValue> {
     const { sample } = call.answers ?? {};
-    if (sample === undefined) throw new RefusedQuestion('No model answers for this call.');
+    if (sample === undefined) throw new RefusedQuestion('off', 'No model answers for this call.');
     if (params['tools'] !== undefined || params['toolChoice'] !== undefined)
-      throw new RefusedQuestion('A model that is asked for a server has no tools.', invalidParams);
+      throw new RefusedQuestion('unsupported', 'A model that is asked for a server has no tools.', invalidParams);
     const read = specTypeSchemas.CreateMessageRequestParams['~standard'].validate(params);
     if (read instanceof Promise || read.issues !== undefined)
-      throw new RefusedQuestion('The request is not as the protocol has requests for sampling.', invalidParams);
+      throw new RefusedQuestion(
+        'invalid',
+        'The request is not as the protocol has requests for sampling.',
+        invalidParams,
+      );
     const { messages, systemPrompt, maxTokens, temperature, stopSequences } = read.value;
     const answer = await sample({
       messages: messages.flatMap(({ role, content }) => [content].flat().map((block) => messageOf(role, block))),
@@ -177,29 +215,23 @@ export class ServerQuestions {
       ...(temperature === undefined ? {} : { temperature }),
       ...(stopSequences === undefined ? {} : { stop: stopSequences }),
     });
-    if ('refused' in answer) throw new RefusedQuestion(answer.refused);
-    const { text, model, stopReason } = answer;
-    return this.counted('sampling', { role: 'assistant', content: { type: 'text', text }, model, stopReason });
+    if ('refused' in answer) throw new RefusedQuestion(answer.reason, answer.refused);
+    const { text, model, stopReason, inputTokens, outputTokens } = answer;
+    question.end({ outcome: 'answered', by: model, inputTokens, outputTokens });
+    return { role: 'assistant', content: { type: 'text', text }, model, stopReason };
   }
 
   /** A question that has no answer here: a form is declined, any other one refused. */
-  private without(kind: QuestionKind, reason: string): JsonValue {
-    if (kind !== 'elicitation') throw new RefusedQuestion(reason);
-    this.refused(kind, reason);
-    return { action: 'decline', _meta: { 'sluice/reason': reason } };
+  private without(question: Question, reason: QuestionRefusal, text: string): JsonValue {
+    if (question.kind !== 'elicitation') throw new RefusedQuestion(reason, text);
+    this.refused(question, reason, text);
+    return { action: 'decline', _meta: { 'sluice/reason': text } };
   }
 
-  private counted(kind: QuestionKind, answer: JsonObject): JsonObject {
-    const { action } = answer;
-    const outcome = action === 'decline' ? 'declined' : action === 'cancel' ? 'cancelled' : 'answered';
-    this.parts.onQuestion(kind, outcome);
-    return answer;
-  }
-
-  private refused(kind: QuestionKind, reason: string): void {
-    this.parts.onQuestion(kind, 'refused');
+  private refused(question: Question, reason: QuestionRefusal, text: string): void {
+    question.end({ outcome: 'refused', reason });
     if (!this.saidRefused)
-      this.parts.log(`asked something in the middle of a call (${kind}) and was refused: ${reason}`);
+      this.parts.log(`asked something in the middle of a call (${question.kind}) and was refused: ${text}`);
     this.saidRefused = true;
   }
 
@@ -219,6 +251,7 @@ export class ServerQuestions {
   }
 }
 
+const outcomes = { accept: 'answered', decline: 'declined', cancel: 'cancelled' } as const;
 const invalidParams = ProtocolErrorCode.InvalidParams;
 const noPerson = 'No person can answer: a model made the call, or its client shows no forms. Go on without an answer.';
 
@@ -229,7 +262,8 @@ function taskIn(params: unknown): string | null {
 }
 
 function messageOf(role: 'user' | 'assistant', block: { readonly type: string }): SamplingMessage {
-  if (block.type !== 'text') throw new RefusedQuestion(`A model is asked in text alone, and not by ${block.type}.`);
+  if (block.type !== 'text')
+    throw new RefusedQuestion('unsupported', `A model is asked in text alone, and not by ${block.type}.`);
   return { role, text: (block as unknown as { readonly text: string }).text };
 }
 

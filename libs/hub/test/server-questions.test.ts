@@ -97,13 +97,16 @@ describe('what a server asks in the middle of a call', () => {
       elicit: async (asked) => {
         expect(asked).toEqual({ message: 'Which one?', requestedSchema: form.params.requestedSchema });
         await sleep(900);
-        return { action: 'accept', content: { name: 'this' } };
+        return { action: 'accept', content: { name: 'this' }, by: 'user:ann' };
       },
       sample: (asked) => {
         expect(asked).toEqual({ messages: [{ role: 'user', text: 'Hello' }], systemPrompt: null, maxTokens: 100 });
-        return Promise.resolve({ text: 'Hi', model: 'rules', stopReason: 'endTurn' });
+        const used = { inputTokens: 7, outputTokens: 2 };
+        return Promise.resolve({ text: 'Hi', model: 'rules', stopReason: 'endTurn', ...used });
       },
+      asked: (kind) => (end) => void ends.push({ kind, ...end }),
     };
+    const ends: object[] = [];
     await hub.discover();
     expect(await call(hub, { requests: [roots, form, sampling] }, answers, 800)).toMatchObject({
       answers: [
@@ -113,6 +116,11 @@ describe('what a server asks in the middle of a call', () => {
       ],
     });
     expect(counted.map((one) => one.split(' ').at(-1))).toEqual(['answered', 'answered', 'answered']);
+    expect(ends).toEqual([
+      { kind: 'roots', outcome: 'answered' },
+      { kind: 'elicitation', outcome: 'answered', by: 'user:ann' },
+      { kind: 'sampling', outcome: 'answered', by: 'rules', inputTokens: 7, outputTokens: 2 },
+    ]);
   });
 
   it('is bounded in number and size, and refused where it is not known which call asks', async () => {

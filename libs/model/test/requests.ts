@@ -31,6 +31,7 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     endedAt: 0,
     resultHash: null,
     content: [],
+    questions: [],
     agentRun: null,
     providerData: null,
     cachedAt: null,

@@ -83,6 +83,7 @@ function recordedWorld(
     capabilities: saidByTheRecord,
     once: saidByTheRecord,
     cached: saidByTheRecord,
+    questions: saidByTheRecord,
     keepAnswer: saidByTheRecord,
     keepResult: saidByTheRecord,
     contentBytes: 0,
@@ -167,6 +168,7 @@ export function recordedResult(toolCallId: string, recorded: Step): ToolExecResu
     ...(recorded.resultHash === null ? {} : { resultHash: recorded.resultHash }),
     ...(recorded.cachedAt === null ? {} : { cachedAtMs: recorded.cachedAt }),
     ...(recorded.content.length === 0 ? {} : { content: recorded.content }),
+    ...(recorded.questions.length === 0 ? {} : { questions: recorded.questions }),
   };
   if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...facts };
   const errorCode = outcome as ToolErrorCode;

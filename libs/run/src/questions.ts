@@ -22,6 +22,8 @@ type CallerAnswer =
 
 interface Kept {
   readonly form: CallerForm;
+  /** The id that it had where it was put, which is its asker’s; absent where a former version put it. */
+  readonly putAs?: string;
   /** Whether a door shows it. */
   readonly shown: boolean;
   readonly answer: CallerAnswer | null;
@@ -36,9 +38,26 @@ type Keeping = Pick<RunParts, 'documents' | 'clock'>;
 export class CallerForms {
   constructor(private readonly parts: Keeping) {}
 
-  /** Puts the question, in place of one before it. */
-  async put(run: NamedRun, form: CallerForm): Promise<void> {
-    await this.write(run, () => ({ form, shown: false, answer: null }), form.until);
+  /**
+   * Puts the question and returns its id. One that an earlier attempt at the call left, whose process ended, is taken
+   * over: an equal one keeps its id and its answer, so that the person is not asked twice, and behind any one that is
+   * shown the client is still there.
+   */
+  async put(run: NamedRun, form: CallerForm): Promise<string> {
+    let { id } = form;
+    const next = (kept: Kept | null): Kept => {
+      const isEqual = kept !== null && isSameForm(kept.form, form);
+      ({ id } = isEqual ? kept.form : form);
+      if (isEqual) return { ...kept, form: { ...form, id }, putAs: form.id };
+      return { form, putAs: form.id, shown: kept !== null && kept.shown && kept.answer === null, answer: null };
+    };
+    await this.write(run, next, form.until);
+    return id;
+  }
+
+  /** Takes back what an earlier attempt left: no answer to it counts any more. */
+  async withdraw(run: NamedRun): Promise<void> {
+    await this.write(run, (kept) => (kept === null ? undefined : null));
   }
 
   /** The question that waits for an answer; null where none does. */
@@ -65,9 +84,9 @@ export class CallerForms {
     return kept?.form.id === id ? kept : { shown: false, answer: null };
   }
 
-  /** Forgets question and answer, which may be personal. */
-  async forget(run: NamedRun, id: string): Promise<void> {
-    await this.write(run, (kept) => (kept?.form.id === id ? null : undefined));
+  /** Forgets question and answer, which may be personal; not those that another attempt has taken over. */
+  async forget(run: NamedRun, putAs: string): Promise<void> {
+    await this.write(run, (kept) => (kept !== null && (kept.putAs ?? kept.form.id) === putAs ? null : undefined));
   }
 
   private async read(run: NamedRun): Promise<Kept | null> {
@@ -90,6 +109,12 @@ export class CallerForms {
       if (await documents.put(keyOf(run), (found?.version ?? 0) + 1, JSON.stringify(kept), mayGo)) return;
     }
   }
+}
+
+function isSameForm(one: CallerForm, other: CallerForm): boolean {
+  const said = ({ server, message, requestedSchema }: CallerForm): string =>
+    JSON.stringify([server, message, requestedSchema]);
+  return said(one) === said(other);
 }
 
 /** How long it is kept behind its time. */

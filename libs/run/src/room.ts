@@ -30,6 +30,9 @@ const mostContentBytes = 3_328;
  */
 const resultFormBytes = 512 + mostContentBytes;
 
+/** Bytes of what a server may have asked in one call, which its step alone has (libs/hub bounds it). */
+const mostQuestionBytes = 20_480;
+
 /**
  * Why the call at `index` is not made although it could be, or null. `done` are the steps before it. A call is made
  * only if the turn's record has room for the largest step that it can become and for refusing the calls behind it:
@@ -93,7 +96,8 @@ function hasRoomForCall(
   // A tool that ends the run gives a text out of its arguments, which stands in the run as well.
   const completes = endsRun(tool);
   const observation = Math.max(largestMessage, completes ? Math.min(result, utf8Length(call.arguments)) : result);
-  const more = (completes ? 3 : 2) * (observation + resultFormBytes);
+  const asked = tool?.mcp ? mostQuestionBytes : 0;
+  const more = (completes ? 3 : 2) * (observation + resultFormBytes) + asked;
   return hasRoom(record, [...done, empty], afterStep(turn, call.tool, empty, granted), granted, more);
 }
 

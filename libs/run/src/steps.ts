@@ -108,6 +108,7 @@ export function stepOf(
     resultHash,
     cachedAtMs,
     content,
+    questions,
     error,
     startedAtMs,
     endedAtMs,
@@ -134,6 +135,7 @@ export function stepOf(
     cachedAt: cachedAtMs,
     documentation: null,
     content,
+    questions,
   };
 }
 
@@ -242,11 +244,11 @@ function withinBound(history: readonly Step[]): readonly Step[] {
  * whole, and the names of images and files, which the model of the next turn is given.
  */
 function withoutHash(step: Step): Step {
-  const { resultHash, cachedAt, documentation, content } = step;
+  const { resultHash, cachedAt, documentation, content, questions } = step;
   const forModel = content.filter(isForModel);
-  if (resultHash === null && cachedAt === null && documentation === null && forModel.length === content.length)
-    return step;
-  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: forModel };
+  const isSame = forModel.length === content.length && questions.length === 0;
+  if (resultHash === null && cachedAt === null && documentation === null && isSame) return step;
+  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: forModel, questions: [] };
 }
 
 function observation(value: JsonValue): string {

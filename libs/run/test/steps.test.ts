@@ -39,6 +39,7 @@ describe('the record of a call (K-06, X-9)', () => {
       providerData: null,
       cachedAt: null,
       content: [],
+      questions: [],
       documentation: null,
     });
   });
@@ -93,7 +94,7 @@ describe('what a provider wants back, in the history', () => {
   const step = (n: number, more: Partial<Step> = {}) =>
     ({
       ...{ index: n, toolCallId: `c-${String(n)}`, arguments: '{}', agentRun: null, providerData: null },
-      ...{ resultHash: null, cachedAt: null, documentation: null, content: [] },
+      ...{ resultHash: null, cachedAt: null, documentation: null, content: [], questions: [] },
       ...more,
     }) as unknown as Step;
   const large = (name: string) => name.repeat(largestProviderData.history / 4);

@@ -1,4 +1,4 @@
-import type { AskedApproval, IncompleteAnswer } from './generated/api.js';
+import type { AskedApproval, IncompleteAnswer, StepQuestion } from './generated/api.js';
 
 export interface Usage {
   readonly input_tokens: number;
@@ -87,12 +87,16 @@ export type RunEvent =
       readonly is_error: boolean;
       /** Whether the result is there while other calls of the turn go on; another one follows when it is on record. */
       readonly is_preliminary: boolean;
-      /** Of a result on record: `ok` or the tool error, its reason, and the states before and after; else null. */
+      /**
+       * Of a result on record: `ok` or the tool error, its reason, the states before and after, and what the tool’s
+       * server asked meanwhile (absent where an older gateway sent it); else null.
+       */
       readonly step: {
         readonly outcome: string;
         readonly reason: string | null;
         readonly state_before: string;
         readonly state: string;
+        readonly questions?: readonly StepQuestion[];
       } | null;
     }
   /** What the run’s strategy decided for a turn. */

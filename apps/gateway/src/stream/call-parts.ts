@@ -1,5 +1,6 @@
 import type { ShownArguments } from '@sluice/core';
 import type { AssistantStreamChunk } from 'assistant-stream';
+import { recordToJson } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 
 type Json = Extract<AssistantStreamChunk, { type: 'data' }>['data'][number];
@@ -84,7 +85,8 @@ export class CallParts {
     this._open.delete(at);
     const { outcome, reason, observation, state, stateBefore } = step;
     const isError = outcome !== 'ok';
-    const artifact = { outcome, reason, state_before: stateBefore, state };
+    const questions = step.questions.map((one) => recordToJson('StepQuestion', one) as Json);
+    const artifact = { outcome, reason, state_before: stateBefore, state, questions };
     return [
       { type: 'result', path: [part], result: read(observation), isError, artifact },
       { type: 'part-finish', path: [part] },

@@ -76,7 +76,7 @@ export class AuditStory {
         ? `(arguments withheld, SHA-256 ${text(d, 'arguments_hash').slice(0, 12)}…)`
         : shorten(text(d, 'arguments'));
     const agent = d['agent_request_id'] === undefined ? '' : ` (as the run ${text(d, 'agent_request_id')})`;
-    return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}${agent}: ${how} after ${text(d, 'duration_ms')} ms: ${shorten(text(d, 'observation'))}`;
+    return `${who(d)} called ${paint.tool(text(d, 'tool'))} ${args}${agent}: ${how} after ${text(d, 'duration_ms')} ms${askedMeanwhile(d)}: ${shorten(text(d, 'observation'))}`;
   }
 }
 
@@ -127,6 +127,20 @@ function measuredIn({ score = null, confidence = null }: JsonObject): string {
   );
   const accepted = by === '' ? 'not accepted' : `accepted by ${by}`;
   return `; ${tool} was measured ${measured} of ${threshold} needed (${kind}), ${accepted}${sure}`;
+}
+
+/** What the server of a tool asked in the middle of its call. */
+function askedMeanwhile({ questions }: JsonObject): string {
+  if (!Array.isArray(questions)) return '';
+  const said = questions.map((one: JsonValue) => {
+    const question = one as JsonObject;
+    const [kind, outcome, reason, by, count] = ['kind', 'outcome', 'reason', 'by', 'count'].map((name) =>
+      text(question, name),
+    );
+    const often = count === '' ? '' : `${String(count)} times `;
+    return `${often}${String(kind)} ${String(outcome)}${reason === '' ? '' : ` (${String(reason)})`}${by === '' ? '' : ` by ${String(by)}`}`;
+  });
+  return `, asked by its server meanwhile: ${said.join(', ')}`;
 }
 
 function omitted(details: JsonObject): string {

@@ -53,6 +53,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     ...agentRun(step),
     ...cached(step),
     ...contentOf(step.content),
+    ...questionsOf(step),
   });
 }
 
@@ -66,6 +67,21 @@ function agentRun({ agentRun: run }: AgentStep): JsonObject {
 /** The tool did not run for this call: what it gave an equal one then was given again. */
 function cached({ cachedAt }: AgentStep): JsonObject {
   return cachedAt === null ? {} : { cached_at: time(cachedAt) };
+}
+
+/** What the tool’s server asked meanwhile and how that was answered, without a word of either. */
+function questionsOf({ questions }: AgentStep): JsonObject {
+  if (questions.length === 0) return {};
+  return {
+    questions: questions.map((one) => ({
+      ...{ kind: one.kind, server: one.server, outcome: one.outcome, reason: one.reason, by: one.by },
+      ...{ asked_at: time(one.askedAt), ended_at: time(one.endedAt) },
+      ...(one.inputTokens + one.outputTokens === 0
+        ? {}
+        : { input_tokens: one.inputTokens, output_tokens: one.outputTokens }),
+      ...(one.count === 1 ? {} : { count: one.count }),
+    })),
+  };
 }
 
 function transitionEntry(step: AgentStep, result: AgentStepResult, { authentic }: Facts): EntryDraft {

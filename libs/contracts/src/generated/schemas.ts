@@ -686,6 +686,15 @@ export const schemas = {
         },
         "doc": "What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.",
         "default": []
+      },
+      {
+        "name": "questions",
+        "type": {
+          "type": "array",
+          "items": "StepQuestion"
+        },
+        "doc": "What the MCP server of the tool asked in the middle of the call; empty in a history.",
+        "default": []
       }
     ]
   },
@@ -2509,6 +2518,75 @@ export const schemas = {
         ],
         "doc": "The address of a resource, or the name of a file, cut where it is long; else null.",
         "default": null
+      }
+    ]
+  },
+  "StepQuestion": {
+    "type": "record",
+    "name": "StepQuestion",
+    "namespace": "sluice",
+    "doc": "What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md).",
+    "fields": [
+      {
+        "name": "kind",
+        "type": "string",
+        "doc": "`elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders."
+      },
+      {
+        "name": "server",
+        "type": "string",
+        "doc": "The server's name in the configuration."
+      },
+      {
+        "name": "asked_at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "ended_at",
+        "type": "long",
+        "doc": "When it was answered or refused, or when the call ended; milliseconds since the epoch."
+      },
+      {
+        "name": "outcome",
+        "type": "string",
+        "doc": "`answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first."
+      },
+      {
+        "name": "reason",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null.",
+        "default": null
+      },
+      {
+        "name": "by",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The caller who answered a form, or the model that answered; null where neither did.",
+        "default": null
+      },
+      {
+        "name": "input_tokens",
+        "type": "long",
+        "doc": "Tokens that the model read.",
+        "default": 0
+      },
+      {
+        "name": "output_tokens",
+        "type": "long",
+        "doc": "Tokens that it wrote.",
+        "default": 0
+      },
+      {
+        "name": "count",
+        "type": "int",
+        "doc": "How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason.",
+        "default": 1
       }
     ]
   },

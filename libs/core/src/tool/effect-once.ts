@@ -178,7 +178,8 @@ async function runAndSettle(
   const asked = await ask();
   if (asked === 'unknown') return settled(callKey, owner, claims, result);
   const known = asked === 'did not happen' ? withoutEffect(result.toolCallId) : asked;
-  return settled(callKey, owner, claims, known);
+  const { questions } = result;
+  return settled(callKey, owner, claims, questions === undefined ? known : { ...known, questions });
 }
 
 /** Writes the outcome beside the claim of this owner. */

@@ -1,6 +1,6 @@
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import type { JsonValue } from '../json.js';
-import type { StepContent } from '../run/step.js';
+import type { StepContent, StepQuestion } from '../run/step.js';
 import type { ToolExecResult } from './types.js';
 
 /**
@@ -19,6 +19,8 @@ export type ToolInvocationRecord = {
   readonly cachedAtMs: number | null;
   /** What of the result stands in the content store. */
   readonly content: readonly StepContent[];
+  /** What the MCP server of the tool asked meanwhile. */
+  readonly questions: readonly StepQuestion[];
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -45,9 +47,9 @@ export function invocationRecord(
   ended: ToolExecResult,
   { startedAtMs, endedAtMs }: CallTimes,
 ): ToolInvocationRecord {
-  const { toolCallId, resultHash = null, cachedAtMs = null, content = [] } = ended;
+  const { toolCallId, resultHash = null, cachedAtMs = null, content = [], questions = [] } = ended;
   const ids = { toolCallId, name: call.tool, args: call.arguments };
-  const of = { ...ids, resultHash, cachedAtMs, content, startedAtMs, endedAtMs };
+  const of = { ...ids, resultHash, cachedAtMs, content, questions, startedAtMs, endedAtMs };
   if (ended.ok) return { ...of, result: ended.value, error: null };
   const { errorCode: code, reason = null, safeMessage } = ended;
   return { ...of, result: null, error: { code, reason, safeMessage } };

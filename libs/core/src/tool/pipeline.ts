@@ -1,6 +1,6 @@
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 import type { JsonObject, JsonValue } from '../json.js';
-import type { StepContent } from '../run/step.js';
+import type { StepContent, StepQuestion } from '../run/step.js';
 import type {
   BoundTool,
   ReconcileAnswer,
@@ -123,6 +123,8 @@ export interface ToolPipeline<Parked = never> {
    * Of a tool with `cacheMs`: what may answer the call in its place. Everything that can refuse a call comes before.
    */
   cached(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<CachedOutput>;
+  /** What the MCP server of the tool has asked in the middle of the call, and how that was answered. */
+  questions(): readonly StepQuestion[];
   /**
    * A keyed hash of what the tool gave, as JSON text, for this very call: what is redacted can be proved by it, not
    * guessed.

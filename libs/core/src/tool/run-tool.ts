@@ -108,6 +108,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
               await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline, limit),
             );
       own.abort(callEnded);
+      const questions = cached?.kind === 'found' ? [] : pipeline.questions();
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);
       // An output with a credential in it is not kept: the next call may have another one to look for.
@@ -118,7 +119,8 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
       const left = await fitted(tool, invocation, concealed, pipeline);
       const whole = passed === null || !left.ok ? [] : await pipeline.keepAnswer(invocation, passed);
       const content = [...whole, ...(left.content ?? [])];
-      const result = content.length === 0 ? left : { ...left, content };
+      const named = content.length === 0 ? left : { ...left, content };
+      const result = questions.length === 0 ? named : { ...named, questions };
       return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };
     const ask = () => reconcile(tool, invocation, input.args, pipeline);

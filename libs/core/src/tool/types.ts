@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.js';
 import type { RequestOfTool } from '../generated/request-views.js';
-import type { StepContent } from '../run/step.js';
+import type { StepContent, StepQuestion } from '../run/step.js';
 import type { ToolErrorCode, ToolErrorReason } from '../errors.js';
 
 /** What running a tool can change. */
@@ -117,6 +117,8 @@ export type ToolExecResult = {
   readonly cachedAtMs?: number;
   /** What of it stands in the content store; absent where everything stands in the value. */
   readonly content?: readonly StepContent[];
+  /** What the MCP server of the tool asked meanwhile; absent where nothing. */
+  readonly questions?: readonly StepQuestion[];
 } & (
   | { readonly ok: true; readonly value: JsonValue }
   | {

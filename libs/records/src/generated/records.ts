@@ -194,6 +194,8 @@ export interface AgentStep {
   readonly documentation: string | null;
   /** What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given. */
   readonly content: readonly StepContent[];
+  /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
+  readonly questions: readonly StepQuestion[];
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -812,6 +814,30 @@ export interface StepContent {
   readonly name: string | null;
 }
 
+/** What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md). */
+export interface StepQuestion {
+  /** `elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders. */
+  readonly kind: string;
+  /** The server's name in the configuration. */
+  readonly server: string;
+  /** Milliseconds since the epoch. */
+  readonly askedAt: number;
+  /** When it was answered or refused, or when the call ended; milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** `answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first. */
+  readonly outcome: string;
+  /** Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null. */
+  readonly reason: string | null;
+  /** The caller who answered a form, or the model that answered; null where neither did. */
+  readonly by: string | null;
+  /** Tokens that the model read. */
+  readonly inputTokens: number;
+  /** Tokens that it wrote. */
+  readonly outputTokens: number;
+  /** How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason. */
+  readonly count: number;
+}
+
 /** How good the result of one attempt at a plan's step was, and what that was measured by. */
 export interface StepScore {
   /** The number of the run's plan, from 1. */
@@ -1009,6 +1035,7 @@ export interface RecordTypes {
   readonly RunStrategy: RunStrategy;
   readonly StateTransition: StateTransition;
   readonly StepContent: StepContent;
+  readonly StepQuestion: StepQuestion;
   readonly StepScore: StepScore;
   readonly StrategyDecision: StrategyDecision;
   readonly ToolCall: ToolCall;

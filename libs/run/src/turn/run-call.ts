@@ -70,6 +70,7 @@ type Acts = Pick<
   ToolPipeline<ParkedCall>,
   | 'capabilities'
   | 'cached'
+  | 'questions'
   | 'hashResult'
   | 'keepAnswer'
   | 'keepResult'

@@ -199,6 +199,7 @@ function watching({ source, authorizer, onFault }: DryWorld) {
     capabilities: begins,
     once: begins,
     cached: begins,
+    questions: begins,
     keepAnswer: begins,
     keepResult: begins,
     contentBytes: 0,

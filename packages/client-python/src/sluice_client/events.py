@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from .models import AskedApproval, IncompleteAnswer
+from .models import AskedApproval, IncompleteAnswer, StepQuestion
 
 
 class Event(BaseModel):
@@ -91,12 +91,13 @@ class ModelRetry(Event):
 
 
 class StepOutcome(Event):
-    """`ok` or the tool error, its reason, and the states before and after."""
+    """`ok` or the tool error, its reason, the states before and after, and what the tool's server asked meanwhile."""
 
     outcome: str
     reason: str | None
     state_before: str
     state: str
+    questions: list[StepQuestion] = []
 
 
 class ToolResult(Event):

@@ -61,6 +61,7 @@ class AgentStepInBody(Body):
     cached_at: int | None = Field(default=None, description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
     content: list[StepContentInBody] | None = Field(default=None, description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
+    questions: list[StepQuestionInBody] | None = Field(default=None, description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
 
 
 class AgentRunInBody(Body):
@@ -93,6 +94,21 @@ class StepContentInBody(Body):
     size: int = Field(description="Bytes.")
     kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. Of a question, by what the bytes are: `image`, `audio` or `file`.")
     name: str | None = Field(default=None, description="The address of a resource, or the name of a file, cut where it is long; else null.")
+
+
+class StepQuestionInBody(Body):
+    """What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md)."""
+
+    kind: str = Field(description="`elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders.")
+    server: str = Field(description="The server's name in the configuration.")
+    asked_at: int = Field(description="Milliseconds since the epoch.")
+    ended_at: int = Field(description="When it was answered or refused, or when the call ended; milliseconds since the epoch.")
+    outcome: str = Field(description="`answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first.")
+    reason: str | None = Field(default=None, description="Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null.")
+    by: str | None = Field(default=None, description="The caller who answered a form, or the model that answered; null where neither did.")
+    input_tokens: int | None = Field(default=None, description="Tokens that the model read.")
+    output_tokens: int | None = Field(default=None, description="Tokens that it wrote.")
+    count: int | None = Field(default=None, description="How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason.")
 
 
 class DirectCallInBody(Body):
@@ -248,6 +264,7 @@ class AgentStep(Answer):
     cached_at: int | None = Field(description="When the tool gave the result to an equal call, milliseconds since the epoch, where it was not run for this one; else null, and null in a history.")
     documentation: str | None = Field(description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
     content: list[StepContent] = Field(description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
+    questions: list[StepQuestion] = Field(description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
 
 
 class AgentRun(Answer):
@@ -280,6 +297,21 @@ class StepContent(Answer):
     size: int = Field(description="Bytes.")
     kind: str = Field(description="`result`: what an MCP server answered, whole, as JSON text. `image`, `audio` or `resource`: the bytes of one of its blocks. `value`: a result that is larger than a record, whole; the observation is its first page. Of a question, by what the bytes are: `image`, `audio` or `file`.")
     name: str | None = Field(description="The address of a resource, or the name of a file, cut where it is long; else null.")
+
+
+class StepQuestion(Answer):
+    """What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md)."""
+
+    kind: str = Field(description="`elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders.")
+    server: str = Field(description="The server's name in the configuration.")
+    asked_at: int = Field(description="Milliseconds since the epoch.")
+    ended_at: int = Field(description="When it was answered or refused, or when the call ended; milliseconds since the epoch.")
+    outcome: str = Field(description="`answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first.")
+    reason: str | None = Field(description="Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null.")
+    by: str | None = Field(description="The caller who answered a form, or the model that answered; null where neither did.")
+    input_tokens: int = Field(description="Tokens that the model read.")
+    output_tokens: int = Field(description="Tokens that it wrote.")
+    count: int = Field(description="How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason.")
 
 
 class RunError(Answer):

@@ -74,6 +74,8 @@ export interface AgentStepInBody {
   readonly documentation?: string | null;
   /** What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given. */
   readonly content?: readonly StepContentInBody[];
+  /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
+  readonly questions?: readonly StepQuestionInBody[];
 }
 
 /** The run that a call of an agent tool was. */
@@ -120,6 +122,30 @@ export interface StepContentInBody {
   readonly kind: string;
   /** The address of a resource, or the name of a file, cut where it is long; else null. */
   readonly name?: string | null;
+}
+
+/** What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md). */
+export interface StepQuestionInBody {
+  /** `elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders. */
+  readonly kind: string;
+  /** The server's name in the configuration. */
+  readonly server: string;
+  /** Milliseconds since the epoch. */
+  readonly asked_at: number;
+  /** When it was answered or refused, or when the call ended; milliseconds since the epoch. */
+  readonly ended_at: number;
+  /** `answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first. */
+  readonly outcome: string;
+  /** Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null. */
+  readonly reason?: string | null;
+  /** The caller who answered a form, or the model that answered; null where neither did. */
+  readonly by?: string | null;
+  /** Tokens that the model read. */
+  readonly input_tokens?: number;
+  /** Tokens that it wrote. */
+  readonly output_tokens?: number;
+  /** How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason. */
+  readonly count?: number;
 }
 
 /** A call that a request makes itself, as a model would write it. */
@@ -358,6 +384,8 @@ export interface AgentStep {
   readonly documentation: string | null;
   /** What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given. */
   readonly content: readonly StepContent[];
+  /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
+  readonly questions: readonly StepQuestion[];
 }
 
 /** The run that a call of an agent tool was. */
@@ -404,6 +432,30 @@ export interface StepContent {
   readonly kind: string;
   /** The address of a resource, or the name of a file, cut where it is long; else null. */
   readonly name: string | null;
+}
+
+/** What an MCP server asked in the middle of a call, and how it was answered; none of its contents (docs/mcp-hub.md). */
+export interface StepQuestion {
+  /** `elicitation`, a form for a person; `sampling`, the words of a model; `roots`, the client's folders. */
+  readonly kind: string;
+  /** The server's name in the configuration. */
+  readonly server: string;
+  /** Milliseconds since the epoch. */
+  readonly asked_at: number;
+  /** When it was answered or refused, or when the call ended; milliseconds since the epoch. */
+  readonly ended_at: number;
+  /** `answered`; of a form also `declined` or `cancelled`; `refused`; `unanswered` where the call ended first. */
+  readonly outcome: string;
+  /** Why it was refused: `off`, `no_person`, `limit`, `invalid`, `unsupported` or `model_unreachable`; else null. */
+  readonly reason: string | null;
+  /** The caller who answered a form, or the model that answered; null where neither did. */
+  readonly by: string | null;
+  /** Tokens that the model read. */
+  readonly input_tokens: number;
+  /** Tokens that it wrote. */
+  readonly output_tokens: number;
+  /** How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason. */
+  readonly count: number;
 }
 
 /** Why a run ended without an answer. */

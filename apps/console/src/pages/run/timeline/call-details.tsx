@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
+import type { StepQuestion } from '@sluice/client';
 import { Button } from '../../../ui/button.js';
 import { Json } from '../../../ui/json.js';
 import { Facts } from '../../../ui/page.js';
@@ -63,6 +64,7 @@ export function CallDetails(props: Props) {
       <h3>Arguments</h3>
       <Json value={call.arguments === '' ? '(none)' : call.arguments} label={`Arguments of ${tool}`} />
       {depth === 0 && <Origins {...props} />}
+      <Questions questions={step?.questions ?? []} />
       <h3>{step !== null && step.outcome !== 'ok' ? 'Error' : 'Result'}</h3>
       {result === null ? (
         <p className={css['quiet']}>{call.progress ?? 'There is no result yet.'}</p>
@@ -70,6 +72,34 @@ export function CallDetails(props: Props) {
         <Json value={result.result} label={`Result of ${tool}`} />
       )}
     </div>
+  );
+}
+
+const asked: Readonly<Record<string, string>> = {
+  elicitation: 'a form for a person',
+  sampling: 'the words of a model',
+  roots: 'folders',
+};
+
+/** What the tool’s server asked in the middle of the call. */
+function Questions({ questions }: { readonly questions: readonly StepQuestion[] }) {
+  if (questions.length === 0) return null;
+  return (
+    <>
+      <h3>Asked by its server</h3>
+      <ul className={css['origins']}>
+        {questions.map((one, index) => (
+          <li key={index}>
+            <code>{one.server}</code> asked for {asked[one.kind] ?? one.kind}
+            {one.count > 1 && `, ${one.count} times`}: {one.outcome}
+            {one.reason !== null && ` (${one.reason})`}
+            {one.by !== null && ` by ${one.by}`}
+            {one.input_tokens + one.output_tokens > 0 && `, ${one.input_tokens} + ${one.output_tokens} tokens`}{' '}
+            <Moment at={one.ended_at} isExact />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -35,6 +35,7 @@ const ended = {
       cached_at: null,
       documentation: null,
       content: [],
+      questions: [],
     },
   ],
   config_version: 'c-4f2a9d1c7b3e8056',
