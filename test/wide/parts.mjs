@@ -18,7 +18,8 @@ export const parts = {
   history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
   image:
     'the image on Docker: what it holds, without rights and on a root that cannot be written, the console, a stop and a start',
-  kills: 'ends a process with kill -9 at each record of a run by a plan, of agents side by side, and in a backup',
+  kills:
+    'ends a process with kill -9 at each record of a run by a plan, of agents side by side, in a backup, and while a form of an MCP server waits',
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
   openapi: 'public OpenAPI documents, such as GitHub’s and Kubernetes’: how many operations are tools, and how fast',
   packages:

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { z } from 'zod';
+
+export interface FormServer {
+  readonly url: string;
+  /** How often each call began, and was done behind its form, by its argument. */
+  readonly begun: ReadonlyMap<string, number>;
+  readonly done: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** An MCP server whose tools `book` and `look` ask the person for a seat before they do anything. */
+export async function formServer(): Promise<FormServer> {
+  const [begun, done] = [new Map<string, number>(), new Map<string, number>()];
+  const count = (map: Map<string, number>, on: string): void => void map.set(on, (map.get(on) ?? 0) + 1);
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+
+  async function opened(): Promise<StreamableHTTPServerTransport> {
+    const server = new McpServer({ name: 'seats', version: '1.0.0' });
+    for (const name of ['book', 'look'])
+      server.registerTool(
+        name,
+        { description: 'Asks for a seat.', inputSchema: { on: z.string() } },
+        async ({ on }) => {
+          count(begun, on);
+          const { action, content } = await server.server.elicitInput({
+            message: `Which seat for ${on}?`,
+            requestedSchema: { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] },
+          });
+          if (action !== 'accept') return { content: [{ type: 'text', text: `No seat: ${action}` }] };
+          count(done, on);
+          return { content: [{ type: 'text', text: `Seat ${String(content?.['seat'])}` }] };
+        },
+      );
+    const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    return transport;
+  }
+
+  const http = createServer((request, response) => {
+    const known = sessions.get(String(request.headers['mcp-session-id']));
+    Promise.resolve(known ?? opened())
+      .then((transport) => transport.handleRequest(request, response))
+      .catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    begun,
+    done,
+    close: () =>
+      new Promise((resolve) => {
+        http.closeAllConnections();
+        http.close(() => resolve());
+      }),
+  };
+}
