@@ -69,6 +69,7 @@ interface Called {
     readonly reason: string | null;
     state_before: string;
     state: string;
+    questions?: readonly object[];
   } | null;
 }
 const data = (name: string, value: object) => ({
@@ -77,10 +78,12 @@ const data = (name: string, value: object) => ({
   part: { type: 'data', name, data: value },
 });
 const moved = { outcome: 'ok', reason: null, state_before: 'start', state: 'done' };
+const asked = { kind: 'elicitation', server: 'wiki', asked_at: 1_000, ended_at: 2_000, reason: null, count: 1 };
+const questions = [{ ...asked, outcome: 'answered', by: 'user:ann', input_tokens: 0, output_tokens: 0 }];
 const failed = { ...moved, outcome: 'execution', reason: 'timeout', state_before: 'done' };
 const whole = [
   data('run', { request_id: 'run-1', session_id: 's-1', since: 1_000 }),
-  ...chunks(1, 1, { id: 'c1', name: 'core__search', result: { html: hostile }, step: moved }),
+  ...chunks(1, 1, { id: 'c1', name: 'core__search', result: { html: hostile }, step: { ...moved, questions } }),
   ...chunks(2, 3, { id: 'c2', name: 'core__read', result: 'Timed out.', step: failed }),
   { type: 'message-finish', path: [], usage: { inputTokens: 10, outputTokens: 5 } },
 ];
@@ -106,6 +109,7 @@ describe('A run', () => {
     fireEvent.click(line);
     expect((await screen.findByRole('region', { name: 'Result of search' })).textContent).toContain(hostile);
     expect(screen.getByRole('region', { name: 'Arguments of search' }).textContent).toContain('news');
+    expect(screen.getByText(/asked for a form for a person: answered by user:ann/)).toBeTruthy();
     expect(document.querySelector('main img, main script')).toBeNull();
   });
 
