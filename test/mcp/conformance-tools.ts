@@ -35,7 +35,7 @@ export function conformanceConfiguration(home: string): string {
       `export default ({ defineTool, z }) => defineTool({
         type: '${name}', description: 'A tool of the conformance scenarios.', input: z.object(${input}), output: z.any(),
         effect: '${effect}', redaction: { whole: true }, capabilities: [], repeatable: true, requiresConnection: false,
-        execute: async () => { ${run} },
+        execute: async (given) => { ${run} },
       });\n`,
     );
     return name;
@@ -46,6 +46,13 @@ export function conformanceConfiguration(home: string): string {
       write(name, { input, effect: 'state_change', run: `return 'Done.';` }),
     ),
     write('test_error_handling', { run: `throw new Error('This tool intentionally returns an error for testing');` }),
+    write('greet', { input: '{ name: z.string() }', run: "return 'Hello, ' + given.name + '!';" }),
+    write('slow_compute', {
+      input: '{ seconds: z.number(), label: z.string().optional() }',
+      run: `await new Promise((go) => setTimeout(go, given.seconds * 1_000)); return 'Done.';`,
+    }),
+    write('failing_job', { run: `await new Promise((go) => setTimeout(go, 1_000)); throw new Error('It fails.');` }),
+    write('confirm_delete', { input: '{ filename: z.string() }', effect: 'state_change', run: `return 'Done.';` }),
     write('test_prompt_with_arguments', { input: `{ arg1: z.enum(['testing', 'other']) }`, run: `return 'Done.';` }),
   ];
   return `

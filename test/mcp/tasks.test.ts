@@ -50,6 +50,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
       execute: async ({ on }) => {
         if (on === 'broken') throw new Error('It broke.');
         while (!existsSync(join(import.meta.dirname, on))) await new Promise((go) => setTimeout(go, 20));
+        if (on.endsWith('broken')) throw new Error('It broke.');
         return 'Done: ' + on;
       },
     });\n`;
@@ -249,7 +250,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     );
   });
 
-  it('are none in the era without sessions, whose calls are as they were', async () => {
+  it('are none of a client of 2026-07-28 that has no extension for them', async () => {
     const client = await newClient(proxy.url);
     go('newer');
     expect(client.getServerCapabilities()).not.toHaveProperty('tasks');
@@ -257,6 +258,116 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     const call = { name: 'slow', arguments: { on: 'newer' }, task: {} };
     expect(await client.callTool(call)).toMatchObject(done('newer'));
     await client.close();
+  });
+
+  describe('by the extension of revision 2026-07-28', () => {
+    const extensions = { 'io.modelcontextprotocol/tasks': {} };
+
+    /** The answer to a request that stands alone, at whichever door is next; the extension is declared with it. */
+    async function answerTo(
+      method: string,
+      params: Readonly<Record<string, unknown>>,
+      capabilities: object = { extensions },
+    ): Promise<{ result?: Record<string, unknown>; error?: Record<string, unknown> }> {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': clientInfo,
+        'io.modelcontextprotocol/clientCapabilities': capabilities,
+      };
+      const named = params['name'] ?? params['taskId'];
+      const answered = await fetch(proxy.url, {
+        method: 'POST',
+        headers: {
+          ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+          ...(typeof named === 'string' ? { 'mcp-name': named } : {}),
+          ...localHeaders(system.embedded.runtime),
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+      });
+      const last = (await answered.text()).trim().split('\n').at(-1) ?? '';
+      return JSON.parse(last.replace(/^data: /, '')) as { result?: Record<string, unknown> };
+    }
+    const called = async (name: string, on: string, capabilities?: object): Promise<Record<string, unknown>> =>
+      (await answerTo('tools/call', { name, arguments: { on } }, capabilities)).result ?? {};
+    const standing = async (taskId: unknown, capabilities?: object): Promise<Record<string, unknown>> =>
+      (await answerTo('tasks/get', { taskId }, capabilities)).result ?? {};
+    const stands = (taskId: unknown, status: string, capabilities?: object): Promise<Record<string, unknown>> =>
+      eventually(
+        () => standing(taskId, capabilities),
+        (now) => now['status'] === status,
+      );
+
+    it('a call that takes long goes on as one, and is read and cancelled at either door', async () => {
+      const { capabilities } = (await answerTo('server/discover', {})).result ?? {};
+      expect(capabilities).toMatchObject({ extensions });
+      expect(capabilities).not.toHaveProperty('tasks');
+      go('short');
+      expect(await called('slow', 'short')).toMatchObject({ resultType: 'complete', ...done('short') });
+      const task = await called('slow', 'long');
+      expect(task).toEqual({
+        ...{ resultType: 'task', taskId: expect.stringMatching(/^mcp-/), status: 'working' },
+        ...{ createdAt: anyTime, lastUpdatedAt: anyTime, ttlMs: 24 * 3_600_000, pollIntervalMs: 1_000 },
+        _meta: expect.anything(),
+      });
+      const { taskId } = task;
+      for (let n = 0; n < 2; n++) expect(await standing(taskId)).toMatchObject({ status: 'working', taskId });
+      go('long');
+      const ended = await stands(taskId, 'completed');
+      expect(ended).toMatchObject({ resultType: 'complete', result: { resultType: 'complete', ...done('long') } });
+      expect((ended['result'] as { _meta: object })._meta).not.toHaveProperty('io.modelcontextprotocol/related-task');
+      const broken = await called('slow', 'never');
+      for (let n = 0; n < 2; n++)
+        expect((await answerTo('tasks/cancel', { taskId: broken['taskId'] })).result).toMatchObject({
+          resultType: 'complete',
+        });
+      expect(await standing(broken['taskId'])).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('goes on by itself after a decision elsewhere; the same call after that is another', async () => {
+      const before = (await system.all('agent.approvals')).filter(({ record }) => record.requested !== null).length;
+      const { taskId } = await called('write', 'elsewhere');
+      const waiting = await asked(system, before + 1);
+      expect((await standing(taskId))['statusMessage']).toContain(waiting.requested.approvalId);
+      go('elsewhere');
+      await decide(system, waiting, 'approve');
+      expect(await stands(taskId, 'completed')).toMatchObject({ result: done('elsewhere') });
+      const another = await called('write', 'elsewhere');
+      expect(another).toMatchObject({ resultType: 'task', status: 'working' });
+      expect(another['taskId']).not.toBe(taskId);
+    });
+
+    it('asks the person before a client with forms, whose answer comes with an update', async () => {
+      const withForms = { extensions, elicitation: { form: {} } };
+      const { taskId } = await called('write', 'updated', withForms);
+      const { inputRequests } = await stands(taskId, 'input_required', withForms);
+      const [[id = '', request] = []] = Object.entries(inputRequests as Record<string, object>);
+      expect(request).toMatchObject({ method: 'elicitation/create', params: { requestedSchema: { type: 'object' } } });
+      go('updated');
+      const update = (inputResponses: object) => answerTo('tasks/update', { taskId, inputResponses }, withForms);
+      expect((await update({ other: { action: 'accept' } })).result).toMatchObject({ resultType: 'complete' });
+      expect(await standing(taskId, withForms)).toMatchObject({ status: 'input_required' });
+      expect((await update({ [id]: { action: 'accept', content: {} } })).result).toMatchObject({
+        resultType: 'complete',
+      });
+      expect(await stands(taskId, 'completed', withForms)).toMatchObject({ result: done('updated') });
+    });
+
+    it('a tool that failed has completed its task; other methods, tasks and clients are refused', async () => {
+      go('without');
+      expect(await called('slow', 'without', {})).toMatchObject({ resultType: 'complete', ...done('without') });
+      const { taskId } = await called('slow', 'later broken');
+      go('later broken');
+      expect(await stands(taskId, 'completed')).toMatchObject({ result: { isError: true } });
+      for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+        expect((await answerTo(method, { taskId, inputResponses: {} }, {})).error).toMatchObject({
+          ...{ code: -32_021, data: { requiredCapabilities: { extensions } } },
+        });
+      for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+        expect((await answerTo(method, { taskId: 'mcp-nothing', inputResponses: {} })).error).toMatchObject(notFound);
+      for (const method of ['tasks/result', 'tasks/list'])
+        expect((await answerTo(method, { taskId })).error).toMatchObject({ code: -32_601 });
+    });
   });
 
   it('are so many of one caller: one that has ended makes room, and no other caller finds them', async () => {

@@ -110,8 +110,13 @@ export class CallsService {
     return made;
   }
 
+  /** A call that goes on as a task goes on by itself: the same call made once more is another. */
+  async leave(caller: Caller, { tool, args, session }: Pick<WantedCall, 'tool' | 'args' | 'session'>): Promise<void> {
+    await this.states.keepWaiting(session ?? '', caller.principal, callDigest(tool.id, args), null);
+  }
+
   /** A run that was begun before: what the log has of it, and what comes. */
-  private async followAgain(
+  async followAgain(
     caller: Caller,
     { requestId, since, session, answer, forms, isResumed }: Named & FollowedCall,
     signal: AbortSignal,

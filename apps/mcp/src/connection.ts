@@ -21,7 +21,7 @@ export interface Connection {
   /** From which level on the client wants log messages, as it said before this request; null: none. */
   readonly level: LoggingLevel | null;
   readonly keepLevel: (level: LoggingLevel) => Promise<void>;
-  /** How its client hears of its tasks; null in the newer era, which has none. */
+  /** How its client hears of its tasks; null in the newer era, whose clients ask. */
   readonly tasks: TaskNews | null;
 }
 

@@ -1,13 +1,14 @@
-import { Server } from '@modelcontextprotocol/server';
+import type { Server } from '@modelcontextprotocol/server';
 import { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
-import { passesOn } from '@sluice/mcp';
+import { passesOn, tasksExtension } from '@sluice/mcp';
 import { PassedOn, servePrompts } from './passed-on.js';
 import { serveCalls } from './serve-calls.js';
 import { serveLists } from './serve-lists.js';
+import { serveTaskExtension } from './serve-task-extension.js';
 import { serveTasks } from './serve-tasks.js';
 import type { ServerParts } from './server-parts.js';
-import { TaskServer } from './task-server.js';
+import { TaskExtensionServer, TaskServer } from './task-server.js';
 
 const instructions =
   'Which tools there are depends on who calls and on the state that the calls so far led to: list the tools again after the server says that the list has changed. A refused call says why, and what to do. A call that waits for an approval answers “pending”: call it again with the same arguments after the decision. All there is to know about a tool is in the resource of its name.';
@@ -24,7 +25,7 @@ const notCacheable = { ttlMs: 0, cacheScope: 'private' } as const;
 export function createServer(parts: ServerParts, connection: Connection): Server {
   const hasPrompts = passesOn('prompt', parts.runtime.configurations.current().evaluator);
   const hasTasks = connection.tasks !== null;
-  const server = new (hasTasks ? TaskServer : Server)(
+  const server = new (hasTasks ? TaskServer : TaskExtensionServer)(
     {
       name: 'sluice',
       title: 'Sluice',
@@ -38,7 +39,9 @@ export function createServer(parts: ServerParts, connection: Connection): Server
         ...(hasPrompts ? { prompts: { listChanged: true } } : {}),
         completions: {},
         logging: {},
-        ...(hasTasks ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}),
+        ...(hasTasks
+          ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+          : { extensions: { [tasksExtension]: {} } }),
       },
       // A call may show forms of its tool’s server, one after another, beside its approval.
       inputRequired: { maxRounds: mostRounds },
@@ -57,5 +60,6 @@ export function createServer(parts: ServerParts, connection: Connection): Server
   const log = new ClientLog(server, connection);
   serveCalls(server, parts, connection, log);
   if (hasTasks) serveTasks({ server, parts, connection }, log);
+  else serveTaskExtension({ server, parts, connection });
   return server;
 }

@@ -17,10 +17,15 @@ export type CallOutcome =
   /** The tool’s server waits for the caller to fill in a form. */
   | { readonly kind: 'form'; readonly form: CallerForm }
   | { readonly kind: 'ended'; readonly error: RunError | null }
+  /** It goes on, and is followed no further by this request. */
+  | { readonly kind: 'goes_on' }
   /** The run is another caller’s. */
   | { readonly kind: 'not_theirs' }
   /** Nothing more is followed here: the client left, or the process stops. */
   | { readonly kind: 'cut'; readonly why: 'cancelled' | 'stopping' | 'slow' };
+
+/** Why a request that follows a call leaves it, where the call goes on as a task. */
+export const goesOn = new Error('The call goes on as a task.');
 
 /** What a person decided about a call that waits. */
 export interface Decision {
@@ -104,12 +109,14 @@ export async function followCall({
   signal.addEventListener('abort', leave, { once: true });
   try {
     for (;;) {
-      if (signal.aborted) return { kind: 'cut', why: 'cancelled' };
+      if (signal.aborted) return leftBy(signal);
       const message = await followed.next(lookEveryMs);
       if (message === undefined)
         return followed.cutShort === 'elsewhere'
           ? { kind: 'not_theirs' }
-          : { kind: 'cut', why: cutBy(followed, signal) };
+          : signal.aborted
+            ? leftBy(signal)
+            : { kind: 'cut', why: followed.cutShort === 'slow' ? 'slow' : 'stopping' };
       if (message === null || !(await whose.concerns(message))) continue;
       const outcome = look(message);
       if (outcome !== null) return outcome;
@@ -123,7 +130,6 @@ export async function followCall({
   }
 }
 
-function cutBy({ cutShort }: Followed, { aborted }: AbortSignal): 'cancelled' | 'stopping' | 'slow' {
-  if (aborted) return 'cancelled';
-  return cutShort === 'slow' ? 'slow' : 'stopping';
+function leftBy({ reason }: AbortSignal): CallOutcome {
+  return reason === goesOn ? { kind: 'goes_on' } : { kind: 'cut', why: 'cancelled' };
 }

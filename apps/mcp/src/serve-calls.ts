@@ -23,10 +23,13 @@ import type { Caller } from './callers.js';
 import type { CallKey, MadeCall } from './calls.service.js';
 import type { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
+import { goesOn } from './follow-call.js';
 import { formAnswersIn, showForm } from './forms.js';
 import { sayListsChanged } from './lists-changed.js';
 import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
+import { goOnAsTask, hasTasks } from './serve-task-extension.js';
+import type { GoingOn } from './serve-task-extension.js';
 import { beginTask } from './serve-tasks.js';
 import type { BegunTask } from './serve-tasks.js';
 import type { MintedCredential } from './state-credentials.js';
@@ -41,7 +44,10 @@ const noAnswer = (): null => null;
 const closedHere =
   'To decide here, send the local secret as the bearer token (docs/mcp.md); or decide with `sluice approvals` or over HTTP. ';
 
-type Answer = CallResult | InputRequiredResult | BegunTask;
+type Answer = CallResult | InputRequiredResult | BegunTask | GoingOn;
+
+/** A call that takes longer goes on as a task, where its client has the extension for them, in milliseconds. */
+const shortMs = 500;
 
 const movesState = 'moves the state of its session, so that it cannot be called as a task. Call it without `task`.';
 
@@ -89,7 +95,7 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
       const result = await (tool.target === null ? inTurn.besides(act, () => isPermitted(came)) : inTurn.alone(act));
       metrics.mcpCalls.inc({ outcome: outcomeOf(result) });
       // The SDK’s type of the answer has no tasks.
-      return result as Exclude<Answer, BegunTask>;
+      return result as Exclude<Answer, BegunTask | GoingOn>;
     } catch (error) {
       if (error instanceof TooManyRuns) {
         metrics.mcpCalls.inc({ outcome: 'limited' });
@@ -121,23 +127,30 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
   async function answer(came: Came): Promise<Answer> {
     const { tool, args, caller, context } = came;
     const { signal } = context.mcpReq;
-    const made = await attempt(async () => {
+    const hear = hops(came, log, connection.heardProgress);
+    const mayGoOn = connection.tasks === null && mayBeTask(tool) && hasTasks(context);
+    return attempt(async () => {
       const state = await parts.states.stateOf(session, caller.principal);
-      const wanted = { tool, args, session, state, key: keyOf(context), headers: traceOf(context) };
-      const call = await parts.calls.make(
-        caller,
-        {
-          ...wanted,
-          answer: caller.mayDecide ? answerIn(context) : noAnswer,
-          forms: formAnswersIn(server, context),
-          isResumed: connection.isResumed,
-        },
-        signal,
-        hops(came, log, connection.heardProgress),
-      );
-      return { state, call };
+      const wanted = {
+        ...{ tool, args, session, state, key: keyOf(context), headers: traceOf(context) },
+        answer: caller.mayDecide ? answerIn(context) : noAnswer,
+        forms: formAnswersIn(server, context),
+        isResumed: connection.isResumed,
+      };
+      if (!mayGoOn) return finished(await parts.calls.make(caller, wanted, signal, hear), state, came);
+      const isLong = new AbortController();
+      const timer = setTimeout(() => isLong.abort(goesOn), shortMs);
+      const made = await parts.calls
+        .make(caller, wanted, AbortSignal.any([signal, isLong.signal]), hear)
+        .finally(() => clearTimeout(timer));
+      if (!['goes_on', 'waiting', 'form'].includes(made.outcome.kind)) return finished(made, state, came);
+      const task = await goOnAsTask(made, came, { server, parts, connection });
+      if (task !== null) return task;
+      if (made.outcome.kind !== 'goes_on') return finished(made, state, came);
+      // Without room for a task its client waits, as one that has none.
+      const again = { ...wanted, requestId: made.requestId, since: made.since, isResumed: true };
+      return finished(await parts.calls.followAgain(caller, again, signal, hear), state, came);
     });
-    return finished(made.call, made.state, came);
   }
 
   async function finished(
@@ -168,6 +181,8 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
         return showForm(outcome.form);
       case 'ended':
         return resultOfEnd(outcome.error, ids, caller.principal);
+      case 'goes_on':
+        throw new Error('A call that goes on is a task.');
       case 'not_theirs':
         throw invalid(keyInUse);
       case 'cut':
@@ -210,7 +225,7 @@ function withCredential(result: CallResult, credential: MintedCredential | null)
 
 /** What a call came to, for the metric. */
 function outcomeOf(answer: Answer): string {
-  if ('task' in answer) return 'task';
+  if ('task' in answer || 'taskId' in answer) return 'task';
   if (!('content' in answer)) return 'pending';
   const { isError, _meta } = answer as CallResult;
   if (_meta['sluice/approval'] !== undefined) return 'pending';

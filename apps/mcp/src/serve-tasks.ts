@@ -28,9 +28,11 @@ const questionMs = 10 * 60_000;
 const TaskId = z.object({ taskId: z.string() });
 const Page = z.object({ cursor: z.string().optional() });
 
+/** Of another caller’s task nothing is said, not even that it is there. */
+export const noSuchTask = 'There is no such task, or it is no longer kept.';
 const tooMany = `This caller has ${mostTasks} tasks under way. Cancel one, or wait until one has ended, and try again.`;
 
-interface Around {
+export interface Around {
   readonly server: Server;
   readonly parts: ServerParts;
   readonly connection: Connection;
@@ -112,8 +114,7 @@ export function serveTasks({ server, parts, connection }: Around, log: ClientLog
 
   async function taskOf(id: string, context: ServerContext): Promise<TaskRecord> {
     const task = await tasks.records.find(id, connection.callerOf(context).principal);
-    // Of another caller’s task nothing is said, not even that it is there.
-    if (task === null) throw invalid('There is no such task, or it is no longer kept.');
+    if (task === null) throw invalid(noSuchTask);
     return task;
   }
 
@@ -136,6 +137,8 @@ export function serveTasks({ server, parts, connection }: Around, log: ClientLog
           throw invalid(keyInUse);
         case 'cut':
           return refusal('system', cutTexts[outcome.why], ids, { code: 'unavailable', reason: outcome.why });
+        case 'goes_on':
+          break;
         case 'waiting':
         case 'form':
           answers = answers && (await answered(task, outcome, answers, context));

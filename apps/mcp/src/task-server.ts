@@ -37,6 +37,33 @@ export class TaskServer extends Server {
   }
 }
 
+/** Carries a task past the SDK’s look at results. */
+class Begun extends Error {
+  constructor(readonly task: Result) {
+    super('The call goes on as a task.');
+  }
+}
+
+/** The SDK’s server, which answers a call with a result or, by the extension for tasks, with a task. */
+export class TaskExtensionServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    if (method !== 'tools/call') return super._wrapHandler(method, handler);
+    const wrapped = super._wrapHandler(method, async (request, context) => {
+      const answer = await handler(request, context);
+      if (answer['resultType'] === 'task') throw new Begun(answer);
+      return answer;
+    });
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context);
+      } catch (error) {
+        if (error instanceof Begun) return error.task;
+        throw error;
+      }
+    };
+  }
+}
+
 /** What would be a result that the model reads. */
 function refusedAs({ content: [first], _meta }: CallResult): ProtocolError {
   const error = _meta['sluice/error'] as { readonly category: string } | undefined;

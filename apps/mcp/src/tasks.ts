@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noticeOf, topics } from '@sluice/contracts';
-import type { ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 import { CallerForms, cancelRun } from '@sluice/run';
+import type { CallerForm } from '@sluice/run';
 import { cancelledText, endOfRun, endOfStep, servedTask } from '@sluice/mcp';
 import type { ServedTask, TaskEnd, TaskState } from '@sluice/mcp';
 import { mayDecideOn } from './approvals.js';
@@ -27,13 +27,17 @@ export interface Viewer {
   readonly hasForms: boolean;
 }
 
+type Waiting = Extract<CallOutcome, { kind: 'waiting' }>;
+
 /** A task that is followed here. */
 interface FollowedTask {
   readonly stopping: AbortController;
   /** Resolves once all is known that the log has by now. */
   readonly isCurrent: Promise<unknown>;
-  /** The approval that its call waits for. */
-  approval: ApprovalRequested | null;
+  /** The approval that its call waits for; null where a decision that was made here is on its way. */
+  approval: Waiting | null;
+  /** The same, also while a decision is on its way, which may not count. */
+  asked: Waiting | null;
   /** What the tool’s server said last. */
   message: string;
   at: number;
@@ -62,10 +66,13 @@ export class Tasks {
     if (end !== null) return servedTask(task, end, false);
     if (approval !== null) {
       const status = this.mayDecide(approval, viewer) ? 'input_required' : 'working';
-      return servedTask(task, { status, message: approvalText(approval), at }, true);
+      return servedTask(task, { status, message: approvalText(approval.requested), at }, true);
     }
     const form = await this.formOf(task, viewer);
-    if (form !== null) return servedTask(task, { status: 'input_required', message: form, at }, true);
+    if (form !== null) {
+      const asks = `The MCP server ${form.server} asks something.`;
+      return servedTask(task, { status: 'input_required', message: asks, at }, true);
+    }
     return servedTask(task, { status: 'working', message, at }, false);
   }
 
@@ -85,6 +92,21 @@ export class Tasks {
         .catch(() => undefined);
     };
     this.follow(task, viewer.caller, look);
+  }
+
+  /** What the viewer is asked on the way of the task: to decide on its approval, or to fill in a form. */
+  async question(task: TaskRecord, viewer: Viewer): Promise<Waiting | Extract<CallOutcome, { kind: 'form' }> | null> {
+    const { end, approval } = await this.current(task, viewer.caller);
+    if (end !== null) return null;
+    if (approval !== null) return this.mayDecide(approval, viewer) ? approval : null;
+    const form = await this.formOf(task, viewer);
+    return form === null ? null : { kind: 'form', form };
+  }
+
+  /** A decision was made here: the person is not asked again before it is known whether it counts. */
+  decided({ id }: TaskRecord): void {
+    const followed = this.followed.get(id);
+    if (followed !== undefined) followed.approval = null;
   }
 
   /** Ends the task, and what runs of it; false where it had ended before. */
@@ -119,7 +141,7 @@ export class Tasks {
     isCurrent.catch(() => undefined);
     const stopping = new AbortController();
     const followed: FollowedTask = {
-      ...{ stopping, isCurrent, approval: null, message: '', at: task.createdAt, end: null },
+      ...{ stopping, isCurrent, approval: null, asked: null, message: '', at: task.createdAt, end: null },
     };
     const [oldest] = this.followed;
     if (this.followed.size >= mostFollowed && oldest !== undefined) {
@@ -182,17 +204,16 @@ export class Tasks {
     }
   }
 
-  private mayDecide(approval: ApprovalRequested, { caller, hasForms }: Viewer): boolean {
+  private mayDecide({ requested }: Waiting, { caller, hasForms }: Viewer): boolean {
     const { configurations, clock } = this.runtime;
     const { policy } = configurations.current().configuration;
-    return hasForms && mayDecideOn(approval, caller, policy, clock.now());
+    return hasForms && mayDecideOn(requested, caller, policy, clock.now());
   }
 
   /** What the task’s server wants to know of the viewer; null where it asks nothing. */
-  private async formOf({ requestId }: TaskRecord, { caller, hasForms }: Viewer): Promise<string | null> {
+  private async formOf({ requestId }: TaskRecord, { caller, hasForms }: Viewer): Promise<CallerForm | null> {
     if (!hasForms) return null;
-    const form = await new CallerForms(this.runtime).waiting({ requestId, tenant: caller.principal.tenantId });
-    return form === null ? null : `The MCP server ${form.server} asks something.`;
+    return new CallerForms(this.runtime).waiting({ requestId, tenant: caller.principal.tenantId });
   }
 }
 
@@ -200,9 +221,12 @@ export class Tasks {
 function noteIn(followed: FollowedTask, message: Incoming): boolean {
   if (message.topic === topics.approvals) {
     const { requested, outcome } = message.record;
-    if (requested !== null) followed.approval = requested;
-    else if (outcome === null || outcome.notTaken !== null) return false;
-    else followed.approval = null;
+    const { partition, offset } = message;
+    if (requested !== null)
+      followed.asked = { kind: 'waiting', requested, place: { partition, offset }, notTaken: null };
+    else if (outcome === null) return false;
+    else if (outcome.notTaken === null) followed.asked = null;
+    followed.approval = followed.asked;
     return true;
   }
   const notice = message.topic === topics.progress ? noticeOf(message.record) : null;
@@ -224,10 +248,11 @@ function endOf(outcome: CallOutcome, now: number): TaskEnd | 'again' | null {
       return outcome.why === 'slow' ? 'again' : null;
     case 'waiting':
     case 'form':
+    case 'goes_on':
       return 'again';
   }
 }
 
-function approvalText({ approvalId, expiresAt }: ApprovalRequested): string {
+function approvalText({ approvalId, expiresAt }: Waiting['requested']): string {
   return `It waits for an approval (${approvalId}, until ${new Date(expiresAt).toISOString()}), and goes on by itself after the decision.`;
 }

@@ -39,14 +39,16 @@ export {
   cancelledText,
   endOfRun,
   endOfStep,
+  extensionTask,
   isTaskCall,
   mayBeTask,
   relatedTo,
   resultOfTask,
   servedTask,
+  tasksExtension,
   ttlOf,
 } from './tasks.js';
-export type { ServedTask, TaskEnd, TaskState } from './tasks.js';
+export type { ExtensionTask, ServedTask, TaskEnd, TaskState } from './tasks.js';
 export { listedTools, namesIn, offeredTo, pageOf } from './tool-list.js';
 export type { Asking } from './tool-list.js';
 export { toolOfPage, toolPageTemplate, toolPageUri } from './tool-page.js';

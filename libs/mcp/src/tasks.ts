@@ -28,6 +28,15 @@ export interface ServedTask {
   readonly pollInterval: number;
 }
 
+/** A task as the extension of revision 2026-07-28 has it; times in milliseconds. */
+export interface ExtensionTask extends Omit<ServedTask, 'ttl' | 'pollInterval'> {
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+}
+
+/** The extension by which servers of revision 2026-07-28 make tasks of calls. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
 /** How often a client should look at its task, in milliseconds: less often while a person is waited for. */
 const pollMs = { working: 1_000, waiting: 5_000 };
 /** How long a task is kept that says nothing about it, and at least, in milliseconds. */
@@ -86,6 +95,11 @@ export function servedTask(
     ttl,
     pollInterval: isWaiting ? pollMs.waiting : pollMs.working,
   };
+}
+
+/** The same task in the words of the extension. */
+export function extensionTask({ ttl, pollInterval, ...task }: ServedTask): ExtensionTask {
+  return { ...task, ttlMs: ttl, pollIntervalMs: pollInterval };
 }
 
 /** The member of `_meta` by which a message is of the task. */
