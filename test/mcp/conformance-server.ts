@@ -71,7 +71,8 @@ export function serverScenarios(only?: readonly string[]): void {
         // Scenarios wait for half a second here and there, which the first call of a tool, or a busy machine, may take.
         const still = [];
         for (const [name] of unexpected) {
-          if (!(await passes(['--scenario', name, '--spec-version', revision]))) still.push(name);
+          // Forced, or a scenario of an extension is left out and counts as passed.
+          if (!(await passes(['--scenario', name, '--spec-version', revision, '--force']))) still.push(name);
         }
         expect({ stale, unexpected: still }).toEqual({ stale: [], unexpected: [] });
         expect(failures.size).toBeGreaterThan(30);
