@@ -299,7 +299,7 @@ function compileTool(
 ): ConfiguredTool {
   const { entry, id, binding } = tool;
   const type = given.types.find((one) => one.type === entry.type);
-  const { specification, pin, outputSchema, nulls, reconcile, title, icons, operation } = tool.allowed;
+  const { specification, pin, outputSchema, nulls, reconcile, title, icons, operation, subscribes } = tool.allowed;
   const connection = connectionOf(tool, servers);
   const effect = specification.spec?.effect ?? binding?.effect ?? 'external_side_effect';
   return {
@@ -333,6 +333,7 @@ function compileTool(
             ...(reconcile === null || reconcile === undefined ? {} : { reconcile }),
             ...(binding.cacheMs === null ? {} : { cacheMs: binding.cacheMs }),
             ...(binding.content === null ? {} : { content: binding.content }),
+            ...(subscribes === undefined ? {} : { subscribes }),
             ...(operation === undefined ? {} : { operation }),
           },
     ...(connection === undefined ? {} : { connection }),

@@ -53,6 +53,8 @@ export interface Allowed {
   /** What its server shows people; absent where it gives none. */
   readonly title?: string;
   readonly icons?: readonly ToolIcon[];
+  /** Its server lets clients subscribe to the resources; absent where it does not. */
+  readonly subscribes?: true;
   /** The request that a call is; absent for what is no operation of an OpenAPI document. */
   readonly operation?: HttpOperation;
 }
@@ -88,7 +90,7 @@ export function specifyMcp(
   }
   if (tool.unusable !== null)
     return withheld(`Its id ${tool.unusable}; give it a shorter or a different name on the server.`);
-  if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given.digest);
+  if (binding.kind !== null) return specifyPassedOn(tool, binding, binding.kind, given);
   const offered = findOffer(binding, given.offers);
   if (typeof offered === 'string') return withheld(offered);
   if (offered.headerProblems !== undefined) return withheld(wrongHeaders(binding, offered.headerProblems));
@@ -141,7 +143,12 @@ const complete: JsonObject = {
   description: 'An argument that is being written: its possible values are listed.',
 };
 
-function passedOnInput(kind: PassedOnKind, isPattern: boolean): JsonObject {
+const subscribe: JsonObject = {
+  type: 'boolean',
+  description: 'Whether to hear when the resource changes, in place of reading it.',
+};
+
+function passedOnInput(kind: PassedOnKind, isPattern: boolean, subscribes: boolean): JsonObject {
   const address = { type: 'string', description: 'The address of the resource. Without it they are listed.' };
   const name = { type: 'string', description: 'The name of the prompt. Without it they are listed.' };
   const promptArguments = {
@@ -151,7 +158,8 @@ function passedOnInput(kind: PassedOnKind, isPattern: boolean): JsonObject {
   };
   const properties =
     kind === 'resource' ? { uri: address } : { ...(isPattern ? { name } : {}), arguments: promptArguments };
-  return { type: 'object', properties: { ...properties, complete }, additionalProperties: false };
+  const all = { ...properties, complete, ...(subscribes ? { subscribe } : {}) };
+  return { type: 'object', properties: all, additionalProperties: false };
 }
 
 /**
@@ -162,11 +170,15 @@ function specifyPassedOn(
   { id, entry }: IdentifiedTool,
   { server, tool, redaction, path }: McpBinding,
   kind: PassedOnKind,
-  digest: Digest,
+  { offers, isBound, digest }: Parameters<typeof specifyMcp>[1],
 ): Allowed {
   if (redaction === null) return withheld(`${path} gives no redaction, so nothing of its results may leave it.`);
   const isPattern = tool.includes(wildcard);
-  const inputSchema = passedOnInput(kind, isPattern);
+  const offer = offers.find((one) => one.server === server);
+  // Behind a connection each caller has a client of its own at the server, and changes would be heard by that alone.
+  const offered = offer !== undefined && 'tools' in offer && offer.subscribes === true;
+  const subscribes = offered && kind === 'resource' && !isBound;
+  const inputSchema = passedOnInput(kind, isPattern, subscribes);
   const what = kind === 'resource' ? `Resources ${tool}` : isPattern ? `Prompts ${tool}` : `The prompt ${tool}`;
   const description = entry.description ?? `${what} of the MCP server ${server}.`;
   const effect = 'read_only';
@@ -179,7 +191,8 @@ function specifyPassedOn(
     schemaHash: hash(inputSchema, digest),
   } as const;
   const specification = { spec, unavailable: null };
-  return { specification, pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+  const nothing = { pin: null, outputSchema: null, reconcile: null, simplified: [], narrowed: [] };
+  return { specification, ...nothing, ...(subscribes ? { subscribes } : {}) };
 }
 
 function wrongHeaders({ server, tool }: McpBinding, problems: readonly string[]): string {

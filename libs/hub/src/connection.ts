@@ -9,6 +9,7 @@ import type { McpServerState, McpServerStatus } from './hub.js';
 import { LogRelay, logNotice } from './log-relay.js';
 import { withTimeout } from './with-timeout.js';
 import { OfferedNow } from './offered-now.js';
+import { ResourceSubscriptions } from './resource-subscriptions.js';
 import { Throttle } from './throttle.js';
 import { ServerQuestions } from './server-questions.js';
 import type { QuestionKind, QuestionOutcome } from './call-questions.js';
@@ -25,6 +26,8 @@ export interface ConnectionParts {
   onChange(): void;
   /** The server says that another of its lists is another one now. */
   onListChanged(list: PassedOnList): void;
+  /** A resource that is subscribed to may have changed. */
+  onResourceUpdated(uri: string): void;
   log(message: string): void;
   /** Called with each question that the server asked in the middle of a call. */
   onQuestion(kind: QuestionKind, outcome: QuestionOutcome): void;
@@ -95,6 +98,7 @@ export class McpConnection {
   private dropping: string | null = null;
   /** Which call the log messages of the server in use are of. */
   readonly logs = new LogRelay();
+  readonly resources: ResourceSubscriptions;
   private readonly hideSecrets = (text: string): string => this.hide(text);
 
   /** `token` is what this client authenticates with; null at a server that wants nothing. */
@@ -105,6 +109,13 @@ export class McpConnection {
   ) {
     this.secrets = token === null ? [] : given.forms(token);
     this.offered = new OfferedNow(server, (client) => this.readsHeaders(client));
+    this.resources = new ResourceSubscriptions({
+      timeoutMs: server.startMs,
+      connect: async () => this.acquire(server.startMs, new AbortController().signal),
+      onUpdated: (uri) => this.isClosed() || given.onResourceUpdated(uri),
+      log: (message) => this.log(message),
+      reasonIn: (error) => reasonIn(error, this.hideSecrets),
+    });
     this.questions = new ServerQuestions(server, {
       hide: this.hideSecrets,
       log: (message) => this.log(message),
@@ -244,6 +255,7 @@ export class McpConnection {
     this.state = 'closed';
     this.error = 'It is closed.';
     clearTimeout(this.timer);
+    this.resources.stop();
     for (const throttle of [this.changed, ...Object.values(this.lists)]) throttle.stop();
     this.next?.reject(this.unavailable());
     const { client, transport } = this;
@@ -335,6 +347,9 @@ export class McpConnection {
     });
     for (const list of ['resources', 'prompts'] as const)
       client.setNotificationHandler(`notifications/${list}/list_changed`, () => this.lists[list].happened());
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      if (this.client === client) this.resources.updated(params.uri);
+    });
     client.setNotificationHandler('notifications/message', ({ params }) => {
       const notice = this.client === client ? logNotice(params, this.hideSecrets) : null;
       if (notice !== null) this.logs.said(notice);
@@ -433,6 +448,7 @@ export class McpConnection {
     this.error = null;
     this.connectedAt = Date.now();
     this.next = undefined;
+    this.resources.connected(client);
     next.resolve(client);
     if (this.missed) {
       this.missed = false;
@@ -453,6 +469,7 @@ export class McpConnection {
   private lost(client: Client): void {
     if (this.client !== client || this.isClosed()) return;
     this.client = undefined;
+    this.resources.lost();
     this.error = this.hide(this.dropping ?? lossProblem(this.server, this.transport, this.hideSecrets));
     this.log(this.error);
     if (Date.now() - this.connectedAt > wellAfterMs) this.failures = 0;

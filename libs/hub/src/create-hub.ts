@@ -32,7 +32,7 @@ import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';
 import { malformedCode } from './message.js';
-import type { McpCallOptions, McpHub } from './hub.js';
+import type { McpCallOptions, WatchingHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
@@ -54,6 +54,8 @@ export interface McpHubParts {
   onChange(server: string): void;
   /** Called when a server says that its resources or its prompts are others now, at most once in five seconds. */
   onListChanged?(server: string, list: PassedOnList): void;
+  /** Called when a resource that is subscribed to may have changed, at most once in a second of each. */
+  onResourceUpdated?(server: string, uri: string): void;
   /**
    * What Sluice itself shows a server that wants a connection, when it asks what the server offers; rejects with a
    * sentence where there is none.
@@ -70,7 +72,7 @@ export interface McpHubParts {
 }
 
 /** Connects to MCP servers over stdio and Streamable HTTP. Nothing is started before the first discover() or call(). */
-export function createClientHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+export function createClientHub(servers: readonly McpServer[], given: McpHubParts): WatchingHub {
   const ways = new Map(servers.map((server) => [server.id, wayTo(server, given)]));
   const later = new Map<string, NodeJS.Timeout>();
 
@@ -94,6 +96,10 @@ export function createClientHub(servers: readonly McpServer[], given: McpHubPart
       if (way === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
       if (!(way instanceof McpClients)) return call(way, tool, args, options);
       return callAsCaller(way, options, (connection, own) => call(connection, tool, args, own));
+    },
+    follow: (server, uris, isLate) => {
+      const way = ways.get(server);
+      if (way instanceof McpConnection) way.resources.follow(uris, isLate);
     },
     status: () => [...ways.values()].map((way) => way.status()),
     close: async () => {
@@ -120,6 +126,7 @@ function wayTo(server: McpServer, given: McpHubParts): McpConnection | McpClient
     forms: (token: string) => given.forms?.(token) ?? [token],
     onChange: () => given.onChange(server.id),
     onListChanged: (list: PassedOnList) => given.onListChanged?.(server.id, list),
+    onResourceUpdated: (uri: string) => given.onResourceUpdated?.(server.id, uri),
     log: (message: string) => given.log?.(server.id, message),
     onQuestion: (kind: QuestionKind, outcome: QuestionOutcome) => given.onQuestion?.(server.id, kind, outcome),
   };
@@ -213,8 +220,9 @@ async function request(client: Client, given: Call): Promise<JsonValue> {
   const bounds = { signal: AbortSignal.any([options.signal, time.signal]), timeout: longestMs };
   if (options.kind !== undefined) {
     const { kind, onAnswer } = options;
-    const way = { hide: connection.hiding, mode: connection.server.descriptions ?? textModeByDefault, onAnswer };
-    return passedOn(client, kind, tool, args, bounds, way);
+    const mode = connection.server.descriptions ?? textModeByDefault;
+    const subscribe = (uri: string): Promise<void> => connection.resources.add(client, uri);
+    return passedOn(client, kind, tool, args, bounds, { hide: connection.hiding, mode, onAnswer, subscribe });
   }
   const ended = connection.logs.begin(options.caller ?? '', options.onNotice);
   const result = resultIn(await answered(client, given, bounds).finally(ended));

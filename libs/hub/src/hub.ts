@@ -121,3 +121,12 @@ export interface McpHub {
   status(): readonly McpServerStatus[];
   close(): Promise<void>;
 }
+
+/** A hub that subscribes to resources at their servers, besides. */
+export interface WatchingHub extends McpHub {
+  /**
+   * From now on these resources of the server are subscribed to, and no others; `onResourceUpdated` says of changes.
+   * `isLate`: they were wanted before, and may have changed since.
+   */
+  follow(server: string, uris: ReadonlySet<string>, isLate: boolean): void;
+}

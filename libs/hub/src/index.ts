@@ -7,6 +7,7 @@ export type {
   McpHub,
   McpServerStatus,
   ModelAnswer,
+  WatchingHub,
 } from './hub.js';
 export { createMcpHub } from './load-hub.js';
 export type { McpHubParts } from './load-hub.js';

@@ -1,12 +1,12 @@
 import type { McpServer } from '@sluice/core';
 import type { McpHubParts } from './create-hub.js';
-import type { McpHub, McpServerStatus } from './hub.js';
+import type { McpServerStatus, WatchingHub } from './hub.js';
 import { createOpenApiHub } from './openapi-hub.js';
 
 export type { McpHubParts };
 
 /** The hub of these servers, each spoken to in its way. */
-export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): McpHub {
+export function createMcpHub(servers: readonly McpServer[], given: McpHubParts): WatchingHub {
   const described = servers.filter(({ openapi }) => openapi !== undefined);
   const others = createMcpClients(
     servers.filter(({ openapi }) => openapi === undefined),
@@ -18,6 +18,7 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
   return {
     discover: async () => (await Promise.all([others.discover(), hub.discover()])).flat(),
     call: (server, ...call) => (isDescribed(server) ? hub : others).call(server, ...call),
+    follow: (server, uris, isLate) => others.follow(server, uris, isLate),
     status: () => [...others.status(), ...hub.status()],
     close: async () => void (await Promise.all([others.close(), hub.close()])),
   };
@@ -27,18 +28,18 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
  * The hub of MCP servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or
  * call(): a service without MCP servers is seven megabytes smaller.
  */
-function createMcpClients(servers: readonly McpServer[], given: McpHubParts): McpHub {
-  let loading: Promise<McpHub> | undefined;
-  let loaded: McpHub | undefined;
+function createMcpClients(servers: readonly McpServer[], given: McpHubParts): WatchingHub {
+  let loading: Promise<WatchingHub> | undefined;
+  let loaded: WatchingHub | undefined;
   let closed = false;
-  async function load(): Promise<McpHub> {
+  async function load(): Promise<WatchingHub> {
     const { createClientHub } = await import('./create-hub.js');
     loaded = createClientHub(servers, given);
     if (closed) await loaded.close();
     return loaded;
   }
   // What could not be loaded is tried again at the next call.
-  const hub = (): Promise<McpHub> =>
+  const hub = (): Promise<WatchingHub> =>
     (loading ??= load().catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -53,6 +54,13 @@ function createMcpClients(servers: readonly McpServer[], given: McpHubParts): Mc
       const hubLoaded = await hub();
       const timeoutMs = Math.max(1, options.timeoutMs - (performance.now() - began));
       return hubLoaded.call(server, tool, args, { ...options, timeoutMs });
+    },
+    follow: (server, uris, isLate) => {
+      if (loaded !== undefined) loaded.follow(server, uris, isLate);
+      else if (uris.size > 0 && !closed)
+        void hub()
+          .then((hubLoaded) => hubLoaded.follow(server, uris, isLate))
+          .catch(() => undefined);
     },
     status: () => loaded?.status() ?? unloaded(),
     close: async () => {

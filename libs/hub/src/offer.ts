@@ -18,7 +18,12 @@ export async function offerOf(connection: McpConnection): Promise<McpOffer> {
     client = await connection.acquire(startMs, new AbortController().signal);
     const { tools, endless } = await listTools(client, endsAt, connection.server, connection.readsHeaders(client));
     const texts = await textsOf(client, endsAt);
-    const offered = { server: id, tools, ...(texts.length === 0 ? {} : { texts }) };
+    const subscribes = client.getServerCapabilities()?.resources?.subscribe === true;
+    const offered = {
+      ...{ server: id, tools },
+      ...(texts.length === 0 ? {} : { texts }),
+      ...(subscribes ? { subscribes } : {}),
+    };
     if (endless === null) return offered;
     connection.log(`${endless}; the ${tools.length} tools that were read are used`);
     return { ...offered, endless };

@@ -14,6 +14,7 @@ const mostEntries = 1_000;
 /** Values of a completion, as the protocol has it. */
 const mostValues = 100;
 const anything = z.unknown();
+const noSubscriptions = 'The server of this resource lets no client subscribe to it.';
 
 /** How one of them is asked for. */
 interface Asked {
@@ -21,6 +22,8 @@ interface Asked {
   readonly args: JsonObject;
   readonly options: RequestOptions;
   readonly mode: TextMode;
+  /** Subscribes to a resource at the server; rejects with its refusal. */
+  readonly subscribe: (uri: string) => Promise<void>;
 }
 
 /**
@@ -38,20 +41,22 @@ export async function passedOn(
     hide,
     mode,
     onAnswer,
+    subscribe,
   }: {
     readonly hide: ((text: string) => string) | null;
     readonly mode: TextMode;
     readonly onAnswer: ((answer: JsonObject) => void) | undefined;
+    readonly subscribe: Asked['subscribe'];
   },
 ): Promise<JsonValue> {
-  const given = await (kind === 'resource' ? resources : prompts)(client, { pattern, args, options, mode });
+  const given = await (kind === 'resource' ? resources : prompts)(client, { pattern, args, options, mode, subscribe });
   const shown = <T extends JsonValue>(value: T): T => (hide === null ? value : (hidden(value, hide) as T));
   if (given.apart === undefined || onAnswer === undefined) return shown(given.value);
   onAnswer(shown(given.apart.answer));
   return shown(given.apart.value);
 }
 
-async function resources(client: Client, { pattern, args, options, mode }: Asked): Promise<Given> {
+async function resources(client: Client, { pattern, args, options, mode, subscribe }: Asked): Promise<Given> {
   const { uri, complete } = args;
   if (uri === undefined) {
     const isPassedOn = (field: string) => (one: JsonObject) =>
@@ -70,6 +75,11 @@ async function resources(client: Client, { pattern, args, options, mode }: Asked
   if (typeof uri !== 'string' || !matchesPattern(pattern, uri))
     throw new ToolUserError(`There is no such resource here: the addresses are those of ${pattern}.`);
   if (complete !== undefined) return completed(client, { type: 'ref/resource', uri }, complete, options);
+  if (args['subscribe'] === true) {
+    if (client.getServerCapabilities()?.resources?.subscribe !== true) throw new ToolUserError(noSubscriptions);
+    await subscribe(uri);
+    return { value: { subscribed: uri } };
+  }
   const answer = await client.request({ method: 'resources/read', params: { uri } }, anything, options);
   const read = sound(specTypeSchemas.ReadResourceResult, answer, ['contents', '_meta']);
   return withoutBytes(read, 'contents', (resource) => ({ type: 'resource', resource }));

@@ -42,6 +42,8 @@ export interface McpToolRef {
    * the value where it names fields.
    */
   readonly content?: readonly ContentKind[];
+  /** Of resources: their server says when one changes to those who subscribed to it. Absent where it does not. */
+  readonly subscribes?: true;
   /** The request that a call is, for an operation of an OpenAPI document; absent for a tool of an MCP server. */
   readonly operation?: HttpOperation;
 }

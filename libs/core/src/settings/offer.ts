@@ -50,6 +50,8 @@ export type McpOffer =
       readonly endless?: string;
       /** What else it says of itself: instructions, and what stands beside its prompts and resources. */
       readonly texts?: readonly OfferedText[];
+      /** It lets clients subscribe to its resources; absent where it does not. */
+      readonly subscribes?: true;
     }
   | { readonly server: string; readonly error: string };
 
