@@ -6,7 +6,8 @@ import { AUTHENTICATOR, authenticatorOf, neededServers, requireSigner, RUNTIME, 
 import type { Log, Runtime, Service, Metrics } from '@sluice/host';
 import type { Incoming } from '@sluice/bus';
 import { isAgentRunId } from '@sluice/run';
-import { listChangedRecord, serversKey, topics } from '@sluice/contracts';
+import { listChangedRecord, resourceUpdatedRecord, serversKey, topics } from '@sluice/contracts';
+import type { AgentProgress } from '@sluice/contracts';
 import type { Configuration, PassedOnList } from '@sluice/core';
 import type { McpServerStatus } from '@sluice/hub';
 import { ReturnsService } from './agents/returns.service.js';
@@ -19,6 +20,7 @@ import { McpServers } from './mcp-servers.js';
 import { ServerReporter } from './server-reporter.js';
 import { countFromZero } from './step-metrics.js';
 import { Toolbox } from './toolbox.js';
+import { WatchedResources } from './watched-resources.js';
 import { forgetWorkspaces } from './workspaces.js';
 
 @Module({})
@@ -53,7 +55,11 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   servers.onCall = (server, isOk, took) =>
     metrics.mcpServerCalls.observe({ server, outcome: isOk ? 'ok' : 'failed' }, took);
   servers.onQuestion = (server, kind, outcome) => metrics.mcpQuestions.inc({ server, kind, outcome });
-  servers.onListChanged = (server, list) => void tellDoors(server, list, runtime);
+  servers.onListChanged = (server, list) => void tellOfList(server, list, runtime);
+  servers.onResourceUpdated = (server, uri) => {
+    metrics.mcpNotices.inc({ server, kind: 'updated', outcome: 'relayed' });
+    void tellOfResource(server, uri, toolbox, runtime);
+  };
   runtime.configurations.onChange(({ configuration }) => {
     const prepared = toolbox.prepare(configuration);
     atStart ??= prepared;
@@ -71,9 +77,11 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
   const sweep = new ExpirySweep(runtime);
   const contentSweep = new ContentSweep(runtime);
   const reporter = new ServerReporter(runtime, servers);
+  const watched = new WatchedResources(runtime, servers);
   const stopForgetting = forgetWorkspaces(runtime);
   return {
     close: async () => {
+      watched.close();
       await reporter.close();
       await sweep.close();
       await contentSweep.close();
@@ -88,19 +96,24 @@ export async function startExecutor(runtime: Runtime, servers: McpServers, model
  * A list of a server is another one: doors tell clients, where an entry passes anything of it on. Best effort, as all
  * of that topic is.
  */
-async function tellDoors(
-  server: string,
-  list: PassedOnList,
-  { bus, clock, configurations, log }: Runtime,
-): Promise<void> {
+async function tellOfList(server: string, list: PassedOnList, runtime: Runtime): Promise<void> {
   const kind = list === 'resources' ? 'resource' : 'prompt';
-  const { tools } = configurations.current().configuration;
+  const { tools } = runtime.configurations.current().configuration;
   if (!tools.some(({ mcp }) => mcp?.server === server && mcp.kind === kind)) return;
-  const record = listChangedRecord(server, list, clock.now());
+  await tellDoors(server, listChangedRecord(server, list, runtime.clock.now()), runtime);
+}
+
+/** A resource changed: what is kept of its server answers no read any more, and doors tell those who subscribed. */
+async function tellOfResource(server: string, uri: string, toolbox: Toolbox, runtime: Runtime): Promise<void> {
+  await toolbox.changed(server);
+  await tellDoors(server, resourceUpdatedRecord({ server, uri }, runtime.clock.now()), runtime);
+}
+
+async function tellDoors(server: string, record: AgentProgress, { bus, log }: Runtime): Promise<void> {
   await bus
     .publish([{ topic: topics.progress, key: serversKey, record }])
     .catch((error: unknown) =>
-      log.warn({ server, error: (error as Error).message }, 'clients do not hear that a list of a server changed'),
+      log.warn({ server, error: (error as Error).message }, 'clients do not hear what changed at an MCP server'),
     );
 }
 

@@ -2,13 +2,13 @@ import { ToolUnavailableError } from '@sluice/core';
 import type { McpOffer, McpServer, PassedOnList } from '@sluice/core';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { createMcpHub } from '@sluice/hub';
-import type { McpHub, McpHubParts } from '@sluice/hub';
+import type { McpHub, McpHubParts, WatchingHub } from '@sluice/hub';
 import { apiSpan, mcpSpan, systemClock, withLogContext } from '@sluice/host';
 import type { Environment, Log, Traces } from '@sluice/host';
 
 interface Opened {
   readonly server: McpServer;
-  readonly hub: McpHub;
+  readonly hub: WatchingHub;
   /** Calls under way, and questions what it offers. */
   users: number;
 }
@@ -17,7 +17,7 @@ interface Opened {
  * The MCP servers of the configuration in force, behind one hub that lives as long as the process. A server whose
  * entry stays as it is keeps its connection; one that is changed or gone is let go when its last call has ended.
  */
-export class McpServers implements McpHub {
+export class McpServers implements WatchingHub {
   /** By their entries in the configuration, as JSON. */
   private readonly open = new Map<string, Opened>();
   private readonly leaving = new Set<Promise<void>>();
@@ -48,6 +48,9 @@ export class McpServers implements McpHub {
 
   /** Called when a server says that its resources or its prompts are others now. */
   onListChanged: (server: string, list: PassedOnList) => void = () => undefined;
+
+  /** Called when a resource that is subscribed to may have changed. */
+  onResourceUpdated: (server: string, uri: string) => void = () => undefined;
 
   /** From now on these servers are the ones that are called; calls under way at others go on. */
   use(servers: readonly McpServer[]): void {
@@ -84,6 +87,10 @@ export class McpServers implements McpHub {
           this.with(opened, (hub) => hub.call(id, tool, args, { ...options, trace: this.traces.headers() })),
         ),
     );
+  };
+
+  follow: WatchingHub['follow'] = (id, ...uris) => {
+    for (const { server, hub } of this.current()) if (server.id === id) hub.follow(id, ...uris);
   };
 
   status: McpHub['status'] = () => this.current().flatMap(({ hub }) => hub.status());
@@ -151,13 +158,14 @@ export class McpServers implements McpHub {
     }
   }
 
-  private create(server: McpServer): McpHub {
+  private create(server: McpServer): WatchingHub {
     return createMcpHub([server], {
       environment: (names) => this.environment.forChild(names),
       credential: credentialForServers(this.broker),
       forms: formsOf,
       onChange: (id) => this.isWanted(server) && this.onChange(id),
       onListChanged: (id, list) => this.isWanted(server) && this.onListChanged(id, list),
+      onResourceUpdated: (id, uri) => this.isWanted(server) && this.onResourceUpdated(id, uri),
       onQuestion: (...asked) => this.onQuestion(...asked),
       // Outside of any call’s trace: a server goes while some call happens to be under way.
       log: (id, message) => withLogContext({}, () => this.log.warn({ server: id }, message)),

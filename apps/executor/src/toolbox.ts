@@ -237,6 +237,17 @@ export class Toolbox {
     return server === undefined || !caching.has(server) ? work() : this.results.changing(server, work);
   }
 
+  /** Something at the server changed, by no call: its cached results answer nothing any more. */
+  async changed(server: string): Promise<void> {
+    const { configuration } = this.runtime.configurations.current();
+    if (!this.serversWithCache(configuration).has(server)) return;
+    await this.results
+      .changing(server, () => Promise.resolve())
+      .catch((error: unknown) =>
+        this.runtime.log.warn({ server, error: (error as Error).message }, 'cached results may be out of date'),
+      );
+  }
+
   private serversWithCache(configuration: Configuration): ReadonlySet<string> {
     let servers = this.caching.get(configuration);
     if (servers === undefined) {

@@ -1,7 +1,10 @@
-import { isJsonObject, logLevels } from '@sluice/core';
+import { logLevels } from '@sluice/core';
 import type { CallNotice, JsonObject, LogLevel, PassedOnList } from '@sluice/core';
 import type { AgentProgress } from '@sluice/records';
 import { agentProgress } from './generated/make.js';
+import { jsonObjectIn } from './json-object.js';
+import { watchedIn } from './watched-resources.js';
+import type { WatchedResource } from './watched-resources.js';
 
 /** What a record of agent.progress has for a notice of a call. */
 export function noticeRecord(notice: CallNotice): Pick<AgentProgress, 'kind' | 'text' | 'notice'> {
@@ -19,7 +22,7 @@ export function noticeRecord(notice: CallNotice): Pick<AgentProgress, 'kind' | '
 
 /** The notice that a record of agent.progress has; null where it has none, or one that this version does not know. */
 export function noticeOf({ kind, text, notice }: Pick<AgentProgress, 'kind' | 'text' | 'notice'>): CallNotice | null {
-  const said = notice === null ? null : membersOf(notice);
+  const said = notice === null ? null : jsonObjectIn(notice);
   if (said === null) return null;
   if (kind === 'tool_progress') {
     const { progress, total } = said;
@@ -37,9 +40,18 @@ export const serversKey = 'mcp-servers';
 
 /** The record of agent.progress that says that a list of a server is another one now. */
 export function listChangedRecord(server: string, list: PassedOnList, at: number): AgentProgress {
+  return serverChanged({ server, list }, at);
+}
+
+/** The record of agent.progress that says that a resource changed. */
+export function resourceUpdatedRecord({ server, uri }: WatchedResource, at: number): AgentProgress {
+  return serverChanged({ server, uri }, at);
+}
+
+function serverChanged(said: JsonObject, at: number): AgentProgress {
   return agentProgress({
     ...{ requestId: '', sessionId: serversKey, iteration: 0, kind: 'server_changed', at },
-    notice: JSON.stringify({ server, list }),
+    notice: JSON.stringify(said),
   });
 }
 
@@ -48,16 +60,12 @@ export function listChangedIn({
   kind,
   notice,
 }: Pick<AgentProgress, 'kind' | 'notice'>): { readonly server: string; readonly list: PassedOnList } | null {
-  const said = kind === 'server_changed' && notice !== null ? membersOf(notice) : null;
+  const said = kind === 'server_changed' && notice !== null ? jsonObjectIn(notice) : null;
   const { server, list } = said ?? {};
   return typeof server === 'string' && (list === 'resources' || list === 'prompts') ? { server, list } : null;
 }
 
-function membersOf(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+/** Which resource of which server a record says has changed; null for any other record. */
+export function resourceUpdatedIn({ kind, notice }: Pick<AgentProgress, 'kind' | 'notice'>): WatchedResource | null {
+  return kind === 'server_changed' && notice !== null ? watchedIn(notice) : null;
 }

@@ -1,6 +1,14 @@
 export type * from '@sluice/records';
 export * as make from './generated/make.js';
-export { listChangedIn, listChangedRecord, noticeOf, noticeRecord, serversKey } from './call-notices.js';
+export {
+  listChangedIn,
+  listChangedRecord,
+  noticeOf,
+  noticeRecord,
+  resourceUpdatedIn,
+  resourceUpdatedRecord,
+  serversKey,
+} from './call-notices.js';
 export { CanonicalForm, recordContent } from './canonical.js';
 export { asWrittenWith } from './as-written.js';
 export { createCodec, maxPayloadBytes, payloadBytes } from './codec.js';
@@ -42,3 +50,5 @@ export {
   verifierOf,
 } from './topics/topics.js';
 export type { CredentialTopic, RecordEntryKind, RecordOf, Topic } from './topics/topics.js';
+export { mostWatched, watchedIn, watchedKey, watchedPrefix } from './watched-resources.js';
+export type { WatchedResource } from './watched-resources.js';

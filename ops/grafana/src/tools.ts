@@ -226,7 +226,7 @@ export const tools = dashboardOf({
         {
           title: 'Said by servers',
           description:
-            'Progress and log messages of servers while calls run: relayed to the caller, or dropped beyond the bounds or by the redaction.',
+            'Progress and log messages of servers while calls run: relayed to the caller, or dropped beyond the bounds or by the redaction. Updated: changes of resources that clients subscribed to.',
           unit: 'cps',
         },
         {

@@ -196,7 +196,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now. Null where a tool reports a text alone, and for all other kinds.",
+        "doc": "What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now, or the uri of the resource that changed. Null where a tool reports a text alone, and for all other kinds.",
         "default": null
       }
     ]

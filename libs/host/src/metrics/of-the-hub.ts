@@ -33,7 +33,7 @@ export function hubMetrics({ counter, gauge, histogram }: Kinds) {
     ),
     mcpNotices: counter(
       'sluice_mcp_notices_total',
-      'What MCP servers said while calls ran, by kind (progress or log) and outcome: relayed, or dropped beyond the bounds or by the redaction of the tool.',
+      'What MCP servers said, by kind (progress or log while calls ran, or updated, a change of a watched resource) and outcome: relayed, or dropped beyond the bounds or by the redaction of the tool.',
       'server',
       'kind',
       'outcome',

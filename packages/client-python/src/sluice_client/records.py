@@ -26,7 +26,7 @@ class AgentProgress(Record):
     attempt: str = Field(default="", description="For text: names one reply of the model. Another name is the model asked again, and its text starts over. Empty where an earlier version wrote the record.")
     sequence: int = Field(default=0, description="For text: the number of the piece in its attempt, from 0. For model_retry: how often the model was asked in vain.")
     retry_at: int | None = Field(default=None, description="For model_retry: when it is asked again, in milliseconds since the epoch; null for all others.")
-    notice: str | None = Field(default=None, description="What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now. Null where a tool reports a text alone, and for all other kinds.")
+    notice: str | None = Field(default=None, description="What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now, or the uri of the resource that changed. Null where a tool reports a text alone, and for all other kinds.")
 
 
 class AgentRequest(Record):

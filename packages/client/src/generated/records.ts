@@ -26,7 +26,7 @@ export interface AgentProgress {
   readonly sequence: number;
   /** For model_retry: when it is asked again, in milliseconds since the epoch; null for all others. */
   readonly retry_at: number | null;
-  /** What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now. Null where a tool reports a text alone, and for all other kinds. */
+  /** What the tool's MCP server says while the call runs, as JSON. For tool_progress its numbers: progress and total. For tool_log: level, logger and data. For tool_question the name of the question, which doors look up. For server_changed: server, and the list that is another one now, or the uri of the resource that changed. Null where a tool reports a text alone, and for all other kinds. */
   readonly notice: string | null;
 }
 
