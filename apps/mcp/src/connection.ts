@@ -1,7 +1,15 @@
 import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
+import type { WatchedResource } from '@sluice/contracts';
 import type { ServedTask } from '@sluice/mcp';
 import type { Caller } from './callers.js';
 import type { CallsInTurn } from './server-parts.js';
+
+/** The resources that the client of a session is subscribed to. */
+export interface SessionSubscriptions {
+  /** False where there are as many as there may be. */
+  add(watched: WatchedResource): Promise<boolean>;
+  remove(uri: string): Promise<void>;
+}
 
 /** One connection or, in the newer era, one request: whose session it is, and how its calls go in turn. */
 export interface Connection {
@@ -21,6 +29,11 @@ export interface Connection {
   /** From which level on the client wants log messages, as it said before this request; null: none. */
   readonly level: LoggingLevel | null;
   readonly keepLevel: (level: LoggingLevel) => Promise<void>;
+  /**
+   * Where subscriptions to resources are kept; `listen` where each belongs to a stream that its client opens for it,
+   * as in the newest revision; null where there are none.
+   */
+  readonly subscriptions: SessionSubscriptions | 'listen' | null;
   /** How its client hears of its tasks; null in the newer era, whose clients ask. */
   readonly tasks: TaskNews | null;
 }

@@ -1,10 +1,11 @@
 import type { Server } from '@modelcontextprotocol/server';
 import { ClientLog } from './client-log.js';
 import type { Connection } from './connection.js';
-import { passesOn, tasksExtension } from '@sluice/mcp';
+import { offersSubscriptions, passesOn, tasksExtension } from '@sluice/mcp';
 import { PassedOn, servePrompts } from './passed-on.js';
 import { serveCalls } from './serve-calls.js';
 import { serveLists } from './serve-lists.js';
+import { serveSubscriptions } from './serve-subscriptions.js';
 import { serveTaskExtension } from './serve-task-extension.js';
 import { serveTasks } from './serve-tasks.js';
 import type { ServerParts } from './server-parts.js';
@@ -23,7 +24,9 @@ const notCacheable = { ttlMs: 0, cacheScope: 'private' } as const;
 
 /** A server of the SDK over Sluice’s services: what it lists and what it calls is decided where everything is. */
 export function createServer(parts: ServerParts, connection: Connection): Server {
-  const hasPrompts = passesOn('prompt', parts.runtime.configurations.current().evaluator);
+  const { evaluator } = parts.runtime.configurations.current();
+  const hasPrompts = passesOn('prompt', evaluator);
+  const subscribes = connection.subscriptions !== null && offersSubscriptions(evaluator);
   const hasTasks = connection.tasks !== null;
   const server = new (hasTasks ? TaskServer : TaskExtensionServer)(
     {
@@ -35,7 +38,7 @@ export function createServer(parts: ServerParts, connection: Connection): Server
     {
       capabilities: {
         tools: { listChanged: true },
-        resources: { listChanged: true },
+        resources: { listChanged: true, ...(subscribes ? { subscribe: true } : {}) },
         ...(hasPrompts ? { prompts: { listChanged: true } } : {}),
         completions: {},
         logging: {},
@@ -57,6 +60,7 @@ export function createServer(parts: ServerParts, connection: Connection): Server
   const passedOn = new PassedOn(parts, connection);
   if (hasPrompts) servePrompts(server, passedOn);
   serveLists(server, parts, connection, passedOn);
+  serveSubscriptions(server, connection, passedOn, parts.watches);
   const log = new ClientLog(server, connection);
   serveCalls(server, parts, connection, log);
   if (hasTasks) serveTasks({ server, parts, connection }, log);

@@ -3,16 +3,20 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { AuthInfo, McpHandlerRequestOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Request as HttpRequest, Response as HttpResponse } from 'express';
+import { isJsonObject } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
-import { listChangedIn } from '@sluice/contracts';
+import { listChangedIn, resourceUpdatedIn } from '@sluice/contracts';
 import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { acceptedBy, messageOfClient } from '@sluice/mcp';
 import { authInfoOf, callerIn, Callers } from './callers.js';
 import { noSession } from './connection.js';
+import type { Connection } from './connection.js';
 import { createServer } from './create-server.js';
 import { InTurn, Turns } from './in-turn.js';
+import { ListenStreams } from './listen-streams.js';
 import { originProblem, strangerOf } from './loopback.js';
+import { PassedOn } from './passed-on.js';
 import { challenge } from './protected-resource.js';
 import { SERVER_PARTS } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
@@ -33,30 +37,22 @@ const methods: readonly string[] = ['GET', 'POST', 'DELETE'];
 export class Endpoint {
   private readonly modern: McpHttpHandler;
   private readonly sessions: Sessions;
+  private readonly listens: ListenStreams;
+  private readonly turns = new Turns();
   private readonly handle: ReturnType<typeof toNodeHandler>;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
-    @Inject(SERVER_PARTS) parts: ServerParts,
+    @Inject(SERVER_PARTS) private readonly parts: ServerParts,
     @Inject(RunWatch) watch: RunWatch,
   ) {
     const onerror = (error: Error): void => runtime.log.debug({ error: error.message }, 'an MCP message was refused');
     this.sessions = new Sessions(parts);
-    const turns = new Turns();
-    this.modern = createMcpHandler(
-      ({ authInfo }) => {
-        const { state } = callerIn(authInfo);
-        return createServer(parts, {
-          session: state === null ? null : stateSession(state),
-          inTurn: state === null ? new InTurn() : turns.of(state.session),
-          callerOf: (context) => callerIn(context.http?.authInfo),
-          ...{ hasUniqueIds: false, tasks: null },
-          ...noSession,
-        });
-      },
-      { legacy: 'reject', maxRequestBodySize: longestMessage, onerror },
-    );
+    this.listens = new ListenStreams(parts.watches);
+    this.modern = createMcpHandler(({ authInfo }) => createServer(parts, this.connectionOf(authInfo)), {
+      ...{ legacy: 'reject', maxRequestBodySize: longestMessage, bus: this.listens, onerror },
+    });
     this.handle = toNodeHandler(
       { fetch: (request, options) => this.route(request, options) },
       {
@@ -75,6 +71,11 @@ export class Endpoint {
       this.modern.notify.promptsChanged();
     });
     watch.onServers((record) => {
+      const updated = resourceUpdatedIn(record);
+      if (updated !== null) {
+        this.sessions.resourceUpdated(updated);
+        this.listens.resourceUpdated(updated);
+      }
       const list = listChangedIn(record)?.list;
       if (list === undefined) return;
       this.sessions.listChanged(list);
@@ -103,6 +104,7 @@ export class Endpoint {
   }
 
   async close(): Promise<void> {
+    this.listens.close();
     await this.modern.close();
     await this.sessions.close();
   }
@@ -110,11 +112,32 @@ export class Endpoint {
   private async route(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
     const parsedBody = await messageIn(request);
     const read = parsedBody === undefined ? {} : { parsedBody };
-    if (!(await isLegacyRequest(request, parsedBody, { maxRequestBodySize: longestMessage })))
-      return this.modern.fetch(request, { ...options, ...read });
+    const isOld = await isLegacyRequest(request, parsedBody, { maxRequestBodySize: longestMessage });
     const { authInfo } = options;
+    if (!isOld && isJsonObject(parsedBody) && parsedBody['method'] === 'subscriptions/listen') {
+      const connection = this.connectionOf(authInfo);
+      const passedOn = new PassedOn(this.parts, connection);
+      const opening = { caller: callerIn(authInfo), session: connection.session, passedOn, signal: request.signal };
+      return this.listens.serve(parsedBody, opening, (message) =>
+        this.modern.fetch(request, { ...options, parsedBody: message }),
+      );
+    }
+    if (!isOld) return this.modern.fetch(request, { ...options, ...read });
     if (authInfo === undefined) throw new Error('A request came without its caller.');
     return this.sessions.serve(request, { authInfo, ...read }, longestMessage);
+  }
+
+  /** Of a request that stands alone. */
+  private connectionOf(authInfo: AuthInfo | undefined): Connection {
+    const { state } = callerIn(authInfo);
+    return {
+      session: state === null ? null : stateSession(state),
+      inTurn: state === null ? new InTurn() : this.turns.of(state.session),
+      callerOf: (context) => callerIn(context.http?.authInfo),
+      hasUniqueIds: false,
+      ...noSession,
+      ...{ subscriptions: 'listen', tasks: null },
+    };
   }
 }
 

@@ -20,6 +20,7 @@ import { Callers } from './callers.js';
 import { CallsService } from './calls.service.js';
 import { Endpoint } from './endpoint.js';
 import { Limits } from './limits.js';
+import { ResourceWatches } from './resource-watches.js';
 import { publicNames } from './loopback.js';
 import { McpController } from './mcp.controller.js';
 import { authorizerOf, SERVER_PARTS } from './server-parts.js';
@@ -48,19 +49,11 @@ class McpModule {
         {
           provide: SERVER_PARTS,
           inject: [CallsService, SessionStates, Limits],
-          useFactory: (calls: CallsService, states: SessionStates, limits: Limits): ServerParts => ({
-            ...{
-              runtime,
-              calls,
-              states,
-              credentials,
-              limits,
-              tasks: new Tasks(runtime, calls),
-              loads: new LoadWatch(runtime),
-              authorizer: authorizerOf(runtime),
-              version: programVersion,
-            },
-          }),
+          useFactory: (calls: CallsService, states: SessionStates, limits: Limits): ServerParts => {
+            const rights = { runtime, states, loads: new LoadWatch(runtime), authorizer: authorizerOf(runtime) };
+            const [tasks, watches] = [new Tasks(runtime, calls), new ResourceWatches(rights)];
+            return { ...rights, calls, credentials, limits, tasks, watches, version: programVersion };
+          },
         },
         Endpoint,
         TokenEndpoint,

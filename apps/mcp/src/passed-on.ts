@@ -9,7 +9,7 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { AgentStep } from '@sluice/contracts';
+import type { AgentStep, WatchedResource } from '@sluice/contracts';
 import type { ConfiguredTool, JsonObject, JsonValue, PassedOnKind } from '@sluice/core';
 import {
   categoryOf,
@@ -22,8 +22,9 @@ import {
   promptIn,
   saidIn,
 } from '@sluice/mcp';
+import { askingOf } from './asking.js';
+import type { Caller } from './callers.js';
 import type { Connection } from './connection.js';
-import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { wholeAnswer } from './whole-answer.js';
 
@@ -62,6 +63,18 @@ export class PassedOn {
   async read(uri: string, context: ServerContext): Promise<JsonObject | null> {
     const entry = (await this.entries('resource', context)).find((one) => hasResource(one, uri));
     return entry === undefined ? null : this.asked(entry, { uri }, context);
+  }
+
+  /**
+   * Subscribes to the resource at its server, which says of changes until it is watched no more. Null for an address of
+   * no entry that the caller may have.
+   */
+  async subscribe(uri: string, caller: Caller, signal: AbortSignal): Promise<WatchedResource | null> {
+    const entry = (await this.entriesOf('resource', caller)).find((one) => hasResource(one, uri));
+    if (entry === undefined || entry.mcp === null) return null;
+    if (entry.mcp.subscribes !== true) throw unknown('The server of this resource lets no client subscribe to it.');
+    await this.askedBy(caller, entry, { uri, subscribe: true }, signal);
+    return { server: entry.mcp.server, uri };
   }
 
   async prompts(context: ServerContext): Promise<readonly Prompt[]> {
@@ -126,19 +139,31 @@ export class PassedOn {
     return said.filter((one) => one !== null);
   }
 
-  private async entries(kind: PassedOnKind, context: ServerContext): Promise<readonly ConfiguredTool[]> {
-    const asking = await askingOf(this.connection.callerOf(context), this.connection.session, this.parts);
+  private entries(kind: PassedOnKind, context: ServerContext): Promise<readonly ConfiguredTool[]> {
+    return this.entriesOf(kind, this.connection.callerOf(context));
+  }
+
+  private async entriesOf(kind: PassedOnKind, caller: Caller): Promise<readonly ConfiguredTool[]> {
+    const asking = await askingOf(caller, this.connection.session, this.parts);
     return passedOnTo(kind, asking, this.parts.runtime.configurations.current().evaluator);
   }
 
-  /** Throws an error of the protocol where there is no answer: these methods have no result that says so. */
-  private async asked(
+  private asked(
     tool: ConfiguredTool,
     args: JsonObject,
     context: ServerContext,
     signal = context.mcpReq.signal,
   ): Promise<JsonObject> {
-    const caller = this.connection.callerOf(context);
+    return this.askedBy(this.connection.callerOf(context), tool, args, signal);
+  }
+
+  /** Throws an error of the protocol where there is no answer: these methods have no result that says so. */
+  private async askedBy(
+    caller: Caller,
+    tool: ConfiguredTool,
+    args: JsonObject,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
     const { session } = this.connection;
     const { limits, states, calls } = this.parts;
     const limited = await limits.admit(caller.principal);

@@ -15,6 +15,7 @@ import {
   stateAfter,
 } from '@sluice/mcp';
 import type { CallResult } from '@sluice/mcp';
+import { askingOf } from './asking.js';
 import { answerIn, askForDecision } from './approvals.js';
 import { hops } from './call-progress.js';
 import { resultOfEnd, resultOfStep } from './call-result.js';
@@ -26,7 +27,6 @@ import type { Connection } from './connection.js';
 import { goesOn } from './follow-call.js';
 import { formAnswersIn, showForm } from './forms.js';
 import { sayListsChanged } from './lists-changed.js';
-import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 import { goOnAsTask, hasTasks } from './serve-task-extension.js';
 import type { GoingOn } from './serve-task-extension.js';

@@ -12,10 +12,10 @@ import {
   toolPageUri,
 } from '@sluice/mcp';
 import type { ServedTool } from '@sluice/mcp';
+import { askingOf } from './asking.js';
 import { invalid } from './call-texts.js';
 import type { Connection } from './connection.js';
 import type { PassedOn } from './passed-on.js';
-import { askingOf } from './server-parts.js';
 import type { ServerParts } from './server-parts.js';
 
 const ofPages = {

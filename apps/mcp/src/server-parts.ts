@@ -1,40 +1,26 @@
 import { authorizers } from '@sluice/authorization';
 import type { AuthorizationPort } from '@sluice/core';
-import type { LoadWatch, Runtime } from '@sluice/host';
-import type { Asking } from '@sluice/mcp';
-import type { Caller } from './callers.js';
+import type { Runtime } from '@sluice/host';
+import type { AskingParts } from './asking.js';
 import type { CallsService } from './calls.service.js';
 import type { InTurn } from './in-turn.js';
 import type { Limits } from './limits.js';
-import type { SessionStates } from './session-states.js';
+import type { ResourceWatches } from './resource-watches.js';
 import type { StateCredentials } from './state-credentials.js';
 import type { Tasks } from './tasks.js';
 
 /** What every server of the SDK works with here. */
-export interface ServerParts {
-  readonly runtime: Runtime;
+export interface ServerParts extends AskingParts {
   readonly calls: CallsService;
-  readonly states: SessionStates;
   readonly credentials: StateCredentials;
   readonly limits: Limits;
   /** Calls that clients have as tasks. */
   readonly tasks: Tasks;
-  /** Measures what rules on load go by. */
-  readonly loads: LoadWatch;
   /** Who says what a caller is permitted, by the configuration in force. */
   readonly authorizer: () => AuthorizationPort;
+  /** The resources of upstream servers that clients subscribed to. */
+  readonly watches: ResourceWatches;
   readonly version: string;
-}
-
-/** What a list for the caller goes by in this session. */
-export async function askingOf(
-  { principal, claims }: Pick<Caller, 'principal' | 'claims'>,
-  session: string | null,
-  { runtime, states, loads }: Pick<ServerParts, 'runtime' | 'states' | 'loads'>,
-): Promise<Asking> {
-  const loaded = runtime.configurations.current();
-  const [state, measured] = await Promise.all([states.stateOf(session, principal), loads.measured(loaded)]);
-  return { caller: principal, claims, state, measured, now: runtime.clock.now() };
 }
 
 /** The authorizer of the configuration in force. */

@@ -8,6 +8,7 @@ import {
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { Fault, isJsonObject } from '@sluice/core';
 import type { JsonObject, JsonValue, PassedOnList } from '@sluice/core';
+import type { WatchedResource } from '@sluice/contracts';
 import { cancelRun } from '@sluice/run';
 import {
   idempotencyKeyOf,
@@ -66,7 +67,7 @@ export class Sessions {
     const { runtime } = parts;
     this.records = new SessionRecords(runtime);
     this.requests = new KeptRequests(runtime);
-    this.streams = new StandingStreams(runtime);
+    this.streams = new StandingStreams(runtime, parts.watches);
     this.turns = new SessionTurns(runtime);
     this.timer = setInterval(() => void this.tick().catch(() => undefined), busyMs);
     this.timer.unref();
@@ -92,6 +93,11 @@ export class Sessions {
   /** Says to them that a list of an upstream server is another one. */
   listChanged(list: PassedOnList): void {
     this.streams.listChanged(list);
+  }
+
+  /** Says to those who subscribed to the resource that it changed. */
+  resourceUpdated(updated: WatchedResource): void {
+    this.streams.resourceUpdated(updated);
   }
 
   async close(): Promise<void> {
@@ -173,7 +179,7 @@ export class Sessions {
     const last = lastId === null ? null : parseEventId(lastId);
     if (lastId !== null && last === null) return problem(400, -32_000, 'This server wrote no such `Last-Event-ID`.');
     if (last !== null) events.inc({ event: last.kind === 'answer' ? 'answer_resumed' : 'stream_resumed' });
-    if (last?.kind !== 'answer') return this.streams.stream(session, last);
+    if (last?.kind !== 'answer') return this.streams.stream(session, last, callerIn(given.authInfo).claims);
     const message = await this.requests.find(session, last.stream);
     if (message === null) return problem(400, -32_000, 'The request of this stream is no longer kept. Make it again.');
     const again = new Request(request.url, {
@@ -245,6 +251,7 @@ export class Sessions {
       level: session.level,
       keepLevel: (level) => this.records.keepLevel(session, level),
       tasks: { say: (task) => this.streams.post(session, { jsonrpc: '2.0', ...taskNotification(task) }) },
+      subscriptions: this.streams.subscriptionsOf(session),
     };
   }
 

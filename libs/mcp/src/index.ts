@@ -22,12 +22,13 @@ export {
   listedPrompt,
   passedOnIn,
   passedOnTo,
+  offersSubscriptions,
   passesOn,
   promptArguments,
   promptIn,
   saidIn,
 } from './passed-on.js';
-export { emptyOutbox, posted, unheard } from './outbox.js';
+export { emptyOutbox, mostSubscriptions, posted, subscribed, unheard, unsubscribed } from './outbox.js';
 export type { Outbox } from './outbox.js';
 export { answerAsGiven, categoryOf, errorCategories, pendingResult, refusal, resultOf } from './results.js';
 export type { CallResult } from './results.js';

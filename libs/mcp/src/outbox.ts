@@ -1,15 +1,23 @@
+import type { WatchedResource } from '@sluice/contracts';
 import type { JsonObject } from '@sluice/core';
 
 /** Messages that an outbox keeps, their bytes together, and for how long, in milliseconds. */
 const mostMessages = 32;
 const mostBytes = 65_536;
 const keptMs = 3_600_000;
+/** Resources that a session may be subscribed to. */
+export const mostSubscriptions = 50;
 
 interface Posted {
   /** Counts the messages of the session, from 1. */
   readonly at: number;
   readonly since: number;
   readonly message: JsonObject;
+}
+
+interface Subscription extends WatchedResource {
+  /** Milliseconds since the epoch. */
+  readonly since: number;
 }
 
 /**
@@ -22,6 +30,8 @@ export interface Outbox {
   /** The connection that sends the messages; null where none does. */
   readonly holder: string | null;
   readonly messages: readonly Posted[];
+  /** The resources whose changes its client wants to hear of; absent for none. */
+  readonly subscriptions?: readonly Subscription[];
 }
 
 export const emptyOutbox: Outbox = { last: 0, holder: null, messages: [] };
@@ -45,4 +55,15 @@ export function unheard(
 ): { readonly messages: readonly Posted[]; readonly isWhole: boolean } {
   const messages = outbox.messages.filter(({ at }) => at > heard);
   return { messages, isWhole: messages.length === Math.max(0, outbox.last - heard) };
+}
+
+/** The outbox with a subscription to the resource; null where it has as many as it may have. */
+export function subscribed(outbox: Outbox, { server, uri }: WatchedResource, now: number): Outbox | null {
+  const others = (outbox.subscriptions ?? []).filter((one) => one.uri !== uri);
+  if (others.length >= mostSubscriptions) return null;
+  return { ...outbox, subscriptions: [...others, { server, uri, since: now }] };
+}
+
+export function unsubscribed(outbox: Outbox, uri: string): Outbox {
+  return { ...outbox, subscriptions: (outbox.subscriptions ?? []).filter((one) => one.uri !== uri) };
 }

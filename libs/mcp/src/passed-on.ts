@@ -17,6 +17,11 @@ export function passesOn(kind: PassedOnKind, { configuration: { tools } }: Pick<
   return tools.some(({ mcp }) => mcp?.kind === kind);
 }
 
+/** Whether a server of resources that a configuration passes on says when they change. */
+export function offersSubscriptions({ configuration: { tools } }: Pick<Evaluator, 'configuration'>): boolean {
+  return tools.some(({ mcp }) => mcp?.subscribes === true);
+}
+
 /** Whether the resource of this address is one of the entry’s. */
 export function hasResource({ mcp }: Pick<ConfiguredTool, 'mcp'>, uri: string): boolean {
   return mcp !== null && matchesPattern(mcp.tool, uri);

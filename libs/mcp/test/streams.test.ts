@@ -1,5 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerEventId, emptyOutbox, parseEventId, posted, standingEventId, unheard } from '@sluice/mcp';
+import {
+  answerEventId,
+  emptyOutbox,
+  mostSubscriptions,
+  parseEventId,
+  posted,
+  standingEventId,
+  subscribed,
+  unheard,
+  unsubscribed,
+} from '@sluice/mcp';
+import type { Outbox } from '@sluice/mcp';
 
 describe('the id of an event', () => {
   it('says in which stream it stood, and where', () => {
@@ -55,6 +66,19 @@ describe('the outbox of a session', () => {
     expect(messages.at(-1)?.at).toBe(count);
     expect(isWhole).toBe(false);
     expect(unheard(outbox, count - kept).isWhole).toBe(true);
+  });
+
+  it('has as many subscriptions as a session may have, each once', () => {
+    const of = (n: number) => ({ server: 's', uri: `r://${n}` });
+    let outbox: Outbox = emptyOutbox;
+    for (let n = 0; n < mostSubscriptions; n++) outbox = subscribed(outbox, of(n), n) ?? emptyOutbox;
+    expect(outbox.subscriptions).toHaveLength(50);
+    expect(subscribed(outbox, of(7), 60)?.subscriptions).toHaveLength(50);
+    expect(subscribed(outbox, of(50), 60)).toBeNull();
+    const other = subscribed(unsubscribed(outbox, 'r://7'), of(50), 60);
+    expect(other?.subscriptions?.at(-1)).toEqual({ ...of(50), since: 60 });
+    // Messages that come are another matter.
+    expect(posted(outbox, message(1), 0).subscriptions).toEqual(outbox.subscriptions);
   });
 
   it('forgets after an hour', () => {

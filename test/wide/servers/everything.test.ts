@@ -12,11 +12,16 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ElicitRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { openCluster } from '../../cluster/cluster.js';
+import { eventually } from '../../harness/eventually.js';
 import { startTimeout } from '../../infra/client.js';
-import { clientInfo, oldClient, startMcpSystem } from '../../mcp/with-mcp.js';
+import { clientInfo, newClient, oldClient, startMcpSystem } from '../../mcp/with-mcp.js';
 
 const packaged = '@modelcontextprotocol/server-everything';
 const cache = process.env['SLUICE_PUBLIC_MCP_SERVERS'] ?? join(tmpdir(), 'sluice-public-mcp-servers');
@@ -147,6 +152,29 @@ describe.each([
     for (const { uri } of resources) expect(await contentsOf(through, uri)).toEqual(await contentsOf(direct, uri));
     for (const uri of ['demo://resource/dynamic/text/1', 'demo://resource/dynamic/blob/2'])
       expect(await contentsOf(through, uri)).toEqual(await contentsOf(direct, uri));
+  });
+
+  it('hears when resources change that it subscribed to, of both eras', async () => {
+    const recent = await newClient(opened.url);
+    const heard: string[] = [];
+    const listened: string[] = [];
+    const [text, other] = ['demo://resource/dynamic/text/1', 'demo://resource/dynamic/text/2'];
+    through.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.push(params.uri));
+    recent.setNotificationHandler('notifications/resources/updated', ({ params }) => void listened.push(params.uri));
+    await through.subscribeResource({ uri: text });
+    const { honoredFilter, close } = await recent.listen({ resourceSubscriptions: [other] });
+    expect(honoredFilter.resourceSubscriptions).toEqual([other]);
+    // From now on the server says it every five seconds.
+    await through.callTool({ name: 'everything___toggle-subscriber-updates', arguments: {} });
+    await eventually(
+      () => [heard.length, listened.length],
+      ([one = 0, two = 0]) => one >= 2 && two >= 2,
+    );
+    expect([new Set(heard), new Set(listened)]).toEqual([new Set([text]), new Set([other])]);
+    await through.unsubscribeResource({ uri: text });
+    await close();
+    await through.callTool({ name: 'everything___toggle-subscriber-updates', arguments: {} });
+    await recent.close();
   });
 
   it('has the server’s prompts, and completes their arguments and those of templates', async () => {

@@ -1,0 +1,26 @@
+import type { LoadWatch, Runtime } from '@sluice/host';
+import type { Asking } from '@sluice/mcp';
+import type { Caller } from './callers.js';
+import type { SessionStates } from './session-states.js';
+
+/** Who asks, or is to hear of something. */
+export type Hearer = Pick<Caller, 'principal' | 'claims'>;
+
+/** What a list for a caller goes by. */
+export interface AskingParts {
+  readonly runtime: Runtime;
+  readonly states: SessionStates;
+  /** Measures what rules on load go by. */
+  readonly loads: LoadWatch;
+}
+
+/** What a list for the caller goes by in this session. */
+export async function askingOf(
+  { principal, claims }: Hearer,
+  session: string | null,
+  { runtime, states, loads }: AskingParts,
+): Promise<Asking> {
+  const loaded = runtime.configurations.current();
+  const [state, measured] = await Promise.all([states.stateOf(session, principal), loads.measured(loaded)]);
+  return { caller: principal, claims, state, measured, now: runtime.clock.now() };
+}
