@@ -51,6 +51,8 @@ describe('resources and prompts of upstream servers', () => {
     'are passed on as entries, states and policy have it, and are no tools (M-06), in the era of %s',
     async (era) => {
       const client = await (era === '2026-07-28' ? newClient : oldClient)(system.mcp.url);
+      // The server has no subscriptions.
+      expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
       const { resources } = await client.listResources();
       expect(resources.filter(({ uri }) => !uri.startsWith('sluice:'))).toEqual([{ uri: 'count://a', name: 'a' }]);
       const { resourceTemplates } = await client.listResourceTemplates();

@@ -18,7 +18,7 @@ import { eventually } from '../harness/eventually.js';
 import { projectRoot } from '../harness/configurations.js';
 import { roundRobin } from './round-robin.js';
 import type { RoundRobin } from './round-robin.js';
-import { clientInfo, newClient, oldClient, startMcpSystem } from './with-mcp.js';
+import { clientInfo, newClient, startMcpSystem } from './with-mcp.js';
 import type { McpSystem } from './with-mcp.js';
 
 const server = (name: string): string => join(projectRoot, 'libs/hub/test/mcp-servers', name);
@@ -262,23 +262,5 @@ describe('subscriptions to resources of upstream servers', () => {
     expect([heard, listened]).toEqual([['recent://a'], ['recent://a']]);
     await applyTo(runtime, versioned(before));
     await Promise.all([client.close(), recent.close()]);
-  });
-});
-
-describe('a configuration whose servers have no subscriptions', () => {
-  it('offers none, and says so', async () => {
-    const system = await startMcpSystem(`
-tool: { silent: { type: mcp-tool, group: [g] } }
-mcp:
-  servers: { talking: { command: node, args: ["${server('talking.mjs')}"] } }
-  tools: { silent: { server: talking, resource: 'talk://*', redaction: whole } }
-policy: { allowed_tools: [silent] }
-`);
-    const [old, recent] = [await oldClient(system.mcp.url), await newClient(system.mcp.url)];
-    for (const client of [old, recent])
-      expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
-    await expect(old.subscribeResource({ uri: 'talk://text' })).rejects.toThrow('lets no client subscribe');
-    await Promise.all([old.close(), recent.close()]);
-    await system.close();
   });
 });

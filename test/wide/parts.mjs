@@ -27,9 +27,9 @@ export const parts = {
   release:
     'a release rehearsed into a folder: every artefact, its version, its checksums, its signature; needs Docker, Go, minisign',
   servers:
-    'the public MCP server of everything: the same to a client directly and through Sluice, embedded and on Kafka',
+    'the public MCP server of everything: the same to a client directly and through Sluice, embedded and on Kafka; subscriptions',
   sessions:
-    'a thousand sessions on Kafka, an executor killed and an agent paused on the way; MCP sessions at two instances, one killed',
+    'a thousand sessions on Kafka, an executor killed and an agent paused on the way; MCP sessions at two instances, killed or cut off',
   tampering: 'changes, drops and moves each record that real runs left, and looks what the audit says',
   versions: 'this version and one of the history: a data folder, and services side by side, forth and back',
 };

@@ -1,29 +1,14 @@
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { JsonObject, JsonValue } from '@sluice/core';
-import { createMcpHub } from '@sluice/hub';
 import { until } from './waiting.js';
+import { watchingHub } from './watching-hub.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())));
 
-function open(script: string, ...args: string[]) {
-  const [updated, logged]: [string[], string[]] = [[], []];
-  const command = process.execPath;
-  const given = { command, args: [join(import.meta.dirname, 'mcp-servers', script), ...args] };
-  const hub = createMcpHub([{ ...given, id: 'one', env: [], url: null, startMs: 10_000 }], {
-    environment: () => ({ PATH: process.env['PATH'] ?? '' }),
-    onChange: () => undefined,
-    onResourceUpdated: (_, uri) => updated.push(uri),
-    log: (_, message) => logged.push(message),
-  });
-  closing.push(() => hub.close());
-  const options = () => ({ signal: new AbortController().signal, idempotencyKey: 'k', timeoutMs: 10_000, pin: null });
-  const call = (tool: string, given: JsonObject = {}): Promise<JsonValue> => hub.call('one', tool, given, options());
-  const subscribe = (uri: string): Promise<JsonValue> =>
-    hub.call('one', '*', { uri, subscribe: true }, { ...options(), kind: 'resource' });
-  return { hub, updated, logged, call, subscribe };
+function open(...given: Parameters<typeof watchingHub>) {
+  const opened = watchingHub(...given);
+  closing.push(() => opened.hub.close());
+  return opened;
 }
 
 describe.each([
@@ -44,34 +29,6 @@ describe.each([
       return updated.includes(b);
     });
     expect(updated[0]).toBe(a);
-  });
-
-  it('are reported once a second at most, however often the server says it', async () => {
-    const { updated, call, subscribe } = open('watched.mjs', ...args);
-    await subscribe(a);
-    await call('touch', { uri: a, times: 400 });
-    await until(() => updated.length === 2);
-    await sleep(300);
-    expect(updated).toEqual([a, a]);
-  });
-
-  it('are subscribed to again when the server is back, and count as changed', async () => {
-    const { hub, updated, call, subscribe } = open('watched.mjs', ...args);
-    await subscribe(a);
-    hub.follow('one', new Set([a]), false);
-    await call('die').catch(() => undefined);
-    await until(() => updated.length === 1);
-    await sleep(1_000);
-    await call('touch', { uri: a });
-    await until(() => updated.length === 2);
-    expect(updated).toEqual([a, a]);
-  });
-
-  it('count as changed where they were wanted before the hub was there', async () => {
-    const { hub, updated } = open('watched.mjs', ...args);
-    hub.follow('one', new Set([a]), true);
-    await until(() => updated.length === 1);
-    expect(updated).toEqual([a]);
   });
 });
 
@@ -96,17 +53,5 @@ describe('a subscription', () => {
     await call('touch', { uri: 'watch://a/part' });
     await until(() => updated.length === 1);
     expect(updated).toEqual(['watch://a']);
-  });
-
-  it('ends at the server when it is followed no more', async () => {
-    const { hub, call } = open('watched.mjs');
-    hub.follow('one', new Set(['watch://a', 'watch://b']), false);
-    const subscribed = async () => (await call('subscriptions')) as string[];
-    await until(async () => (await subscribed()).length === 2);
-    hub.follow('one', new Set(['watch://b']), false);
-    await until(async () => (await subscribed()).length === 1);
-    expect(await subscribed()).toEqual(['watch://b']);
-    hub.follow('one', new Set(), false);
-    await until(async () => (await subscribed()).length === 0);
   });
 });
