@@ -101,7 +101,8 @@ function benchAllRules(): void {
   const evaluator = compileEvaluator({ ...configurationOf(tools), groupTree: nested, rules: rulesOn(tools) });
   const ruleFacts = {
     at: Date.UTC(2026, 10, 26, 10),
-    ...{ tenant: 'acme', actor: 'user:ann', channel: 'http', claims: {}, question: 'Which one?' },
+    ...{ tenant: 'acme', actor: 'user:ann', agent: 'default', channel: 'http', claims: {}, facts: {} },
+    question: 'Which one?',
     ...{ loads: { calls_in_flight: 15, 'prometheus: sum(load)': 15 }, held: ['rule-3'] },
     ...{ succeeded: {}, approved: {}, spent: { tokens: 100, microUsd: null } },
   };

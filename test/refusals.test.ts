@@ -217,6 +217,8 @@ describe('what a run may use', () => {
       documentation: null,
       content: [],
       questions: [],
+      rule: null,
+      facts: {},
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

@@ -28,6 +28,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
     hashResult: (invocation, json) => signatures.keyedHash('executor', `${invocation.callKey}\n${json}`),
+    bounds: () => Promise.resolve({ ok: true }),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     handOver: () => Promise.resolve(null),

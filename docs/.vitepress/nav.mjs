@@ -16,6 +16,7 @@ export const groups = [
     title: 'Guides',
     pages: {
       groups: 'Groups and states',
+      policy: 'Policy on arguments',
       'writing-a-tool': 'Write a tool',
       'mcp-hub': 'Tools of MCP servers',
       content: 'What MCP servers answer: content',

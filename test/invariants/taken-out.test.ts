@@ -19,6 +19,7 @@ async function run(
     connection: () => Promise.resolve({ ok: true }),
     hashResult: () => 'hash',
     conceal: (_tool, result) => result,
+    bounds: () => Promise.resolve({ ok: true }),
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     handOver: () => Promise.resolve(null),

@@ -10,7 +10,7 @@ const known: Readonly<Record<string, string>> = {
   'libs/model/src/rules/clauses.ts': 'of words of the source',
   'libs/model/src/rules/plan.ts': 'a name in which every other character is a dot: nothing is repeated',
   'libs/patterns/src/regex-time-budget.ts': 'runs patterns of schemas and of cases within a time',
-  'libs/patterns/src/search-pattern.ts': 'runs patterns of searches in a linear engine, within a size and a time',
+  'libs/core/src/patterns/linear-pattern.ts': 'runs patterns of searches in a linear engine, within a size and a time',
   'libs/proxy/src/injected.ts': 'of words of the source',
   'libs/run/src/strategy/named-steps.ts': 'of words of the source',
   'libs/run/src/strategy/route.ts': 'of words of the source',

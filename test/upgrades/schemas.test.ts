@@ -76,6 +76,8 @@ describe('what today’s services sign', () => {
       documentation: null,
       content: [],
       questions: [],
+      rule: null,
+      facts: {},
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };

@@ -1,9 +1,8 @@
 import { discoveryRanges } from '@sluice/configuration';
-import { firstSentence } from '@sluice/core';
+import { firstSentence, longestPattern } from '@sluice/core';
 import type { AgentDiscovery, Configuration } from '@sluice/core';
 import { askSelector, searchTools } from '@sluice/discovery';
 import type { Environment } from '@sluice/host';
-import { longestPattern } from '@sluice/patterns';
 import { mostNamed } from '@sluice/run';
 import type { RunTools } from '@sluice/run';
 import type { SearchedToolset } from '@sluice/tools';

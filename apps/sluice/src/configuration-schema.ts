@@ -13,6 +13,11 @@ import type { JsonObject, JsonValue } from '@sluice/core';
 import { builtInTools } from '@sluice/packs';
 import { toolTypes } from '@sluice/tools';
 
+/** Where the keys of one bound stand, which other places refer to. */
+const boundPath = 'rules.<rule>.arguments.<path>';
+const bounds = { $ref: '#/definitions/bounds' };
+
+const values = { type: 'array', items: { type: ['string', 'number', 'boolean'] } };
 const texts = { type: 'array', items: { type: 'string' } };
 
 /** One row of a table in docs/configuration.md. */
@@ -44,6 +49,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
  * known here.
  */
 export function configurationSchema(page: string): JsonObject {
+  const rows = rowsOf(page);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Sluice configuration',
@@ -52,8 +58,9 @@ export function configurationSchema(page: string): JsonObject {
         type: 'object',
         additionalProperties: { anyOf: [texts, { $ref: '#/definitions/groups' }, { type: 'null' }] },
       },
+      bounds: { type: 'object', additionalProperties: nullable(sectionSchema(boundPath, rows)) },
     },
-    ...sectionSchema('', rowsOf(page)),
+    ...sectionSchema('', rows),
   };
 }
 
@@ -109,6 +116,14 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
       return [{ type: 'object', additionalProperties: nullable({ type: 'string' }) }];
     case 'map of lists':
       return [{ type: 'object', additionalProperties: nullable(texts) }];
+    case 'value':
+      return [values.items];
+    case 'list of values':
+      return [values];
+    case 'map of bounds':
+      return [bounds];
+    case 'map of tools with bounds':
+      return [{ type: 'object', additionalProperties: nullable(bounds) }];
     case 'map of groups':
       return [{ $ref: '#/definitions/groups' }];
     case 'list': {
@@ -130,13 +145,17 @@ function mapSchema(place: string, rows: Rows): JsonObject {
   if (there !== place) return mapSchema(there, rows);
   if (Object.hasOwn(configurationKeys, place)) return sectionSchema(place, rows);
   const named = namedSection(place);
+  if (named === 'lists.<list>')
+    return { type: 'object', additionalProperties: { anyOf: [values, nullable(sectionSchema(named, rows))] } };
   if (named !== undefined) return { type: 'object', additionalProperties: nullable(sectionSchema(named, rows)) };
   throw new Error(`docs/configuration.md gives ${place} the type "map"; say of what, as its neighbours do.`);
 }
 
 /** The section of entries that the author names, such as `tool.<tool>` of `tool`. */
 function namedSection(place: string): string | undefined {
-  return Object.keys(configurationKeys).find((path) => path.startsWith(`${place}.<`) && !/>\./.test(path));
+  return Object.keys(configurationKeys).find(
+    (path) => path.startsWith(`${place}.<`) && !/>\./.test(path.slice(place.length)),
+  );
 }
 
 function nullable(schema: JsonObject): JsonObject {

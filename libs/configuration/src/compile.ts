@@ -14,6 +14,7 @@ import type {
 import { checkAgents, withAgentEffects } from './agent-tools.js';
 import { type Descriptions, findAboutDescriptions, readDescriptions } from './descriptions.js';
 import { readInstructions } from './agents.js';
+import { readAgentArguments, refuseUnknownArguments } from './bounds.js';
 import { type AuthorizationFiles, readAuthorization } from './authorization.js';
 import { type ToolEntry, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
@@ -37,6 +38,7 @@ import { readLimits } from './limits.js';
 import { writeOutManyTools } from './many-tools.js';
 import { checkSampling, type McpSettings, readMcp } from './mcp.js';
 import { readOpenApi } from './openapi.js';
+import { readLists } from './lists.js';
 import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
@@ -101,7 +103,8 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const limits = readLimits(file.section('limits'));
   readToolFolders(file);
   const types = given.types.map((type) => type.type);
-  const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems });
+  const lists = readLists(file.section('lists'), given.files);
+  const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems, lists });
   const groups = readGroups(file.section('group'), entries, open);
   const connections = readConnections(file.section('connections'));
   const web = readWeb(file.section('web'));
@@ -113,7 +116,8 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     identified,
     mcp.servers.map(({ id }) => id),
   );
-  const rules = readRules(file.section('rules'), groups, identified);
+  const rules = readRules(file.section('rules'), groups, identified, lists);
+  const agentArguments = readAgentArguments(file.section('agents'), identified, lists);
   const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
@@ -129,6 +133,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...describedAs(tool, descriptions, given),
   }));
   const tools = withAgentEffects(compiled, policy, groups.tree);
+  refuseUnknownArguments(file, compiled, identified, { rules, agentArguments });
   const models = readModels(file);
   checkAgents(identified, { ...models, policy, limits }, problems);
   checkSampling(mcp.servers, models, problems);
@@ -145,6 +150,8 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(Object.keys(groups.tree).length === 0 ? {} : { groupTree: groups.tree }),
     ...(Object.keys(fallbacks).length === 0 ? {} : { groupFallbacks: fallbacks }),
     ...(rules.length === 0 ? {} : { rules }),
+    ...(Object.keys(lists).length === 0 ? {} : { lists }),
+    ...(Object.keys(agentArguments).length === 0 ? {} : { agentArguments }),
     identity: readIdentity(file.section('identity')),
     policy,
     authorization: readAuthorization(file, identified, given.files),
@@ -339,6 +346,7 @@ function compileTool(
     ...(connection === undefined ? {} : { connection }),
     ...(entry.agent === null ? {} : { agent: entry.agent }),
     ...(entry.plan === null ? {} : { plan: entry.plan }),
+    ...(entry.bounds === null ? {} : { arguments: entry.bounds }),
     unavailable: specification.unavailable,
   };
 }

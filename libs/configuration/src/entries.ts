@@ -7,8 +7,17 @@ import {
   wildcard,
   planToolType,
 } from '@sluice/core';
-import type { AgentSettings, DescriptionMode, JsonObject, PlanSettings, Problem } from '@sluice/core';
+import type {
+  AgentSettings,
+  ArgumentBounds,
+  DescriptionMode,
+  JsonObject,
+  Lists,
+  PlanSettings,
+  Problem,
+} from '@sluice/core';
 import { readAgent } from './agent-entry.js';
+import { readBounds } from './bounds.js';
 import { readExamples, readIcon } from './for-clients.js';
 import { configurationKeys } from './keys.js';
 import { limitRanges } from './limits.js';
@@ -69,14 +78,18 @@ export interface ToolEntry {
   readonly agent: AgentSettings | null;
   /** Null for what takes no plan. */
   readonly plan: PlanSettings | null;
+  /** Null where nothing is written. */
+  readonly bounds: ArgumentBounds | null;
+  /** The entry as it stands in the file. */
+  readonly section: Section;
 }
 
 /** `tool`: a map from key to entry, or a list of entries whose `name` is the key. */
 export function readEntries(
   value: unknown,
-  given: { types: readonly string[]; toolMs: number; problems: Problem[] },
+  given: { types: readonly string[]; toolMs: number; problems: Problem[]; lists: Lists },
 ): readonly ToolEntry[] {
-  const read = (key: string, section: Section): ToolEntry => readEntry(key, section, given.types, given.toolMs);
+  const read = (key: string, section: Section): ToolEntry => readEntry(key, section, given);
   if (Array.isArray(value)) {
     const keys = new Map<string, string>();
     return Array.from<unknown>(value).flatMap((item, place) => {
@@ -109,7 +122,11 @@ export function readEntries(
   });
 }
 
-function readEntry(key: string, section: Section, types: readonly string[], toolMs: number): ToolEntry {
+function readEntry(
+  key: string,
+  section: Section,
+  { types, toolMs, lists }: { types: readonly string[]; toolMs: number; lists: Lists },
+): ToolEntry {
   section.closed(configurationKeys['tool.<tool>']);
   if (key === '' || key === wildcard)
     section.problem(section.path, `the tool key ${quote(key)}`, 'a key of letters, digits, `_` and `-`');
@@ -144,6 +161,8 @@ function readEntry(key: string, section: Section, types: readonly string[], tool
     examples: readExamples(section),
     agent: readAgent(section, type),
     plan: readPlan(section, type),
+    bounds: readBounds(section, lists) ?? null,
+    section,
   };
 }
 

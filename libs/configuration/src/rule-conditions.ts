@@ -1,5 +1,14 @@
-import { channels, isTimeZone, knownLanguages, loadMeasures, principalKinds, quote, suggestion } from '@sluice/core';
-import type { ContextCondition, HistoryCondition, LoadCondition, TimeCondition } from '@sluice/core';
+import {
+  channels,
+  defaultAgent,
+  isTimeZone,
+  knownLanguages,
+  loadMeasures,
+  principalKinds,
+  quote,
+  suggestion,
+} from '@sluice/core';
+import type { ContextCondition, HistoryCondition, LoadCondition, TimeCondition, Whom } from '@sluice/core';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
@@ -16,15 +25,8 @@ const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 export function readContext(section: Section, key: 'when' | 'unless'): ContextCondition | undefined {
   if (!section.has(key)) return undefined;
   const own = section.section(key).closed(configurationKeys['rules.<rule>.when']);
-  const claims = own.section('claims');
   const condition: ContextCondition = {
-    ...given('tenants', own.names('tenants', 'the names of the tenants')),
-    ...given('actors', known(own, 'actors', principalKinds)),
-    ...given('channels', known(own, 'channels', channels)),
-    ...(own.has('claims')
-      ? { claims: Object.fromEntries(claims.keys().map((name) => [name, claims.names(name, 'its values') ?? []])) }
-      : {}),
-    ...given('states', own.names('states', 'the names of the states')),
+    ...readCaller(own),
     ...given('languages', known(own, 'languages', [...knownLanguages, 'und'])),
     ...(own.has('question_bytes')
       ? { questionBytes: own.wholeNumber('question_bytes', { byDefault: 1, most: mostQuestionBytes }) }
@@ -33,6 +35,31 @@ export function readContext(section: Section, key: 'when' | 'unless'): ContextCo
   if (own.usable && Object.keys(condition).length === 0)
     own.problem(own.path, 'no fact of a request', suggestion('', configurationKeys['rules.<rule>.when']));
   return condition;
+}
+
+/** `for`: whom a rule binds. */
+export function readWhom(section: Section, tools: readonly IdentifiedTool[]): Whom | undefined {
+  if (!section.has('for')) return undefined;
+  const own = section.section('for').closed(configurationKeys['rules.<rule>.for']);
+  const agents = tools.flatMap(({ entry }) => (entry.agent === null ? [] : [entry.key]));
+  const whom: Whom = { ...readCaller(own), ...given('agents', known(own, 'agents', [defaultAgent, ...agents])) };
+  if (own.usable && Object.keys(whom).length === 0 && own.keys().length === 0)
+    own.problem(own.path, 'no fact of a caller', suggestion('', configurationKeys['rules.<rule>.for']));
+  return whom;
+}
+
+/** What a condition and `for` both say of who asks, and how. */
+function readCaller(own: Section): Omit<Whom, 'agents'> {
+  const claims = own.section('claims');
+  return {
+    ...given('tenants', own.names('tenants', 'the names of the tenants')),
+    ...given('actors', known(own, 'actors', principalKinds)),
+    ...given('channels', known(own, 'channels', channels)),
+    ...(own.has('claims')
+      ? { claims: Object.fromEntries(claims.keys().map((name) => [name, claims.names(name, 'its values') ?? []])) }
+      : {}),
+    ...given('states', own.names('states', 'the names of the states')),
+  };
 }
 
 /** `time`: a window of a wall clock. */

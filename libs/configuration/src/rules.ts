@@ -1,9 +1,10 @@
 import { defaultGroup, mostConditions, quote, sentenceList, suggestion, wildcard, withGroupsBelow } from '@sluice/core';
-import type { AvailabilityRule, ContextCondition, Finding } from '@sluice/core';
+import type { AvailabilityRule, ContextCondition, Finding, Lists } from '@sluice/core';
 import type { Groups } from './group-map.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
-import { readContext, readHistory, readLoad, readTime, readTools } from './rule-conditions.js';
+import { readContext, readHistory, readLoad, readTime, readTools, readWhom } from './rule-conditions.js';
+import { readBounds } from './bounds.js';
 import type { Section } from './section.js';
 
 /**
@@ -13,8 +14,9 @@ export function readRules(
   section: Section,
   groups: Groups,
   tools: readonly IdentifiedTool[],
+  lists: Lists = {},
 ): readonly AvailabilityRule[] {
-  const rules = section.keys().map((name) => readRule(section.section(name), name, groups, tools));
+  const rules = section.keys().map((name) => readRule(section.section(name), name, { groups, tools, lists }));
   const conditions = rules.reduce((sum, rule) => sum + conditionsOf(rule), 0);
   if (conditions > mostConditions) {
     const write = `at most ${String(mostConditions)}, counting when with unless, time, load and history of each rule`;
@@ -24,7 +26,13 @@ export function readRules(
   return rules;
 }
 
-function readRule(section: Section, name: string, groups: Groups, tools: readonly IdentifiedTool[]): AvailabilityRule {
+interface Known {
+  readonly groups: Groups;
+  readonly tools: readonly IdentifiedTool[];
+  readonly lists: Lists;
+}
+
+function readRule(section: Section, name: string, { groups, tools, lists }: Known): AvailabilityRule {
   section.closed(configurationKeys['rules.<rule>']);
   const named = new Set(readTools(section, 'tools', tools));
   for (const key of readGroupNames(section, 'groups', groups))
@@ -34,14 +42,18 @@ function readRule(section: Section, name: string, groups: Groups, tools: readonl
   const rule: AvailabilityRule = {
     name,
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
+    ...only('whom', readWhom(section, tools)),
     ...only('when', readContext(section, 'when')),
     ...only('unless', readContext(section, 'unless')),
     ...only('time', readTime(section)),
     ...only('load', readLoad(section)),
     ...only('history', readHistory(section, tools)),
+    ...only('arguments', readBounds(section, lists)),
   };
-  if (section.usable && conditionsOf(rule) === 0)
-    section.problem(section.path, 'no condition', 'at least one of `when`, `unless`, `time`, `load` and `history`');
+  if (section.usable && conditionsOf(rule) === 0 && rule.arguments === undefined) {
+    const write = 'at least one of `when`, `unless`, `time`, `load`, `history` and `arguments`';
+    section.problem(section.path, 'no condition', write);
+  }
   refuseImpossible(section, rule);
   return rule;
 }

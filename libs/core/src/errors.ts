@@ -101,6 +101,11 @@ export const toolErrorReasons = {
     isKeptBack: true,
     meaning: 'A rule closes the tool after what the run did so far, or before what it has yet to do.',
   },
+  arguments_out_of_bounds: {
+    stage: 'decided',
+    meaning:
+      'An argument is out of the bounds that a rule, the tool’s entry or the agent’s sets; the message names both.',
+  },
   nested_agent: {
     stage: 'decided',
     isKeptBack: true,

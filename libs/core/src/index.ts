@@ -28,6 +28,9 @@ export { LineBuffer } from './line-buffer.js';
 export { deepestJson, isDeeperThan, jsonBytes, JsonTooLargeError, NotJsonError, plainJson } from './plain-json.js';
 export { addressesModel, textModeByDefault, textModes, hiddenIn, withoutHidden } from './foreign-text.js';
 export type { TextMode } from './foreign-text.js';
+export { expandedSize } from './patterns/expanded-size.js';
+export { largestProgram, linearPattern, longestPattern } from './patterns/linear-pattern.js';
+export type { LinearPattern } from './patterns/linear-pattern.js';
 export { printable, printableIn } from './printable.js';
 export { logNames, quote, sentenceList } from './quote.js';
 export { causeOf, neverSent } from './reachability.js';
@@ -62,7 +65,7 @@ export { knownLanguages } from './availability/language.js';
 export { heldAfter, spentBy } from './availability/load.js';
 export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
 export { isTimeZone } from './availability/time.js';
-export { channels, loadMeasures } from './availability/types.js';
+export { channels, defaultAgent, loadMeasures } from './availability/types.js';
 export type {
   AvailabilityRule,
   ContextCondition,
@@ -70,7 +73,13 @@ export type {
   LoadCondition,
   RuleFacts,
   TimeCondition,
+  Whom,
 } from './availability/types.js';
+export { outOfBoundsMessage } from './bounds/argument-rules.js';
+export type { JudgedCall } from './bounds/argument-rules.js';
+export { compileBounds, outOfBounds } from './bounds/compile-bounds.js';
+export { partsOfPath } from './bounds/values-at.js';
+export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
 export { approaches, describedBy } from './descriptions/approaches.js';
 export type { Approach } from './descriptions/approaches.js';
 export {

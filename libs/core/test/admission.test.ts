@@ -126,6 +126,7 @@ describe('a call of a tool that is hidden', () => {
   };
   const rules: RuleFacts = {
     ...{ at: 0, tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: '', held: [], succeeded: {} },
+    ...{ agent: 'default', facts: {} },
     ...{ loads: { calls_in_flight: 9 }, approved: {}, spent: { tokens: 0, microUsd: null } },
   };
   const history = { after: [], notAfter: [], atMost: 0, whileApproved: [] };

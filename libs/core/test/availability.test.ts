@@ -114,6 +114,8 @@ const facts: RuleFacts = {
   actor: 'user:ann',
   channel: 'http',
   claims: {},
+  agent: 'default',
+  facts: {},
   question: 'What is the answer?',
   loads: {},
   held: [],

@@ -116,6 +116,7 @@ describe('one decision', () => {
     const facts = { groups: ['b'], state: 'b', toolIds: [], calls: { [String(tool?.id)]: 1 }, connections: [] };
     const rules = {
       ...{ at: 0, tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: '', held: [], succeeded: {} },
+      ...{ agent: 'default', facts: {} },
       ...{ loads: { calls_in_flight: null }, approved: {}, spent: { tokens: 0, microUsd: null } },
     };
     expect(hidden.evaluate({ ...facts, nested: true, rules }).hidden).toEqual([

@@ -11,6 +11,8 @@ const common = {
   cachedAtMs: null,
   content: [],
   questions: [],
+  rule: null,
+  facts: {},
   ...times,
 };
 

@@ -37,6 +37,8 @@ const facts: RuleFacts = {
     actor: 'user:ann',
     channel: 'http',
     claims: {},
+    agent: 'default',
+    facts: {},
     question: '',
   },
   ...{ loads: {}, held: [], succeeded: {}, approved: {}, spent: { tokens: 0, microUsd: null } },

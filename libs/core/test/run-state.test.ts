@@ -37,6 +37,8 @@ function step(changes: Partial<Step>): Step {
     documentation: null,
     content: [],
     questions: [],
+    rule: null,
+    facts: {},
     ...changes,
   };
 }

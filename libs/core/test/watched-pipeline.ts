@@ -67,6 +67,7 @@ export function pipeline(
     connection: () => Promise.resolve(stage('connection', { ok: true })),
     hashResult: ({ callKey }, text) => stage('hash', `hash of ${callKey} ${text}`),
     conceal: (_tool, result) => stage('conceal', result),
+    bounds: () => Promise.resolve(stage('bounds', { ok: true })),
     approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
     handOver: () => Promise.resolve(null),

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { OutOfTime, longestPattern, searchPattern } from '@sluice/patterns';
+import { longestPattern } from '@sluice/core';
+import { OutOfTime, searchPattern } from '@sluice/patterns';
 import { fieldStems, ToolIndex } from './ranked.js';
 import type { FieldStems } from './ranked.js';
 import { relatedTo } from './related-words.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { longestPattern } from '@sluice/patterns';
+import { longestPattern } from '@sluice/core';
 import { searchTools } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
 

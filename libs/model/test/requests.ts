@@ -32,6 +32,8 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     resultHash: null,
     content: [],
     questions: [],
+    rule: null,
+    facts: {},
     agentRun: null,
     providerData: null,
     cachedAt: null,

@@ -1,19 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { RE2JS } from 're2js';
-import { expandedSize } from './expanded-size.js';
+import { linearPattern } from '@sluice/core';
+import type { LinearPattern } from '@sluice/core';
 
-/** Characters of a pattern; a longer one counts as no regular expression. */
-export const longestPattern = 512;
-/**
- * Instructions of the compiled pattern. `(.{0,1000})` forty-five times has 90,000, and each character may go through
- * all of them.
- */
-export const largestProgram = 1_000;
-/**
- * Instructions times characters of one text: of a longer text only so much is looked at, so that no text is long at
- * work.
- */
-const mostSteps = 500_000;
 /** Time of the processor for all texts of a search, in milliseconds. */
 const patienceMs = 250;
 /** After so long others have their turn. */
@@ -34,15 +22,8 @@ interface SearchPattern {
 
 /** Null where the text is no regular expression of RE2, or a larger one than is run. Without regard to case. */
 export function searchPattern(text: string, now: () => number = processorMs): SearchPattern | null {
-  if (text.length > longestPattern || expandedSize(text) > largestProgram) return null;
-  let compiled: RE2JS;
-  try {
-    compiled = RE2JS.compile(text, RE2JS.CASE_INSENSITIVE);
-  } catch {
-    return null;
-  }
-  const size = compiled.programSize();
-  return size > largestProgram ? null : new Bounded(compiled, Math.trunc(mostSteps / Math.max(1, size)), now);
+  const compiled = linearPattern(text, false);
+  return compiled === null ? null : new Bounded(compiled, now);
 }
 
 class Bounded implements SearchPattern {
@@ -50,15 +31,15 @@ class Bounded implements SearchPattern {
   private uninterrupted = 0;
 
   constructor(
-    private readonly compiled: RE2JS,
-    private readonly longestText: number,
+    private readonly compiled: LinearPattern,
     private readonly now: () => number,
   ) {}
 
   find(text: string): boolean {
     if (this.spent > patienceMs) throw new OutOfTime('The pattern took longer for its texts than it may.');
     const before = this.now();
-    const isFound = this.compiled.matcher(text.slice(0, this.longestText)).find();
+    // Of a longer text only so much is looked at.
+    const isFound = this.compiled.find(text.slice(0, this.compiled.longestText));
     const took = this.now() - before;
     this.spent += took;
     this.uninterrupted += took;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { expandedSize, largestProgram, longestPattern, OutOfTime, searchPattern } from '@sluice/patterns';
+import { expandedSize, largestProgram, longestPattern } from '@sluice/core';
+import { OutOfTime, searchPattern } from '@sluice/patterns';
 
 describe('a pattern of a stranger for a search', () => {
   it.each([

@@ -213,7 +213,7 @@ function leftFor(
 
 /** A sub-agent’s request came as that of its caller; what it does is counted by itself. */
 function conditionsOfCalled({ conditions }: RunState): RunState['conditions'] {
-  return conditions === null ? null : { ...conditions, loads: {}, held: [], succeeded: {}, approved: {} };
+  return conditions === null ? null : { ...conditions, loads: {}, held: [], succeeded: {}, approved: {}, facts: null };
 }
 
 /** The shortest time that any of the configurations gives a call of the tool, in milliseconds. */

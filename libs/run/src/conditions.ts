@@ -1,4 +1,14 @@
-import { channels, claimAt, claimsOf, claimValues, heldAfter, measuresOf, modelsFor, spentBy } from '@sluice/core';
+import {
+  channels,
+  claimAt,
+  claimsOf,
+  claimValues,
+  defaultAgent,
+  heldAfter,
+  measuresOf,
+  modelsFor,
+  spentBy,
+} from '@sluice/core';
 import type { Evaluator, JsonObject, Principal, RuleFacts, RunConditions, RunState } from '@sluice/core';
 import type { AgentRequest } from '@sluice/contracts';
 
@@ -23,11 +33,11 @@ export const channelHeader = 'sluice-channel';
 export function originOf(
   headers: Readonly<Record<string, string>>,
   claims: JsonObject | undefined,
-  { configuration: { rules = [] } }: Pick<Evaluator, 'configuration'>,
+  { configuration }: Pick<Evaluator, 'configuration'>,
 ): Origin {
   const named = headers[channelHeader];
   const channel = channels.find((one) => one === named) ?? 'kafka';
-  const values = claimsOf(rules).map((name) => [name, claimValues(claimAt(claims ?? {}, name))] as const);
+  const values = claimsOf(configuration).map((name) => [name, claimValues(claimAt(claims ?? {}, name))] as const);
   return { channel, claims: Object.fromEntries(values) };
 }
 
@@ -41,7 +51,7 @@ export function withConditions(
   if (!availability.hasRules) return run;
   const { channel, claims } = origin ?? run.conditions ?? unknownOrigin;
   const { succeeded = {}, approved = {} } = run.conditions ?? {};
-  return { ...run, conditions: { channel, claims, loads, held, succeeded, approved } };
+  return { ...run, conditions: { channel, claims, loads, held, succeeded, approved, facts: null } };
 }
 
 /** What a recorded decision was given: from the run as the decision left it. */
@@ -54,20 +64,26 @@ export function recordedConditions({ conditions }: Pick<RunState, 'conditions'>)
 
 type JudgedRun = Pick<RunState, 'conditions' | 'principal' | 'parent' | 'inputTokens' | 'outputTokens'>;
 
+/** A request as it is before its run begins names no call. */
+type JudgedRequest = Pick<AgentRequest, 'question'> & Partial<Pick<AgentRequest, 'call'>>;
+
 /** What the rules are judged by at this instant, milliseconds since the epoch. */
 export function ruleFactsOf(
-  { request, run }: { readonly request: Pick<AgentRequest, 'question'>; readonly run: JudgedRun },
+  { request, run }: { readonly request: JudgedRequest; readonly run: JudgedRun },
   evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
   at: number,
 ): RuleFacts {
   const { conditions, principal, parent } = run;
-  const agent = parent === null ? undefined : evaluator.byId(parent.tool)?.agent;
+  const calling = parent === null ? undefined : evaluator.byId(parent.tool);
+  const { agent } = calling ?? {};
   const { channel, claims } = conditions ?? unknownOrigin;
   return {
     at,
     tenant: principal?.tenantId ?? '',
     actor: principal?.actorId ?? '',
+    agent: (request.call ?? null) === null ? (calling?.key ?? parent?.tool ?? defaultAgent) : '',
     ...{ channel, claims },
+    facts: conditions?.facts ?? {},
     question: request.question,
     loads: measuredLoads(conditions?.loads ?? {}),
     held: conditions?.held ?? [],
@@ -90,7 +106,7 @@ export function beginningFacts(
   evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
   at: number,
 ): RuleFacts {
-  const conditions = { ...origin, ...measured, succeeded: {}, approved: {} };
+  const conditions = { ...origin, ...measured, succeeded: {}, approved: {}, facts: null };
   const run = { principal, conditions, parent: null, inputTokens: 0, outputTokens: 0 };
   return ruleFactsOf({ request: { question }, run }, evaluator, at);
 }
@@ -118,14 +134,15 @@ export function measuredFor(
 /** What the rules ask for and the run’s records do not say, as a sentence; null if they say all of it. */
 export function notRecorded(
   { conditions, toolCalls }: Pick<RunState, 'conditions' | 'toolCalls'>,
-  { configuration: { rules = [] } }: Pick<Evaluator, 'configuration'>,
+  { configuration }: Pick<Evaluator, 'configuration'>,
 ): string | null {
+  const { rules = [] } = configuration;
   const measure = [...measuresOf(rules).keys()].find((name) => !Object.hasOwn(conditions?.loads ?? {}, name));
   if (measure !== undefined) return `The load “${measure}” was not measured.`;
-  const claim = claimsOf(rules).find((name) => !Object.hasOwn(conditions?.claims ?? {}, name));
+  const claim = claimsOf(configuration).find((name) => !Object.hasOwn(conditions?.claims ?? {}, name));
   if (claim !== undefined) return `The claim “${claim}” was not recorded.`;
   if (conditions !== null) return null;
-  if (rules.some(({ when, unless }) => when?.channels !== undefined || unless?.channels !== undefined))
+  if (rules.some(({ when, unless, whom }) => [when, unless, whom].some((one) => one?.channels !== undefined)))
     return 'How its request came was not recorded.';
   const isAboutPast = rules.some(
     ({ history }) => history !== undefined && history.after.length + history.whileApproved.length > 0,

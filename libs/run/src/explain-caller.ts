@@ -2,6 +2,7 @@ import {
   allowedConnections,
   chooseTools,
   compileEvaluator,
+  defaultAgent,
   localPrincipal,
   measuresOf,
   noCalls,
@@ -127,7 +128,8 @@ function openTo({ tenant }: Pick<ExplainedCaller, 'tenant'>, { connections }: Pi
 function rulesFor(given: ExplainedCaller, { tenantId, actorId }: Principal, idOf: (name: string) => string): RuleFacts {
   return {
     ...{ at: given.at, tenant: tenantId, actor: actorId, channel: given.channel ?? '' },
-    ...{ claims: given.claims ?? {}, question: given.question ?? '', loads: given.loads, held: [] },
+    agent: given.nested ? '' : defaultAgent,
+    ...{ facts: {}, claims: given.claims ?? {}, question: given.question ?? '', loads: given.loads, held: [] },
     succeeded: Object.fromEntries(given.succeeded.map((name) => [idOf(name), 1])),
     approved: Object.fromEntries(given.approved.map((name) => [idOf(name), given.at])),
     spent: { tokens: 0, microUsd: 0 },

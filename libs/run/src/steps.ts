@@ -109,6 +109,8 @@ export function stepOf(
     cachedAtMs,
     content,
     questions,
+    rule,
+    facts,
     error,
     startedAtMs,
     endedAtMs,
@@ -136,6 +138,8 @@ export function stepOf(
     documentation: null,
     content,
     questions,
+    rule,
+    facts,
   };
 }
 
@@ -244,12 +248,16 @@ function withinBound(history: readonly Step[]): readonly Step[] {
  * whole, and the names of images and files, which the model of the next turn is given.
  */
 function withoutHash(step: Step): Step {
-  const { resultHash, cachedAt, documentation, content, questions } = step;
+  const { resultHash, cachedAt, documentation, content, questions, rule, facts } = step;
   const forModel = content.filter(isForModel);
   const isSame = forModel.length === content.length && questions.length === 0;
-  if (resultHash === null && cachedAt === null && documentation === null && isSame) return step;
-  return { ...step, resultHash: null, cachedAt: null, documentation: null, content: forModel, questions: [] };
+  const isBare = resultHash === null && cachedAt === null && documentation === null && rule === null;
+  if (isBare && isSame && Object.keys(facts).length === 0) return step;
+  const left = { resultHash: null, cachedAt: null, documentation: null, questions: [], rule: null, facts: noFacts };
+  return { ...step, ...left, content: forModel };
 }
+
+const noFacts: Step['facts'] = Object.freeze({});
 
 function observation(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);

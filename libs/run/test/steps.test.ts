@@ -40,6 +40,8 @@ describe('the record of a call (K-06, X-9)', () => {
       cachedAt: null,
       content: [],
       questions: [],
+      rule: null,
+      facts: {},
       documentation: null,
     });
   });

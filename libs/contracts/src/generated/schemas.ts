@@ -695,6 +695,24 @@ export const schemas = {
         },
         "doc": "What the MCP server of the tool asked in the middle of the call; empty in a history.",
         "default": []
+      },
+      {
+        "name": "rule",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The rule of the configuration that refused the call; null where none did, and in a history.",
+        "default": null
+      },
+      {
+        "name": "facts",
+        "type": {
+          "type": "map",
+          "values": "string"
+        },
+        "doc": "What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.",
+        "default": {}
       }
     ]
   },
@@ -2410,6 +2428,18 @@ export const schemas = {
         },
         "doc": "When the last call of each tool ended that an approver had let through, by id, milliseconds since the epoch.",
         "default": {}
+      },
+      {
+        "name": "facts",
+        "type": [
+          "null",
+          {
+            "type": "map",
+            "values": "string"
+          }
+        ],
+        "doc": "What was found out beside the records to decide about the iteration, by name; null where nothing was asked.",
+        "default": null
       }
     ]
   },

@@ -1,6 +1,6 @@
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
-import { holds, isHistoryOpen } from './conditions.js';
+import { binds, holds, isHistoryOpen } from './conditions.js';
 import { budgetLeft, isLoadClosing, measureName } from './load.js';
 import { openInMinute } from './time.js';
 import type { AvailabilityRule, BrokenHistory, RuleFacts, RuleKind, RunHistory } from './types.js';
@@ -17,7 +17,7 @@ interface Part {
 
 /** The rules of a configuration made ready for decisions. */
 export interface Availability {
-  /** Whether there is a rule at all. */
+  /** Whether there is a rule at all, or a bound: whether anything is judged by RuleFacts. */
   readonly hasRules: boolean;
   /** Which conditions do not hold, as bits; 0: everything is open. */
   closed(facts: RuleFacts, calls: RunHistory['calls'], state: string): number;
@@ -32,19 +32,21 @@ export interface Availability {
 }
 
 /** Compiles the rules on when tools are available, once per configuration version. */
-export function compileAvailability({
-  tools,
-  rules = [],
-  policy,
-}: Pick<Configuration, 'tools' | 'rules' | 'policy'>): Availability {
+export function compileAvailability(
+  { tools, rules = [], policy }: Pick<Configuration, 'tools' | 'rules' | 'policy'>,
+  hasBounds = false,
+): Availability {
   const parts = rules.flatMap((rule) => partsOf(rule, policy));
   const byTool = tools.map(({ id }) => bitsOf(id, parts));
   const numbered = parts.map(({ kind, rule }, n) => ({ bit: 1 << n, kind, rule: rule.name }));
   return {
-    hasRules: parts.length > 0,
+    hasRules: parts.length > 0 || hasBounds,
     closed(facts, calls, state) {
       let bits = 0;
-      for (let n = 0; n < parts.length; n++) if ((parts[n] as Part).isClosed(facts, calls, state)) bits |= 1 << n;
+      for (let n = 0; n < parts.length; n++) {
+        const part = parts[n] as Part;
+        if (part.isClosed(facts, calls, state) && binds(part.rule.whom, facts, state)) bits |= 1 << n;
+      }
       return bits;
     },
     ofTool: (place) => byTool[place] ?? 0,

@@ -1,6 +1,6 @@
 import { utf8Length } from '../json.js';
 import { languageOf } from './language.js';
-import type { ContextCondition, HistoryCondition, RuleFacts, RunHistory } from './types.js';
+import type { Channel, ContextCondition, HistoryCondition, RuleFacts, RunHistory, Whom } from './types.js';
 
 /** Whether all of the condition’s facts hold. */
 export function holds(condition: ContextCondition, facts: RuleFacts, state: string): boolean {
@@ -15,7 +15,26 @@ export function holds(condition: ContextCondition, facts: RuleFacts, state: stri
   return languages === undefined || languages.includes(languageOf(facts.question));
 }
 
-function hasClaim({ claims }: RuleFacts, name: string, values: readonly string[]): boolean {
+/**
+ * Whether a rule binds the request. What is not known of it is no way around a rule: a channel that is not known, or a
+ * claim that was not looked for, fits.
+ */
+export function binds(whom: Whom | undefined, facts: RuleFacts, state: string): boolean {
+  if (whom === undefined) return true;
+  const { tenants, actors, channels, claims, states, agents } = whom;
+  if (tenants?.includes(facts.tenant) === false) return false;
+  if (actors?.includes(facts.actor.slice(0, facts.actor.indexOf(':'))) === false) return false;
+  if (channels !== undefined && facts.channel !== '' && !channels.includes(facts.channel as Channel)) return false;
+  if (states?.includes(state) === false || agents?.includes(facts.agent) === false) return false;
+  return (
+    claims === undefined ||
+    Object.entries(claims).every(
+      ([name, values]) => !Object.hasOwn(facts.claims, name) || hasClaim(facts, name, values),
+    )
+  );
+}
+
+function hasClaim({ claims }: Pick<RuleFacts, 'claims'>, name: string, values: readonly string[]): boolean {
   return Object.hasOwn(claims, name) && (claims[name]?.some((value) => values.includes(value)) ?? false);
 }
 

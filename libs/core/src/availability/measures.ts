@@ -1,3 +1,5 @@
+import type { ArgumentBounds } from '../bounds/types.js';
+import type { Configuration } from '../settings/configuration.js';
 import { measureName } from './load.js';
 import type { AvailabilityRule } from './types.js';
 
@@ -14,19 +16,35 @@ export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<stri
   return measures;
 }
 
-/** Names of the claims that the rules ask for: only these go onto the records. */
-export function claimsOf(rules: readonly AvailabilityRule[]): readonly string[] {
-  const named = rules.flatMap(({ when, unless }) => [when, unless].flatMap((one) => Object.keys(one?.claims ?? {})));
-  return [...new Set(named)];
+type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'>;
+
+/** Names of the claims that rules and bounds ask for: only these go onto the records. */
+export function claimsOf({ rules = [], tools, agentArguments = {} }: Naming): readonly string[] {
+  const bounds = [
+    ...rules.map((rule) => rule.arguments),
+    ...tools.map((tool) => tool.arguments),
+    ...Object.values(agentArguments),
+  ];
+  const named = rules.flatMap(({ when, unless, whom }) =>
+    [when, unless, whom].flatMap((one) => Object.keys(one?.claims ?? {})),
+  );
+  return [...new Set([...named, ...bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)))])];
 }
+
+/** Names of the claims that these bounds compare with. */
+export function claimsInBounds(bounds: ArgumentBounds): readonly string[] {
+  return Object.values(bounds)
+    .flatMap(({ oneOf, notOneOf }) => [oneOf, notOneOf])
+    .flatMap((source) => (source !== undefined && 'claim' in source ? [source.claim] : []));
+}
+
+/** What is on the records of a claim, at most: so many values, each of so many characters. */
+export const mostClaimValues = 64;
+export const longestClaimValue = 256;
 
 /** The values of a claim as texts; nothing of one that is neither a text, a number, a boolean nor a list of these. */
 export function claimValues(claim: unknown): readonly string[] {
   const items: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   const texts = items.filter((item) => ['string', 'number', 'boolean'].includes(typeof item)).map(String);
-  return texts.slice(0, mostValues).map((text) => text.slice(0, longestValue));
+  return texts.slice(0, mostClaimValues).map((text) => text.slice(0, longestClaimValue));
 }
-
-/** What is on the records of a claim, at most. */
-const mostValues = 64;
-const longestValue = 256;

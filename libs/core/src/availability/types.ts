@@ -1,3 +1,4 @@
+import type { ArgumentBounds, BoundFacts } from '../bounds/types.js';
 import type { CallCounts } from '../rules/call-counts.js';
 
 /** Which part of a rule closes its tools; each is a hidden reason of its own. */
@@ -8,6 +9,8 @@ export interface AvailabilityRule {
   readonly name: string;
   /** Ids of the tools that it is about, those of its groups included, in configuration order. */
   readonly tools: readonly string[];
+  /** Whom the rule binds; absent for everybody. */
+  readonly whom?: Whom;
   /** All of these hold. */
   readonly when?: ContextCondition;
   /** Not all of these hold. */
@@ -15,7 +18,18 @@ export interface AvailabilityRule {
   readonly time?: TimeCondition;
   readonly load?: LoadCondition;
   readonly history?: HistoryCondition;
+  /** A call of its tools outside of these bounds is refused. Of its tools none is closed by them. */
+  readonly arguments?: ArgumentBounds;
 }
+
+/** Whom a rule binds: all that is given must fit, and a list fits where the fact is one of its items. */
+export interface Whom extends Pick<ContextCondition, 'tenants' | 'actors' | 'channels' | 'claims' | 'states'> {
+  /** Names of agents (RuleFacts.agent). */
+  readonly agents?: readonly string[];
+}
+
+/** What the one agent there is without a tool of its own is called. */
+export const defaultAgent = 'default';
 
 export const channels = ['http', 'mcp', 'proxy', 'kafka'] as const;
 export type Channel = (typeof channels)[number];
@@ -89,16 +103,19 @@ export interface RunHistory {
  * What rules are judged by, beside groups and state. Everything is on the records, so that a decision can be made
  * again.
  */
-export interface RuleFacts extends Omit<RunHistory, 'calls'> {
+export interface RuleFacts extends Omit<RunHistory, 'calls'>, BoundFacts {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly tenant: string;
   /** As in the principal: `user:ann`. */
   readonly actor: string;
+  /**
+   * Which agent calls: the key of an agent’s tool in its runs, `default` in others; empty where the request names the
+   * call itself.
+   */
+  readonly agent: string;
   /** How the request came; empty where that is not known. */
   readonly channel: string;
-  /** The claims that some rule names, of the credential. */
-  readonly claims: Readonly<Record<string, readonly string[]>>;
   readonly question: string;
   /** What was measured, by measure; null: it could not be. */
   readonly loads: Readonly<Record<string, number | null>>;

@@ -1,5 +1,6 @@
 import { type Availability, compileAvailability } from '../availability/availability.js';
 import type { RuleFacts } from '../availability/types.js';
+import { type ArgumentRules, compileArgumentRules } from '../bounds/argument-rules.js';
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { WeakMemory } from '../weak-memory.js';
@@ -65,6 +66,7 @@ export interface Evaluator {
   readonly rules: Rules;
   readonly policy: ToolPolicy;
   readonly availability: Availability;
+  readonly argumentRules: ArgumentRules;
   evaluate(facts: Facts): Decision;
   /** The tool with this id, else the one with this key. */
   tool(idOrKey: string): ConfiguredTool | undefined;
@@ -107,7 +109,8 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const { budgets } = configuration.policy;
   const rules = compileRules(tools, configuration.groupTree);
   const policy = compilePolicy(configuration.policy);
-  const availability = compileAvailability(configuration);
+  const argumentRules = compileArgumentRules(configuration);
+  const availability = compileAvailability(configuration, argumentRules.hasBounds);
   const lasting = tools.map(
     (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
   );
@@ -180,6 +183,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     rules,
     policy,
     availability,
+    argumentRules,
     evaluate,
     tool: (idOrKey) => ids.get(idOrKey) ?? keys.get(idOrKey),
     byId: (id) => ids.get(id),

@@ -1,4 +1,8 @@
-import type { AvailabilityRule, ContextCondition } from '../availability/types.js';
+import { claimsInBounds } from '../availability/measures.js';
+import type { AvailabilityRule, ContextCondition, Whom } from '../availability/types.js';
+import type { ArgumentBound, ArgumentBounds } from '../bounds/types.js';
+import type { Configuration } from '../settings/configuration.js';
+import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { compileEvaluator } from './evaluate.js';
 import type { Evaluator } from './evaluate.js';
 
@@ -22,26 +26,59 @@ const made = new WeakMap<Evaluator, Map<string, Evaluator>>();
  */
 export function withoutFacts(evaluator: Evaluator, unknown: Unknown): Evaluator {
   const { configuration } = evaluator;
-  const { rules = [] } = configuration;
   if (!asksFor(evaluator, unknown)) return evaluator;
   let known = made.get(evaluator);
   if (known === undefined) made.set(evaluator, (known = new Map()));
   const key = unknown.join();
   let found = known.get(key);
-  if (found === undefined)
-    known.set(
-      key,
-      (found = compileEvaluator({ ...configuration, rules: rules.map((rule) => knownPart(rule, unknown)) })),
-    );
+  if (found === undefined) known.set(key, (found = compileEvaluator(withoutUnknown(configuration, unknown))));
   return found;
 }
 
-/** Whether some rule asks for one of these facts. */
-export function asksFor(
-  { configuration: { rules = [] } }: Pick<Evaluator, 'configuration'>,
-  facts: readonly RuleFactName[],
-): boolean {
-  return rules.some((rule) => unknownTo(rule, facts).length > 0);
+function withoutUnknown(configuration: Configuration, unknown: Unknown): Configuration {
+  const { rules = [], tools, agentArguments } = configuration;
+  const isKnown = !unknown.includes('claims');
+  return {
+    ...configuration,
+    rules: rules.map((rule) => knownPart(rule, unknown)),
+    ...(isKnown ? {} : { tools: tools.map(withoutClaims) }),
+    ...(isKnown || agentArguments === undefined ? {} : { agentArguments: allWithoutClaims(agentArguments) }),
+  };
+}
+
+function withoutClaims(tool: ConfiguredTool): ConfiguredTool {
+  return tool.arguments === undefined ? tool : { ...tool, arguments: boundsWithoutClaims(tool.arguments) };
+}
+
+function allWithoutClaims(byTool: Readonly<Record<string, ArgumentBounds>>): Readonly<Record<string, ArgumentBounds>> {
+  return Object.fromEntries(Object.entries(byTool).map(([id, bounds]) => [id, boundsWithoutClaims(bounds)]));
+}
+
+/** The bounds without what they compare with claims. */
+function boundsWithoutClaims(bounds: ArgumentBounds): ArgumentBounds {
+  const known = ({ oneOf, notOneOf, ...others }: ArgumentBound): ArgumentBound => ({
+    ...others,
+    ...(oneOf !== undefined && !('claim' in oneOf) && { oneOf }),
+    ...(notOneOf !== undefined && !('claim' in notOneOf) && { notOneOf }),
+  });
+  return Object.fromEntries(Object.entries(bounds).map(([path, bound]) => [path, known(bound)]));
+}
+
+/** Whether some rule, or a bound, asks for one of these facts. */
+export function asksFor({ configuration }: Pick<Evaluator, 'configuration'>, facts: readonly RuleFactName[]): boolean {
+  const { rules = [], tools } = configuration;
+  return (
+    rules.some((rule) => unknownTo(rule, facts).length > 0) ||
+    (facts.includes('claims') && tools.some(({ id }) => boundsAskForClaims(configuration, id)))
+  );
+}
+
+/** Whether what is written of the tool, or of agents that call it, compares its arguments with claims. */
+function boundsAskForClaims({ tools, agentArguments = {} }: Configuration, toolId: string): boolean {
+  const ofAgents = Object.hasOwn(agentArguments, toolId) ? agentArguments[toolId] : undefined;
+  return [ofAgents, tools.find(({ id }) => id === toolId)?.arguments].some(
+    (one) => one !== undefined && claimsInBounds(one).length > 0,
+  );
 }
 
 /**
@@ -49,11 +86,13 @@ export function asksFor(
  * of the names.
  */
 export function dependsOn(
-  { configuration: { rules = [] } }: Pick<Evaluator, 'configuration'>,
+  { configuration }: Pick<Evaluator, 'configuration'>,
   toolId: string,
   unknown: Unknown,
 ): readonly RuleFactName[] {
+  const { rules = [] } = configuration;
   const open = new Set<RuleFactName>();
+  if (unknown.includes('claims') && boundsAskForClaims(configuration, toolId)) open.add('claims');
   for (const rule of rules) {
     const names = unknownTo(rule, unknown);
     if (names.length > 0 && rule.tools.includes(toolId)) for (const name of names) open.add(name);
@@ -62,15 +101,19 @@ export function dependsOn(
 }
 
 /**
- * A `when` may hold as soon as what is known of it does; an `unless` that asks for something unknown may fail to
- * hold.
+ * A rule that may bind others alone closes nothing. A `when` may hold as soon as what is known of it does; an `unless`
+ * that asks for something unknown may fail to hold.
  */
 function knownPart({ name, tools, ...conditions }: AvailabilityRule, unknown: Unknown): AvailabilityRule {
-  const { when, unless, time, load, history } = conditions;
+  const { whom, when, unless, time, load, history } = conditions;
   const isKnown = (facts: Unknown): boolean => !facts.some((fact) => unknown.includes(fact));
+  if (whom !== undefined && !isKnown(ofWhom(whom))) return { name, tools };
+  const bounds = conditions.arguments;
   const known = Object.entries(when ?? {}).filter(([key]) => isKnown([asked[key as keyof ContextCondition]]));
   return {
     ...{ name, tools },
+    ...(whom !== undefined && { whom }),
+    ...(bounds !== undefined && { arguments: isKnown(['claims']) ? bounds : boundsWithoutClaims(bounds) }),
     ...(when !== undefined && { when: Object.fromEntries(known) }),
     ...(unless !== undefined && isKnown(ofContext(unless)) && { unless }),
     ...(time !== undefined && { time }),
@@ -79,8 +122,13 @@ function knownPart({ name, tools, ...conditions }: AvailabilityRule, unknown: Un
   };
 }
 
-function unknownTo({ when, unless, load, history }: AvailabilityRule, unknown: Unknown): Unknown {
-  const names = [
+function unknownTo(
+  { whom, when, unless, load, history, arguments: bounds = {} }: AvailabilityRule,
+  unknown: Unknown,
+): Unknown {
+  const names: Unknown = [
+    ...(whom === undefined ? [] : ofWhom(whom)),
+    ...(claimsInBounds(bounds).length === 0 ? [] : ['claims' as const]),
     ...[when, unless].flatMap((condition) => (condition === undefined ? [] : ofContext(condition))),
     ...(load === undefined ? [] : [ofLoad(load)]),
     ...(history === undefined ? [] : ['history' as const]),
@@ -90,6 +138,11 @@ function unknownTo({ when, unless, load, history }: AvailabilityRule, unknown: U
 
 function ofContext(condition: ContextCondition): Unknown {
   return (Object.keys(condition) as (keyof ContextCondition)[]).map((key) => asked[key]);
+}
+
+/** Which agent calls is known wherever a request is. */
+function ofWhom({ agents: _, ...whom }: Whom): Unknown {
+  return ofContext(whom);
 }
 
 /** What is left of a run’s budgets is known with what the run did. */

@@ -1,4 +1,5 @@
 import type { AvailabilityRule } from '../availability/types.js';
+import type { ArgumentBounds, Lists } from '../bounds/types.js';
 import type { DescriptionSettings } from '../descriptions/types.js';
 import type { GroupTree } from '../rules/group-tree.js';
 import type { MemorySettings, StrategyName, SupervisorSettings } from './agent-types.js';
@@ -28,6 +29,10 @@ export interface Configuration {
   readonly groupFallbacks?: GroupFallbacks;
   /** When tools are available; absent where no rule is written. */
   readonly rules?: readonly AvailabilityRule[];
+  /** Lists that bounds name; absent where none is written. */
+  readonly lists?: Lists;
+  /** By tool id: bounds of what agents call; absent where none are written. */
+  readonly agentArguments?: Readonly<Record<string, ArgumentBounds>>;
   readonly identity: IdentitySettings;
   readonly policy: Policy;
   /** Null: everybody is allowed what policy allows, which is said at start. */

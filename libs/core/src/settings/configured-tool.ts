@@ -1,3 +1,4 @@
+import type { ArgumentBounds } from '../bounds/types.js';
 import type { JsonObject } from '../json.js';
 import type { Redaction, ToolEffect, ToolSpec } from '../tool/types.js';
 import type { AgentSettings, PlanSettings } from './agent-types.js';
@@ -77,6 +78,8 @@ export interface ConfiguredTool {
   readonly agent?: AgentSettings;
   /** How plans are taken; absent for everything but a tool that takes them. */
   readonly plan?: PlanSettings;
+  /** Bounds of the arguments of every call; absent for none. */
+  readonly arguments?: ArgumentBounds;
   /** Why `spec` is null. */
   readonly unavailable: string | null;
 }

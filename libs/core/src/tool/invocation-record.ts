@@ -21,6 +21,10 @@ export type ToolInvocationRecord = {
   readonly content: readonly StepContent[];
   /** What the MCP server of the tool asked meanwhile. */
   readonly questions: readonly StepQuestion[];
+  /** The rule of the configuration that refused the call; null where none did. */
+  readonly rule: string | null;
+  /** What was found out beside the record to decide about the call. */
+  readonly facts: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -41,6 +45,8 @@ export interface CallTimes {
   readonly endedAtMs: number;
 }
 
+const noFacts: Readonly<Record<string, string>> = Object.freeze({});
+
 /** The record of a call that has ended. */
 export function invocationRecord(
   call: { readonly tool: string; readonly arguments: string },
@@ -48,8 +54,9 @@ export function invocationRecord(
   { startedAtMs, endedAtMs }: CallTimes,
 ): ToolInvocationRecord {
   const { toolCallId, resultHash = null, cachedAtMs = null, content = [], questions = [] } = ended;
+  const { rule = null, facts = noFacts } = ended;
   const ids = { toolCallId, name: call.tool, args: call.arguments };
-  const of = { ...ids, resultHash, cachedAtMs, content, questions, startedAtMs, endedAtMs };
+  const of = { ...ids, resultHash, cachedAtMs, content, questions, rule, facts, startedAtMs, endedAtMs };
   if (ended.ok) return { ...of, result: ended.value, error: null };
   const { errorCode: code, reason = null, safeMessage } = ended;
   return { ...of, result: null, error: { code, reason, safeMessage } };

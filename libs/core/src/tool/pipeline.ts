@@ -30,7 +30,14 @@ export interface ToolInvocation {
 /** What a stage says: go on, or the code to refuse with. */
 export type Verdict =
   | { readonly ok: true }
-  | { readonly ok: false; readonly code: ToolErrorCode; readonly reason?: ToolErrorReason; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: ToolErrorCode;
+      readonly reason?: ToolErrorReason;
+      readonly message: string;
+      /** The rule of the configuration that says so; absent where none does. */
+      readonly rule?: string;
+    };
 
 /** What a stage says of a call that has no result yet: the turn is parked until what it waits for has happened. */
 interface Park<Parked> {
@@ -96,6 +103,10 @@ export interface ToolPipeline<Parked = never> {
   authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
   /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
   connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
+  /**
+   * Whether the validated arguments are within all bounds, under the granting configuration and the one in force.
+   */
+  bounds(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /** Whether a person approved this very call, where policy wants that; parks the call while the decision is open. */
   approval(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict | Park<Parked>>;
   /**

@@ -66,6 +66,9 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
   const input = await validateInput(invocation, tool, pipeline);
   if (!input.ok) return turnedAway(input.refusal);
 
+  const bounded = await pipeline.bounds(tool, invocation, input.args);
+  if (!bounded.ok) return refuse(bounded);
+
   // still policy, and last of it: a call that was refused above needs no approval and counts against no rate
   const approved = await pipeline.approval(tool, invocation, input.args);
   if ('parked' in approved) return { kind: 'waits', parked: approved.parked };
@@ -160,10 +163,11 @@ function turnedAway(result: ToolExecResult): Way<never> {
 }
 
 function refused(
-  { code, message, reason }: Verdict & { ok: false },
+  { code, message, reason, rule }: Verdict & { ok: false },
   { toolCallId }: ToolInvocationContext,
 ): ToolExecResult {
-  return failure(toolCallId, code, message, reason);
+  const result = failure(toolCallId, code, message, reason);
+  return rule === undefined ? result : { ...result, rule };
 }
 
 function judge(

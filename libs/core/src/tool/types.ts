@@ -119,6 +119,10 @@ export type ToolExecResult = {
   readonly content?: readonly StepContent[];
   /** What the MCP server of the tool asked meanwhile; absent where nothing. */
   readonly questions?: readonly StepQuestion[];
+  /** The rule of the configuration that refused the call; absent where none did. */
+  readonly rule?: string;
+  /** What was found out beside the record to decide about the call; absent for nothing. */
+  readonly facts?: Readonly<Record<string, string>>;
 } & (
   | { readonly ok: true; readonly value: JsonValue }
   | {

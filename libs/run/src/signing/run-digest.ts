@@ -24,16 +24,16 @@ const runs = new CanonicalForm({
 });
 
 /**
- * A result’s hash and age, what was read or asked before, and what an agent’s prompts were made of, are for people, and
- * mean nothing in a history; what its models cost is in the run. The names of its content are under the signature over
- * the whole record.
+ * A result’s hash and age, what was read or asked before or to decide about a call, the rule that refused it, and what
+ * an agent’s prompts were made of, are for people, and mean nothing in a history; what its models cost is in the run.
+ * The names of its content are under the signature over the whole record.
  */
 const histories = new CanonicalForm({
   names: 'process',
   order: 'schema',
   saysNothing: isAbsent,
   without: {
-    AgentStep: ['resultHash', 'cachedAt', 'documentation', 'content', 'questions'],
+    AgentStep: ['resultHash', 'cachedAt', 'documentation', 'content', 'questions', 'rule', 'facts'],
     AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
   },
 });

@@ -19,6 +19,7 @@ import type {
   JsonValue,
   Evaluator,
   Judges,
+  RuleFacts,
   Step,
   ToolBudget,
   ToolExecResult,
@@ -35,6 +36,7 @@ import type { Handing } from '../agent-runs.js';
 import { approvalIdOf, approvalVerdict } from '../approvals/request.js';
 import type { Asking, AcceptedDecision } from '../approvals/request.js';
 import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
+import { withinBounds } from './bounds.js';
 import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf, judgeConnection } from '../connections.js';
 import { firstUse } from '../documentation.js';
@@ -124,7 +126,11 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd
     return { kind: 'done', result: before?.result ?? notBegun(toolCallId), begunAtMs: before?.startedAtMs ?? null };
   }
   const invocation = invocationOf(of, args, Math.max(1, Math.min(toolMs, timeLeft)), world.signal);
-  return runTool(invocation, pipelineFor(of, await world.source(), world));
+  const found: Record<string, string> = {};
+  const end = await runTool(invocation, pipelineFor(of, await world.source(), world, found));
+  // What was found out is about this attempt; a call that began before was judged then.
+  const isOfThis = end.kind === 'done' && end.begunAtMs === null && Object.keys(found).length > 0;
+  return isOfThis ? { ...end, result: { ...end.result, facts: found } } : end;
 }
 
 /** The result of a call that ran as a sub-agent: its run’s answer goes through what any tool’s output does. */
@@ -146,7 +152,13 @@ export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorl
   return world.begun(invocationOf(of, args, toolMsOf(of), world.signal));
 }
 
-function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): ToolPipeline<ParkedCall> {
+/** The stages of a call. `found` takes what is found out beside the record to decide about it. */
+function pipelineFor(
+  of: CallInTurn,
+  source: ToolSource,
+  world: CallWorld,
+  found: Record<string, string> = {},
+): ToolPipeline<ParkedCall> {
   const { record, call, index, judges } = of;
   const first = firstUse(call.tool, of, judges.granting);
   const facts = factsAt(of, first);
@@ -167,6 +179,7 @@ function pipelineFor(of: CallInTurn, source: ToolSource, world: CallWorld): Tool
       const verdict = judgeConnection(tool, context, record, both);
       return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
     },
+    bounds: (tool, _invocation, args) => withinBounds({ toolId: tool.id, args }, facts, both, found),
     approval: async (tool, invocation, args) => {
       // Before anybody is asked: a plan that cannot be walked needs no approval.
       const walked = planVerdict(record, judges.granting.byId(tool.id), call.arguments, of.at, both);
@@ -204,7 +217,10 @@ function asked(approvalId: string, tool: BoundTool, { context }: ToolInvocation,
   };
 }
 
-function factsAt({ record, offered, turn, judges, at }: CallInTurn, first: FirstUse | null): CallFacts {
+function factsAt(
+  { record, offered, turn, judges, at }: CallInTurn,
+  first: FirstUse | null,
+): CallFacts & { readonly rules: RuleFacts } {
   const { groups, toolChoice } = record;
   const { state, calls, answer, did } = turn;
   const connections = connectionsOf(record, judges.granting);

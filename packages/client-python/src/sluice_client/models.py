@@ -62,6 +62,8 @@ class AgentStepInBody(Body):
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
     content: list[StepContentInBody] | None = Field(default=None, description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
     questions: list[StepQuestionInBody] | None = Field(default=None, description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
+    rule: str | None = Field(default=None, description="The rule of the configuration that refused the call; null where none did, and in a history.")
+    facts: dict[str, str] | None = Field(default=None, description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
 
 
 class AgentRunInBody(Body):
@@ -265,6 +267,8 @@ class AgentStep(Answer):
     documentation: str | None = Field(description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
     content: list[StepContent] = Field(description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
     questions: list[StepQuestion] = Field(description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
+    rule: str | None = Field(description="The rule of the configuration that refused the call; null where none did, and in a history.")
+    facts: dict[str, str] = Field(description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
 
 
 class AgentRun(Answer):

@@ -106,6 +106,8 @@ class AgentStep(Record):
     documentation: str | None = Field(default=None, description="On the first use of a tool that the model was sent with its short description: `read` if its page had been read before, else `unread`. Null on every other step, and in a history.")
     content: list[StepContent] = Field(default_factory=list, description="What of the result stands in the content store; empty where everything stands in the observation. In a history the images, sounds and files alone, which a model may be given.")
     questions: list[StepQuestion] = Field(default_factory=list, description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
+    rule: str | None = Field(default=None, description="The rule of the configuration that refused the call; null where none did, and in a history.")
+    facts: dict[str, str] = Field(default_factory=dict, description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
 
 
 class AgentStepResult(Record):
@@ -281,6 +283,7 @@ class RunConditions(Record):
     held: list[str] = Field(default_factory=list, description="Rules that their load closed, by name: between two thresholds what was before stays.")
     succeeded: dict[str, int] = Field(default_factory=dict, description="How often each tool succeeded in this run, by id.")
     approved: dict[str, int] = Field(default_factory=dict, description="When the last call of each tool ended that an approver had let through, by id, milliseconds since the epoch.")
+    facts: dict[str, str] | None = Field(default=None, description="What was found out beside the records to decide about the iteration, by name; null where nothing was asked.")
 
 
 class RunError(Record):

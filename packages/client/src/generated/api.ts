@@ -76,6 +76,10 @@ export interface AgentStepInBody {
   readonly content?: readonly StepContentInBody[];
   /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
   readonly questions?: readonly StepQuestionInBody[];
+  /** The rule of the configuration that refused the call; null where none did, and in a history. */
+  readonly rule?: string | null;
+  /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 /** The run that a call of an agent tool was. */
@@ -386,6 +390,10 @@ export interface AgentStep {
   readonly content: readonly StepContent[];
   /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
   readonly questions: readonly StepQuestion[];
+  /** The rule of the configuration that refused the call; null where none did, and in a history. */
+  readonly rule: string | null;
+  /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** The run that a call of an agent tool was. */

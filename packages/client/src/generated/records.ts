@@ -162,6 +162,10 @@ export interface AgentStep {
   readonly content: readonly StepContent[];
   /** What the MCP server of the tool asked in the middle of the call; empty in a history. */
   readonly questions: readonly StepQuestion[];
+  /** The rule of the configuration that refused the call; null where none did, and in a history. */
+  readonly rule: string | null;
+  /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -422,6 +426,8 @@ export interface RunConditions {
   readonly succeeded: Readonly<Record<string, number>>;
   /** When the last call of each tool ended that an approver had let through, by id, milliseconds since the epoch. */
   readonly approved: Readonly<Record<string, number>>;
+  /** What was found out beside the records to decide about the iteration, by name; null where nothing was asked. */
+  readonly facts: Readonly<Record<string, string>> | null;
 }
 
 /** Why a run ended without an answer. */

@@ -1,0 +1,99 @@
+import { binds } from '../availability/conditions.js';
+import type { RuleFacts, Whom } from '../availability/types.js';
+import type { JsonValue } from '../json.js';
+import type { Configuration } from '../settings/configuration.js';
+import { type Lookup, type CompiledBounds, lookupsIn, compileBounds, outOfBounds } from './compile-bounds.js';
+import { withSchemaDefaults } from './schema-defaults.js';
+import type { ArgumentBounds, OutOfBounds } from './types.js';
+
+/** Bounds of a tool’s arguments with where they stand. */
+interface NamedBounds {
+  /** The name of the rule; `tool.<key>` for those of an entry, `agents.default` for those of agents. */
+  readonly rule: string;
+  readonly bounds: CompiledBounds;
+}
+
+/** The first argument of a call that is out of its bounds, and the rule that says so. */
+interface BrokenBounds extends OutOfBounds {
+  readonly rule: string;
+}
+
+/** Everything that bounds the arguments of a configuration’s tools. */
+export interface ArgumentRules {
+  /** Whether anything is bounded. */
+  readonly hasBounds: boolean;
+  /** What binds the arguments of a call of the tool, in the order of the names; all of it must hold. */
+  of(toolId: string, facts: RuleFacts, state: string): readonly NamedBounds[];
+  /** Which bounds a call breaks first; null where it is within all of them. */
+  broken(call: JudgedCall, facts: RuleFacts, state: string): BrokenBounds | null;
+  /** What has to be asked of lists that are kept elsewhere before the call can be judged. */
+  lookups(call: JudgedCall, facts: RuleFacts, state: string): readonly Lookup[];
+}
+
+/** A call as it is judged: `args` have been validated. */
+export interface JudgedCall {
+  readonly toolId: string;
+  readonly args: JsonValue;
+}
+
+interface Binding extends NamedBounds {
+  readonly whom: Whom | undefined;
+  /** Whether it binds the calls of agents alone, and none that a request names itself. */
+  readonly ofAgents: boolean;
+}
+
+type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'lists'>;
+
+const none: readonly NamedBounds[] = Object.freeze([]);
+
+/** Makes all bounds of a configuration ready, once per configuration version. */
+export function compileArgumentRules(configuration: Bounding): ArgumentRules {
+  const byTool = bindingsOf(configuration);
+  const schemas = new Map(configuration.tools.map(({ id, spec }) => [id, spec?.inputSchema]));
+  const of = (toolId: string, facts: RuleFacts, state: string): readonly NamedBounds[] => {
+    const bindings = byTool.get(toolId);
+    if (bindings === undefined) return none;
+    return bindings.filter(({ ofAgents, whom }) => (!ofAgents || facts.agent !== '') && binds(whom, facts, state));
+  };
+  const whole = ({ toolId, args }: JudgedCall): JsonValue => withSchemaDefaults(schemas.get(toolId), args);
+  return {
+    hasBounds: byTool.size > 0,
+    of,
+    broken(call, facts, state) {
+      const bounding = of(call.toolId, facts, state);
+      if (bounding.length === 0) return null;
+      const args = whole(call);
+      for (const { rule, bounds } of bounding) {
+        const broken = outOfBounds(bounds, args, facts);
+        if (broken !== null) return { rule, ...broken };
+      }
+      return null;
+    },
+    lookups(call, facts, state) {
+      const bounding = of(call.toolId, facts, state);
+      if (bounding.length === 0) return [];
+      const args = whole(call);
+      return bounding.flatMap(({ bounds }) => lookupsIn(bounds, args));
+    },
+  };
+}
+
+/** A refusal in words: what to change, and which rule wants it. */
+export function outOfBoundsMessage({ rule, path, why }: BrokenBounds): string {
+  return `The argument ${path} is out of its bounds by the rule ${JSON.stringify(rule)}: ${why}. Change it and call again, or go on without the call.`;
+}
+
+function bindingsOf({ tools, rules = [], agentArguments = {}, lists }: Bounding): ReadonlyMap<string, Binding[]> {
+  const byTool = new Map<string, Binding[]>();
+  const add = (toolId: string, rule: string, bounds: ArgumentBounds, of: Partial<Binding> = {}): void => {
+    const binding = { rule, bounds: compileBounds(bounds, lists), whom: undefined, ofAgents: false, ...of };
+    byTool.set(toolId, [...(byTool.get(toolId) ?? []), binding]);
+  };
+  for (const { id, key, ...tool } of tools) if (tool.arguments !== undefined) add(id, `tool.${key}`, tool.arguments);
+  for (const [id, bounds] of Object.entries(agentArguments)) add(id, 'agents.default', bounds, { ofAgents: true });
+  for (const { name, whom, tools: named, ...rule } of rules)
+    if (rule.arguments !== undefined) for (const id of named) add(id, name, rule.arguments, { whom });
+  for (const bindings of byTool.values())
+    bindings.sort((one, other) => (one.rule < other.rule ? -1 : one.rule > other.rule ? 1 : 0));
+  return byTool;
+}
