@@ -219,6 +219,7 @@ describe('what a run may use', () => {
       questions: [],
       rule: null,
       facts: {},
+      edited: null,
     };
     expect(await system.ask({ group: ['*'], history: [step] })).toMatchObject({
       kind: 'error',

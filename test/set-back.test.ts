@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import { readKeySet } from '@sluice/identity';
 import { builtInTools } from '@sluice/packs';
@@ -79,10 +79,10 @@ describe('a group whose offsets an operator sets back', () => {
     if (requested == null) throw new Error('Nobody asked for an approval.');
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const place = { requestedPartition: partition ?? 0, requestedOffset: offset ?? 0 };
-    const decided = {
+    const decided = make.approvalDecided({
       ...{ approvalId, requestId, sessionId, decision: 'approve', decidedBy: 'ann', reason: '', argumentsHash },
       ...{ ...place, decidedAt: Date.now() },
-    };
+    });
     await system.bus.publish([
       { topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null } },
       {

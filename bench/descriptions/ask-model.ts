@@ -92,6 +92,6 @@ function stepOf({ tool, toolCallId, arguments: args }: ModelCall, observation: s
     ...{ thought: '', action: tool, toolId: tool, arguments: args, observation, outcome: 'ok', reason: null },
     ...{ stateBefore: 'undefined', state: 'undefined', toolCallId, iteration, index: 0, startedAt: 0, endedAt: 0 },
     ...{ resultHash: null, agentRun: null, providerData: null, cachedAt: null, documentation: null },
-    ...{ content: [], questions: [], rule: null, facts: {} },
+    ...{ content: [], questions: [], rule: null, facts: {}, edited: null },
   };
 }

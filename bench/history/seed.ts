@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import { openSqliteBus } from '@sluice/bus';
 import type { Incoming, Outgoing, SqliteBus } from '@sluice/bus';
@@ -179,8 +179,9 @@ class History {
     const { approvalId, requestId, sessionId, argumentsHash } = message.record.requested;
     const position = { requestedPartition: message.partition, requestedOffset: message.offset };
     const words = { decision: 'approve', decidedBy: 'user:ann', reason: 'Fine.' };
-    const decided = { approvalId, requestId, sessionId, argumentsHash, ...words, ...position };
-    const record = { requested: null, decided: { ...decided, decidedAt: this.runtime.clock.now() }, outcome: null };
+    const ids = { approvalId, requestId, sessionId, argumentsHash };
+    const decided = make.approvalDecided({ ...ids, ...words, ...position, decidedAt: this.runtime.clock.now() });
+    const record = { requested: null, decided, outcome: null };
     return [{ topic: topics.approvals, key: sessionId, record }];
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256 } from '@sluice/contracts';
 import { isAgentRunId } from '@sluice/run';
 import { asked, decide, short } from '../harness/approving.js';
 import { calls } from '../harness/configurations.js';
@@ -90,7 +91,10 @@ describe('a call of an agent (K-62)', () => {
 
   it('may wait for people in its own run: that uses up neither its time nor its caller’s', async () => {
     const { opened, end } = await running(
-      { Go: [{ calls: [research] }], 'Who made it?': [{ calls: [text] }, { answer: 'Ada made it.' }] },
+      {
+        Go: [{ calls: [[ids.research, '{"question":"Who knows?"}']] }],
+        'Who made it?': [{ calls: [text] }, { answer: 'Ada made it.' }],
+      },
       undefined,
       {
         policy: "\n  approval: { approvers: ['*'], effects: [read_only] }",
@@ -99,8 +103,10 @@ describe('a call of an agent (K-62)', () => {
       },
     );
     const ended = end();
-    // The call of the agent, and what the agent calls.
-    await decide(opened, await asked(opened), 'approve');
+    // The call of the agent, which is asked something else, and what the agent calls.
+    const [, question] = research;
+    const edit = { editedArguments: question, editedHash: sha256(question) };
+    await decide(opened, await asked(opened), 'approve', edit);
     const own = await asked(opened, 2);
     const [called] = await opened.all('agent.tool-calls');
     const deadline = called?.record.run.deadline ?? 0;
@@ -108,6 +114,7 @@ describe('a call of an agent (K-62)', () => {
     await decide(opened, own, 'approve');
     const { kind, run, history } = await ended;
     expect([kind, history[0]?.observation]).toEqual(['answer', 'Ada made it.']);
+    expect(history[0]?.edited).toMatchObject({ arguments: question, editedBy: 'user:ann' });
     expect(run?.parkedMs).toBeGreaterThan(deadline - own.requested.requestedAt);
     expect(run?.deadline).toBe(deadline + (run?.parkedMs ?? 0));
     expect(await unlike(opened)).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { claimMemoryMs } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { approvalIdOf, callKeyOf } from '@sluice/run';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
@@ -54,8 +54,9 @@ describe('an approval record that no service wrote has no effect (XB-14)', () =>
       const { opened, end } = await startRunning(soon, [threeCalls]);
       system = opened;
       const { approvalId, requestId, sessionId, argumentsHash } = (await asked(opened)).requested;
-      const said = { decision, decidedBy: 'service:executor', reason: '', notTaken: null, at: 0, configVersion: '' };
-      await smuggle(opened, { outcome: { approvalId, requestId, sessionId, argumentsHash, ...said } });
+      const said = { decision, decidedBy: 'service:executor', at: 0 };
+      const outcome = make.approvalOutcome({ approvalId, requestId, sessionId, argumentsHash, ...said });
+      await smuggle(opened, { outcome });
       expect((await list(opened)).output).toContain(approvalId);
       expect(short((await end).history)).toEqual(expired);
       expect(await begun(opened)).toEqual(notTheSecond);

@@ -75,7 +75,8 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             return sluice.approvals.get(args["id"])
         case "decide":
             approval = AskedApproval.model_validate(args["approval"])
-            return sluice.approvals.decide(approval, args["decision"], reason=args.get("reason"), wait=args.get("wait_seconds", 0))
+            given = {"reason": args.get("reason"), "arguments": args.get("arguments"), "wait": args.get("wait_seconds", 0)}
+            return sluice.approvals.decide(approval, args["decision"], **given)
         case "list_groups":
             return sluice.groups.list()
         case "get_group":

@@ -18,6 +18,7 @@ interface Args {
   readonly timeout_ms?: number;
   readonly wait_seconds?: number;
   readonly reason?: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
   readonly leave?: string;
   readonly take?: number;
   readonly query?: object;
@@ -69,9 +70,10 @@ const operations: Readonly<Record<string, Operation>> = {
       if (waiting.approval.session_id === id) return waiting;
     return null;
   },
-  decide: (sluice, { approval, decision, reason, wait_seconds: waitSeconds }) =>
+  decide: (sluice, { approval, decision, reason, arguments: args, wait_seconds: waitSeconds }) =>
     sluice.approvals.decide(approval, decision, {
       ...(reason === undefined ? {} : { reason }),
+      ...(args === undefined ? {} : { arguments: args }),
       ...(waitSeconds === undefined ? {} : { waitSeconds }),
     }),
   list_groups: (sluice) => sluice.groups.list(),

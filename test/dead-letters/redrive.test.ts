@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Ledger } from '@sluice/core';
-import { redriveHeader, topics } from '@sluice/contracts';
+import { make, redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import { letterAt, planRedrive, redrive } from '@sluice/run';
 import type { Letter, Plan } from '@sluice/run';
@@ -344,11 +344,11 @@ describe('a redrive of an approval’s outcome', () => {
           async () => (await dying.all(topics.approvals)).filter(({ record }) => record.requested !== null)[n - 1],
         );
         const { approvalId, requestId, sessionId, argumentsHash } = asked.record.requested ?? ({} as never);
-        const decided = {
+        const decided = make.approvalDecided({
           ...{ approvalId, requestId, sessionId, argumentsHash },
           ...{ decision: 'approve', decidedBy: 'user:ann', reason: '', decidedAt: Date.now() },
           ...{ requestedPartition: asked.partition, requestedOffset: asked.offset },
-        };
+        });
         const record = { requested: null, decided, outcome: null };
         await dying.bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
       };

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { ApprovalFollowers } from '../../apps/gateway/src/stream/approval-stream.js';
@@ -134,7 +134,7 @@ describe('the list of calls that wait for an approval', () => {
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const forged = { ...requested, approvalId: 'a-forged', arguments: '{"made":"up"}' };
     const said = { decision: 'refuse', decidedBy: 'user:eve', reason: '', argumentsHash };
-    const outcome = { approvalId, requestId, sessionId, ...said, notTaken: null, at: Date.now(), configVersion: '' };
+    const outcome = make.approvalOutcome({ approvalId, requestId, sessionId, ...said, at: Date.now() });
     await system.bus.publish([
       { topic: topics.approvals, key: sessionId, record: { requested: forged, decided: null, outcome: null } },
       { topic: topics.approvals, key: sessionId, record: { requested: null, decided: null, outcome } },
@@ -211,6 +211,8 @@ describe('the list of calls that wait for an approval', () => {
       return [response.status, not_taken];
     };
     expect(await refusal({ decision: 'maybe' })).toEqual([400, 'invalid_decision']);
+    expect(await refusal({ arguments: '[1]' })).toEqual([400, 'invalid_arguments']);
+    expect(await refusal({ decision: 'refuse', arguments: { other: 1 } })).toEqual([400, 'invalid_arguments']);
     expect(await refusal({ arguments_hash: '0'.repeat(64) })).toEqual([409, 'other_arguments']);
     expect(await refusal({ approval_id: 'a-none' })).toEqual([404, 'unknown_approval']);
     expect(await refusal({ requested_offset: 4_711 })).toEqual([404, 'unknown_approval']);

@@ -1,4 +1,4 @@
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { AgentStep, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { calls, ids, workflowConfiguration } from './configurations.js';
@@ -60,7 +60,7 @@ export async function decide(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<ApprovalOutcome> {
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
-  const decided = {
+  const decided = make.approvalDecided({
     approvalId,
     requestId,
     sessionId,
@@ -72,7 +72,7 @@ export async function decide(
     requestedPartition: message.partition,
     requestedOffset: message.offset,
     ...changes,
-  };
+  });
   const before = (await outcomes({ bus })).length;
   await bus.publish([
     { topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null }, headers },

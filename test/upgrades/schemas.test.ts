@@ -78,6 +78,7 @@ describe('what today’s services sign', () => {
       questions: [],
       rule: null,
       facts: {},
+      edited: null,
     },
   ];
   const ids = { requestId: 'r', sessionId: 's' };

@@ -16,12 +16,12 @@ import type {
   ConfiguredTool,
   EffectClaims,
   Step,
-  ToolExecResult,
   ToolInvocation,
 } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import type { HandlerContext } from '@sluice/bus';
 import {
+  acceptedDecision,
   afterStep,
   AgentRunClaims,
   agentRunOf,
@@ -45,8 +45,18 @@ import {
   resultBytesOf,
   resumeCall,
 } from '@sluice/run';
-import type { CallInTurn, CallOutcome, CallWorld, Loaded, NextCall, NotMade, ParkedCall, TurnEnd } from '@sluice/run';
 import { CallQuestions } from '@sluice/hub';
+import type {
+  CallInTurn,
+  CallOutcome,
+  CallWorld,
+  EndOfCall,
+  Loaded,
+  NextCall,
+  NotMade,
+  ParkedCall,
+  TurnEnd,
+} from '@sluice/run';
 import { processesPerFile } from '@sluice/isolation';
 import type { OwnProgress } from '@sluice/tools';
 import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
@@ -110,14 +120,14 @@ export class Turn {
       await new CallerForms(this.runtime).withdraw(runOfRecord(this.record));
     return end.kind === 'parked'
       ? { ...end, startedAt }
-      : { kind: 'step', step: this.ended(next, end.result, end.begunAtMs, startedAt), counts: true };
+      : { kind: 'step', step: this.ended(next, end, startedAt), counts: true };
   }
 
   private async takeBack(next: NextCall, { end, run, startedAt }: Returned): Promise<CallOutcome> {
-    const result = await resumeCall(this.judged(next, startedAt), end, this.world(next));
+    const { result, edited } = await resumeCall(this.judged(next, startedAt), end, this.world(next));
     const { evaluator } = this.granting;
     const agentRun = agentRunOf(end, run, this.record.run, evaluator);
-    const step = endedStep(next, evaluator, result, this.until(startedAt), agentRun);
+    const step = endedStep(next, evaluator, result, this.until(startedAt), agentRun, edited);
     return { kind: 'step', step, counts: true };
   }
 
@@ -133,7 +143,7 @@ export class Turn {
     const before = await begunCall(this.judged(next, now), this.world(next));
     if (before === null)
       return { kind: 'step', step: refusedCall(record, index, turn.state, now, why, evaluator), counts: false };
-    const step = this.ended(next, before.result, before.startedAtMs, now);
+    const step = this.ended(next, { ...before, begunAtMs: before.startedAtMs }, now);
     const after = afterStep(turn, call.tool, step, evaluator);
     if (why !== 'record_full' || hasRoom(record, [...steps, step], after, evaluator))
       return { kind: 'step', step, counts: true };
@@ -143,8 +153,13 @@ export class Turn {
     return { kind: 'step', step: brief, counts: true };
   }
 
-  private ended(next: NextCall, result: ToolExecResult, begunAtMs: number | null, startedAtMs: number): Step {
-    const step = endedStep(next, this.granting.evaluator, result, this.until(begunAtMs ?? startedAtMs));
+  private ended(
+    next: NextCall,
+    { result, begunAtMs, edited }: Pick<EndOfCall & { kind: 'done' }, 'result' | 'begunAtMs' | 'edited'>,
+    startedAtMs: number,
+  ): Step {
+    const times = this.until(begunAtMs ?? startedAtMs);
+    const step = endedStep(next, this.granting.evaluator, result, times, null, edited);
     if (begunAtMs !== null) this.begunBefore.add(step);
     return step;
   }
@@ -159,15 +174,14 @@ export class Turn {
     return { record, name: this.name, call, index, turn, steps, offered: this.offered, judges, at };
   }
 
-  private traced(next: NextCall, at: number): Promise<CallEnd<ParkedCall>> {
+  private traced(next: NextCall, at: number): Promise<EndOfCall> {
     const { record, call, index, turn } = next;
     const toolCallId = callIdOf(record, call, index);
     const { sessionId, iteration } = record;
     const tool = this.granting.evaluator.byId(call.tool) ?? null;
     const span = () => toolSpan(tool, { sessionId, iteration, toolCallId, state: turn.state });
     return this.runtime.traces.span(span, async (spanEnds) => {
-      const work = (): Promise<CallEnd<ParkedCall>> =>
-        this.counted(() => runCall(this.judged(next, at), this.world(next)));
+      const work = (): Promise<EndOfCall> => this.counted(() => runCall(this.judged(next, at), this.world(next)));
       const inRoom = (): ReturnType<typeof work> => this.withRoom(tool, work);
       // Meanwhile other turns are at work.
       const end = await (this.context.aside?.(inRoom) ?? inRoom());
@@ -180,7 +194,7 @@ export class Turn {
   }
 
   /** For rules about load: calls that were refused or wait for something say nothing of how long tools take. */
-  private async counted(work: () => Promise<CallEnd<ParkedCall>>): Promise<CallEnd<ParkedCall>> {
+  private async counted(work: () => Promise<EndOfCall>): Promise<EndOfCall> {
     const ended = this.toolbox.calls.begin();
     let wasRun = false;
     try {
@@ -292,7 +306,7 @@ export class Turn {
           { tool: tool.id, request_id: runId, error: (error as Error).message },
           'the authorizer failed, so the call was refused',
         ),
-      decisionOn: async (approvalId) => (await approvals.decisionOn(approvalId)) ?? null,
+      decisionOn: async (approvalId) => acceptedDecision((await approvals.decisionOn(approvalId)) ?? null),
       takeAgentRun: (requestId, callKey) => agentRuns.take({ ...runOfRecord(record), requestId }, callKey),
       rate: async (tool, invocation, perMinute) => {
         const counting = { rates: runtime.rates, ledger, clock, owner: this.owner(invocation) };

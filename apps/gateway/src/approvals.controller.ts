@@ -1,6 +1,7 @@
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { RequestedApproval, Principal } from '@sluice/core';
+import { isJsonObject } from '@sluice/core';
+import type { JsonValue, RequestedApproval, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
 import { toolNames } from '@sluice/run';
@@ -18,6 +19,7 @@ import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
 import { recordHeaders } from './record-headers.js';
 import { recordOf, requireSize } from './requests.js';
+import { withoutArguments } from './edit-in-body.js';
 import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
 import type { Waiting } from './stream/approval-stream.js';
 import { sendStream } from './send-stream.js';
@@ -153,14 +155,15 @@ export class ApprovalsController {
   @Route('decide')
   async decide(@ByPrincipal() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
-    const body = strictBody(request, decisionRecords);
+    const body = strictBody(request, decisionRecords) as JsonValue;
     const times = { decided_by: '', decided_at: clock.now() };
-    const given = typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...times, ...body } : body;
-    const decided = recordOf<ApprovalDecided>('ApprovalDecided', given);
+    const { given, args } = withoutArguments(body);
+    const written = recordOf<ApprovalDecided>('ApprovalDecided', isJsonObject(given) ? { ...times, ...given } : given);
+    const decided = await this.decisions.withEdit(written, args);
     const record = { requested: null, decided, outcome: null };
     requireSize(topics.approvals, record);
-    const written = { topic: topics.approvals, record } as const;
-    const headers = await recordHeaders(request, written, caller, this.runtime);
+    const outgoing = { topic: topics.approvals, record } as const;
+    const headers = await recordHeaders(request, outgoing, caller, this.runtime);
     const judged = await this.decisions.judge(decided, caller);
     const { sessionId, approvalId: approval_id } = judged.asked;
     const preference = prefers(request);
@@ -169,7 +172,7 @@ export class ApprovalsController {
     const followed = waitMs > 0 && judged.taken === null ? this.decisions.follow(judged) : null;
     whenGone(response, () => followed?.end());
     try {
-      if (judged.taken === null) await bus.publish([{ ...written, key: sessionId, headers }]);
+      if (judged.taken === null) await bus.publish([{ ...outgoing, key: sessionId, headers }]);
       const waited = followed === null ? null : await this.decisions.outcome(judged, caller, followed, waitMs);
       const outcome = judged.taken ?? waited;
       const status = outcome === null ? 'published' : 'taken';

@@ -3,10 +3,11 @@ import { rejectionReasons } from '@sluice/core';
 import type { Decider, IdentitySettings, RejectionReason, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
-import { ApprovalClaims, judgeAtDoor } from '@sluice/run';
+import { ApprovalClaims, approvalRequestFor, judgeAtDoor } from '@sluice/run';
 import type { ClaimedDecision } from '@sluice/run';
 import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
+import { editedBy } from './edit-in-body.js';
 import { Denials } from './denials.js';
 import { Refusal } from './refusal.js';
 
@@ -29,6 +30,7 @@ interface Judged {
 const statuses: Readonly<Record<RejectionReason, number>> = {
   unknown_approval: 404,
   invalid_decision: 400,
+  invalid_arguments: 400,
   other_arguments: 409,
   too_late: 409,
   not_authenticated: 403,
@@ -54,12 +56,18 @@ export class Decisions {
     this.denials = new Denials(runtime);
   }
 
+  /** The decision with what its approver changed the call’s arguments to; `args` are JSON text. */
+  async withEdit(decided: ApprovalDecided, args: string | null): Promise<ApprovalDecided> {
+    if (args === null) return decided;
+    return editedBy(decided, args, await approvalRequestFor(decided, this.runtime.bus, this.claims));
+  }
+
   /** Throws Refusal with the reason where the decision cannot count. */
   async judge(decided: ApprovalDecided, caller: Principal): Promise<Judged> {
     const { bus, clock, configurations } = this.runtime;
-    const { identity, policy } = configurations.current().configuration;
-    const facts = { bus, claims: this.claims, now: clock.now(), policy };
-    const verdict = await judgeAtDoor(decided, whoDecides(decided, caller, identity), facts);
+    const { configuration } = configurations.current();
+    const facts = { bus, claims: this.claims, now: clock.now(), configuration };
+    const verdict = await judgeAtDoor(decided, whoDecides(decided, caller, configuration.identity), facts);
     if (verdict.kind === 'refused')
       throw await this.refusal(verdict.reason, decided, verdict.asked, caller, verdict.message);
     const { asked, decider } = verdict;

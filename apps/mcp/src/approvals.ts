@@ -47,7 +47,7 @@ export function mayDecideOn(
   now: number,
 ): boolean {
   const { approvalId, argumentsHash } = requested;
-  const written = { approvalId, argumentsHash, decision: 'approve' };
+  const written = { approvalId, argumentsHash, decision: 'approve', isEditSound: true };
   return mayDecide && judgeDecision(requested, written, { actorId, tenantId }, now, policy) === null;
 }
 

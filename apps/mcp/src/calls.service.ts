@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
-import type { ApprovalDecided, RecordOf } from '@sluice/contracts';
+import { make, maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
+import type { RecordOf } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -256,11 +256,11 @@ export class CallsService {
       const decided = answer(approvalId);
       if (decided === null) return false;
       const { bus, clock } = this.runtime;
-      const record: ApprovalDecided = {
+      const record = make.approvalDecided({
         ...{ approvalId, requestId, sessionId, argumentsHash, ...decided },
         ...{ decidedBy: caller.principal.actorId, decidedAt: clock.now() },
         ...{ requestedPartition: place.partition, requestedOffset: place.offset },
-      };
+      });
       const written = {
         topic: topics.approvals,
         key: sessionId,

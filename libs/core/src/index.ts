@@ -47,6 +47,7 @@ export type {
   RejectionReason,
   WrittenDecision,
 } from './approval/decision.js';
+export { editNote, observedText, withOwnSecrets } from './approval/edited-arguments.js';
 export { mayReadCalls } from './approval/may-read.js';
 export {
   approvable,

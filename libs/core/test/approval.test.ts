@@ -27,7 +27,7 @@ describe('a decision on an approval', () => {
     tenantId: 'acme',
     expiresAt: 100,
   };
-  const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve' };
+  const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve', isEditSound: true };
 
   it.each(cases.map((one) => [`${one.name} (${one.requirements})`, one] as const))('%s', (_name, one) => {
     const policy = {

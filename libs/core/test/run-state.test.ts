@@ -39,6 +39,7 @@ function step(changes: Partial<Step>): Step {
     questions: [],
     rule: null,
     facts: {},
+    edited: null,
     ...changes,
   };
 }

@@ -1,4 +1,12 @@
-import { isJsonObject, isKeptBack, isRejectionReason, rejectionReasons, toolErrors, wildcard } from '@sluice/core';
+import {
+  editNote,
+  isJsonObject,
+  isKeptBack,
+  isRejectionReason,
+  rejectionReasons,
+  toolErrors,
+  wildcard,
+} from '@sluice/core';
 import type { JsonObject, JsonValue, ToolErrorCode } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import { blocksIn } from './blocks.js';
@@ -51,12 +59,12 @@ export function resultOf(
 ): CallResult {
   const { outcome, reason, observation, cachedAt } = step;
   if (outcome !== 'ok') {
-    const said = `${errorText(clientsView(step, ids.toolId, name), name)}${isKeptBack(reason) ? ownGroups(groups) : ''}`;
+    const said = `${noteOf(step)}${errorText(clientsView(step, ids.toolId, name), name)}${isKeptBack(reason) ? ownGroups(groups) : ''}`;
     return refusal(categoryOf(outcome, reason, observation), said, ids, saidError(step));
   }
   const value = jsonIn(observation);
   return {
-    content: (value === null ? null : blocksIn(value)) ?? [text(observation)],
+    content: [...edited(step), ...((value === null ? null : blocksIn(value)) ?? [text(observation)])],
     ...(isJsonObject(value) ? { structuredContent: value as Record<string, unknown> } : {}),
     isError: false,
     _meta: {
@@ -69,16 +77,28 @@ export function resultOf(
 /** What an MCP server answered, as it answered: its blocks in their order, with what it said beside them. */
 export function answerAsGiven(
   answer: JsonObject,
-  { cachedAt }: AgentStep,
+  step: AgentStep,
   { requestId }: { readonly requestId: string },
 ): CallResult {
+  const { cachedAt } = step;
   const cached = cachedAt === null ? {} : { 'sluice/cached_at': cachedAt };
   const own = isJsonObject(answer['_meta']) ? answer['_meta'] : {};
+  const whole = answer as unknown as CallResult;
   return {
-    ...(answer as unknown as CallResult),
+    ...whole,
+    ...(step.edited === null ? {} : { content: [...edited(step), ...whole.content] }),
     isError: false,
     _meta: { ...own, 'sluice/request_id': requestId, ...cached },
   };
+}
+
+/** What an approver changed the call’s arguments to, in front of its result. */
+function edited(step: Pick<AgentStep, 'edited'>): readonly Block[] {
+  return step.edited === null ? [] : [text(editNote(step.edited))];
+}
+
+function noteOf(step: Pick<AgentStep, 'edited'>): string {
+  return step.edited === null ? '' : `${editNote(step.edited)}\n\n`;
 }
 
 /** A tool error in the result, where the model reads it and can act on it (M-30). */

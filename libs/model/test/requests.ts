@@ -38,6 +38,7 @@ export function stepOf(step: Partial<ModelStep> & { readonly toolId: string }): 
     providerData: null,
     cachedAt: null,
     documentation: null,
+    edited: null,
     ...step,
   };
 }

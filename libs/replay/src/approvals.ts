@@ -1,7 +1,7 @@
 import { judgeDecision, localPrincipal, runName } from '@sluice/core';
 import type { Decider, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf, cancelledMeanwhile } from '@sluice/run';
+import { approvalIdOf, callKeyOf, cancelledMeanwhile, isEditSound } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -25,7 +25,8 @@ export function deriveOutcome(
   configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): readonly ApprovalOutcome[] {
   if (recorded.decision === 'expire' && recorded.notTaken === null) return expired(recorded, run);
-  const { policy, identity } = configurations.inForce(recorded.configVersion, recorded.at).configuration;
+  const { configuration } = configurations.inForce(recorded.configVersion, recorded.at);
+  const { policy, identity } = configuration;
   const decisions = run.approvals.filter(({ record }) => record.decided?.approvalId === recorded.approvalId);
   return decisions.map((message) => {
     const decided = message.record.decided as ApprovalDecided;
@@ -38,12 +39,14 @@ export function deriveOutcome(
       throw new NotReplayable(
         'It came after its run had ended, and the question is not among the records that were read.',
       );
-    let notTaken: RejectionReason | null = judgeDecision(asked, decided, decider, message.timestamp, policy);
+    const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, configuration) };
+    let notTaken: RejectionReason | null = judgeDecision(asked, written, decider, message.timestamp, policy);
     if (notTaken === null && recorded.notTaken !== null && isDecidedElsewhere(recorded, run))
       notTaken = 'already_decided';
     if (identity.provider !== 'none' && notTaken !== recorded.notTaken && asksWho(recorded))
       throw new NotReplayable('It hung on the credential that came with the decision, and credentials are not kept.');
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, decidedBy } = decided;
+    const { editedArguments, editedHash } = decided;
     return {
       approvalId,
       requestId: asked?.requestId ?? requestId,
@@ -52,6 +55,8 @@ export function deriveOutcome(
       decidedBy: decider?.actorId ?? decidedBy,
       reason,
       argumentsHash,
+      editedArguments,
+      editedHash,
       notTaken,
       at: recorded.at,
       configVersion: recorded.configVersion,
@@ -81,8 +86,8 @@ function follows(
   run: RunRecords,
   configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): boolean {
-  const said = ({ decision, decidedBy, reason, argumentsHash, notTaken }: ApprovalOutcome): string =>
-    JSON.stringify([decision, decidedBy, reason, argumentsHash, notTaken]);
+  const said = (one: ApprovalOutcome): string =>
+    JSON.stringify([one.decision, one.decidedBy, one.reason, one.argumentsHash, one.notTaken, one.editedArguments]);
   try {
     return deriveOutcome(outcome, run, configurations).some((derived) => said(derived) === said(outcome));
   } catch (error) {

@@ -10,7 +10,7 @@ import type {
   ToolSource,
 } from '@sluice/core';
 import { recordedDenial } from '@sluice/core';
-import { cancelledBefore, runCall } from '@sluice/run';
+import { cancelledBefore, editedCall, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 
@@ -21,10 +21,14 @@ export type AuthorizerOf = (configuration: Configuration) => AuthorizationPort;
  * What became of a call: it was refused; it is parked; or it came to its tool, and what that gave is the record’s to
  * say.
  */
-export type Admission =
+export type Admission = (
   | { readonly kind: 'refused'; readonly result: ToolExecResult & { ok: false } }
   | { readonly kind: 'parked'; readonly parked: ParkedCall }
-  | { readonly kind: 'admitted' };
+  | { readonly kind: 'admitted' }
+) & {
+  /** What its approver changed its arguments to; null where nothing was changed. */
+  readonly edited: Step['edited'];
+};
 
 /**
  * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
@@ -41,10 +45,13 @@ export async function admit(
     const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decision));
     if (end.kind === 'parked') return end;
     if (end.result.ok) throw new Error('A call that nothing ran has no result.');
-    return { kind: 'refused', result: end.result };
+    return { kind: 'refused', result: end.result, edited: end.edited };
   } catch (error) {
-    if (error === onTheRecord) return { kind: 'admitted' };
-    throw error;
+    if (error !== onTheRecord) throw error;
+    const args = parseArguments(call.call.arguments) ?? null;
+    const tool = call.judges.granting.byId(call.call.tool);
+    const edited = decision?.edit === undefined ? null : editedCall(decision.edit, args, tool).shown;
+    return { kind: 'admitted', edited };
   }
 }
 
@@ -144,8 +151,8 @@ function described(tool: ConfiguredTool, recorded: Step | null): BoundTool | und
 
 const approve: AcceptedDecision = { decision: 'approve', reason: '' };
 
-function isRefusedInput({ outcome, reason }: Step): boolean {
-  return outcome === 'validation' && reason === null;
+function isRefusedInput({ outcome, reason, edited }: Step): boolean {
+  return outcome === 'validation' && reason === null && edited === null;
 }
 
 /** Reasons with which a call can end that no record but its own step holds. */

@@ -204,9 +204,9 @@ function recordedTools(record: Toolset, configurations: RecordedConfigurations):
 
 /** Whether both came of the same decision. */
 function isOfOne(one: ApprovalOutcome, other: ApprovalOutcome): boolean {
-  const { decision, decidedBy, reason, argumentsHash } = other;
+  const { decision, decidedBy, reason, argumentsHash, editedArguments } = other;
   const same = one.decision === decision && one.reason === reason && one.argumentsHash === argumentsHash;
-  return same && one.decidedBy === decidedBy;
+  return same && one.decidedBy === decidedBy && one.editedArguments === editedArguments;
 }
 
 /** The candidate’s decision from the recorded inputs. */

@@ -3,7 +3,8 @@ import { isJsonText, utf8Length } from '@sluice/core';
 import type { Limits } from '@sluice/core';
 import { longestName } from './calls.js';
 
-type Brought = Pick<AgentStep, 'action' | 'toolCallId' | 'arguments' | 'outcome' | 'observation'>;
+type Brought = Pick<AgentStep, 'action' | 'toolCallId' | 'arguments' | 'outcome' | 'observation'> &
+  Partial<Pick<AgentStep, 'edited'>>;
 
 /** How large the parts of a step may be, by the configuration. */
 export type StepBounds = Pick<Limits, 'argumentBytes' | 'resultBytes'>;
@@ -32,10 +33,13 @@ export function historyProblem(history: readonly Brought[], bounds: StepBounds |
   return null;
 }
 
-function partsProblem({ arguments: args, outcome, observation }: Brought, bounds: StepBounds): string | null {
+function partsProblem({ arguments: args, outcome, observation, edited }: Brought, bounds: StepBounds): string | null {
   const argumentBytes = utf8Length(args);
   if (argumentBytes > bounds.argumentBytes)
     return `arguments has ${argumentBytes} bytes and the limit is ${bounds.argumentBytes}. Shorten it, or leave it out.`;
+  const editedBytes = utf8Length(edited?.arguments ?? '');
+  if (editedBytes > bounds.argumentBytes)
+    return `edited.arguments has ${editedBytes} bytes and the limit is ${bounds.argumentBytes}. Shorten it, or leave edited out.`;
   const resultBytes = utf8Length(observation);
   if (resultBytes > bounds.resultBytes)
     return `observation has ${resultBytes} bytes and the limit is ${bounds.resultBytes}. Shorten it.`;

@@ -13,7 +13,7 @@ export type { Handing } from './agent-runs.js';
 export { answer, asWritten, cancelledTurn, outOfTime, outOfTimeQuarantined, toolCall, withTokens } from './agent.js';
 export { othersOfTurn } from './other-models.js';
 export { boundedTurn } from './bounded-turn.js';
-export { callIdOf, callKeyOf, cancelledBefore, longestName } from './calls.js';
+export { callIdOf, callKeyOf, cancelledBefore, longestName, parseArguments } from './calls.js';
 export {
   beginningFacts,
   channelHeader,
@@ -82,6 +82,7 @@ export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';
 export type { MayRead, ShownStep } from './approvals/approval-view.js';
 export { approvalRequestFor } from './approvals/asked-for.js';
+export { editedCall, isEditSound } from './approvals/edit.js';
 export { judgeAtDoor } from './approvals/judge-at-door.js';
 export { CountingApprovals } from './approvals/counting.js';
 export { approvalAt, OpenApprovals, turnAt } from './approvals/open.js';
@@ -95,7 +96,7 @@ export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.j
 export { AgentRunClaims } from './claims/agent-runs.js';
 export { deadlineKept, keepDeadline } from './claims/deadlines.js';
 export type { CallPosition, JoinedFanOut } from './claims/agent-runs.js';
-export { ApprovalClaims } from './claims/approvals.js';
+export { acceptedDecision, ApprovalClaims } from './claims/approvals.js';
 export type { ClaimedDecision } from './claims/approvals.js';
 export { attemptKept, keepAttempt } from './claims/attempts.js';
 export type { Attempt } from './claims/attempts.js';
@@ -158,7 +159,7 @@ export type { Move } from './strategy/move.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
 export { tryCall } from './turn/try-call.js';
 export type { TriedCall } from './turn/try-call.js';
-export { begunCall, invocationOf, resultBytesOf, runCall, resumeCall } from './turn/run-call.js';
-export type { CallInTurn, CallWorld, ParkedCall } from './turn/run-call.js';
+export { begunCall, editOf, invocationOf, resultBytesOf, runCall, resumeCall } from './turn/run-call.js';
+export type { CallInTurn, CallWorld, EndOfCall, ParkedCall } from './turn/run-call.js';
 export { endedStep, runTurn } from './turn/run-turn.js';
 export type { CallOutcome, NextCall, TurnEnd } from './turn/run-turn.js';

@@ -116,6 +116,7 @@ export function stepOf(
     endedAtMs,
   }: ToolInvocationRecord,
   agentRun: AgentRun | null = null,
+  edited: Step['edited'] = null,
 ): Step {
   return {
     thought: index === 0 ? thought : '',
@@ -140,6 +141,7 @@ export function stepOf(
     questions,
     rule,
     facts,
+    edited,
   };
 }
 

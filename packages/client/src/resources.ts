@@ -106,14 +106,17 @@ export class Approvals extends ApprovalsCalls {
     decision: 'approve' | 'refuse',
     options: CallOptions & {
       readonly reason?: string;
+      /** What the call is made with in place of its own arguments; secrets that are left out are kept. */
+      readonly arguments?: Readonly<Record<string, unknown>>;
       readonly decidedBy?: string;
       readonly waitSeconds?: number;
     } = {},
   ): Promise<PublishedDecision> {
-    const { reason, decidedBy, ...rest } = options;
+    const { reason, decidedBy, arguments: args, ...rest } = options;
     const body: ApprovalDecision = {
       ...{ approval_id, request_id, session_id, decision, arguments_hash, requested_partition, requested_offset },
       ...(reason === undefined ? {} : { reason }),
+      ...(args === undefined ? {} : { arguments: args }),
       ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
     };
     // The first decision counts, so the same one again changes nothing.

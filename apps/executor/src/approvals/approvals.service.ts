@@ -11,6 +11,7 @@ import {
   approvalAt,
   ApprovalClaims,
   approvalRequestFor,
+  isEditSound,
   parkedTurn,
   redrivenFrom,
   wasAnswered,
@@ -55,11 +56,14 @@ export class ApprovalsService {
     const decider = await this.decider(decided, message);
     context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
-    const { policy, version: configVersion } = configurations.current().configuration;
-    let notTaken = judgeDecision(asked, decided, decider, trustedTimeOf(message), policy);
-    const { approvalId, requestId, sessionId, decision, reason, argumentsHash } = decided;
+    const { configuration } = configurations.current();
+    const { policy, version: configVersion } = configuration;
+    const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, configuration) };
+    let notTaken = judgeDecision(asked, written, decider, trustedTimeOf(message), policy);
+    const { approvalId, requestId, sessionId, decision, reason, argumentsHash, editedArguments, editedHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
-    const outcome = { ...ids, decision, decidedBy, reason, argumentsHash, notTaken, at: clock.now(), configVersion };
+    const said = { decision, decidedBy, reason, argumentsHash, editedArguments, editedHash };
+    const outcome = { ...ids, ...said, notTaken, at: clock.now(), configVersion };
     // Before it is claimed: a decision that cannot be published would keep the run waiting for ever.
     if (payloadBytes(topics.approvals, outcomeRecord(outcome)) > maxPayloadBytes)
       throw new Fault('invalid_request', 'The decision is too large for an outcome. Give a shorter reason.', false);
@@ -69,6 +73,7 @@ export class ApprovalsService {
         decision: decided.decision as ApprovalDecision,
         decidedBy,
         reason,
+        ...(editedArguments === null ? {} : { edited: editedArguments }),
         partition: requestedPartition as number,
         offset: requestedOffset as number,
       });

@@ -1,8 +1,8 @@
 import { claimMemoryMs, lateRecordMs } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { sha256, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, OpenApprovals } from '@sluice/run';
-import type { ApprovalPosition } from '@sluice/run';
+import type { ApprovalPosition, ClaimedDecision } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { CancelledWaits } from './cancelled-waits.js';
 
@@ -109,10 +109,10 @@ export class ExpirySweep {
       log.warn({ approval_id: approvalId, partition, offset }, 'no executor asked for this approval; it is left alone');
       return;
     }
-    const expired = { decision: 'expire', decidedBy: executor, reason: why, partition, offset } as const;
+    const expired: ClaimedDecision = { decision: 'expire', decidedBy: executor, reason: why, partition, offset };
     const { taken } = await this.claims.decide(approvalId, executor, expired);
     const { requestId, sessionId, argumentsHash } = requested;
-    const { decision, decidedBy, reason } = taken ?? expired;
+    const { decision, decidedBy, reason, edited = null } = taken ?? expired;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
     const outcome: ApprovalOutcome = {
       ...ids,
@@ -122,6 +122,8 @@ export class ExpirySweep {
       notTaken: null,
       at: now,
       configVersion: '',
+      editedArguments: edited,
+      editedHash: edited === null ? null : sha256(edited),
     };
     const record = { requested: null, decided: null, outcome };
     await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);

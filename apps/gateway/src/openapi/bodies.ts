@@ -108,6 +108,10 @@ function decision(): JsonSchema {
       ...Object.fromEntries(
         ignored.map(({ name, doc: meaning = '' }) => [name, { description: `Not read. ${meaning}` }]),
       ),
+      arguments: {
+        description:
+          'The arguments to make the call with: an object, or its JSON as text. As they were asked about, or left out: the call keeps its own. Secrets that are left out, or stand as `[redacted]`, are kept.',
+      },
     },
     required: fields
       .filter(({ name, default: given }) => given === undefined && !filledIn.includes(name))

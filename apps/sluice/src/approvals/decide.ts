@@ -1,6 +1,6 @@
 import { clockSkewMs, isRejectionReason, rejectionReasons, printable, printableIn } from '@sluice/core';
 import type { Configuration, Decider } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { make, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome } from '@sluice/contracts';
 import { judgeAtDoor } from '@sluice/run';
 import { authenticatorOf, ownHeaders, ownToken } from '@sluice/host';
@@ -17,6 +17,8 @@ type Deciding = {
   readonly decision: 'approve' | 'refuse';
   readonly reason: string;
   readonly decidedBy: string;
+  /** The arguments to make the call with, as JSON; null: its own. */
+  readonly edited: string | null;
 };
 
 /** Decides on a call that waits, unless the decision cannot count; says which decision was taken. */
@@ -34,8 +36,10 @@ export async function decide(
   const { approvalId, requestId, sessionId, argumentsHash } = requested;
   const decidedAt = Date.now();
   const { partition: requestedPartition, offset: requestedOffset } = place;
+  const { edited, ...said } = deciding;
   const ids = { approvalId, requestId, sessionId, argumentsHash };
-  const decided = { ...ids, ...deciding, decidedAt, requestedPartition, requestedOffset };
+  const edit = edited === null ? {} : { editedArguments: edited, editedHash: sha256(edited) };
+  const decided = make.approvalDecided({ ...ids, ...said, ...edit, decidedAt, requestedPartition, requestedOffset });
   const refusal = await refusalOf(decided, log, environment);
   if (refusal !== null) {
     answer('refused', printable(refusal));
@@ -103,7 +107,7 @@ async function refusalOf(decided: ApprovalDecided, log: ApprovalLog, environment
   if (who === 'unknown') return null;
   if ('refused' in who) return who.refused;
   const { bus, claims } = log;
-  const facts = { bus, claims, now: decided.decidedAt, policy: configuration.policy };
+  const facts = { bus, claims, now: decided.decidedAt, configuration };
   const verdict = await judgeAtDoor(decided, { decider: who, tenantId: who.tenantId }, facts);
   return verdict.kind === 'refused' ? verdict.message : null;
 }

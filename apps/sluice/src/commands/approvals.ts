@@ -6,6 +6,7 @@ import { ownToken } from '@sluice/host';
 import { allOpen, withApprovals } from '../approvals/approval-log.js';
 import type { ApprovalLog, LoggedApproval } from '../approvals/approval-log.js';
 import { decide } from '../approvals/decide.js';
+import { editArguments } from '../approvals/edit-arguments.js';
 import { showApproval } from '../approvals/show-approval.js';
 import { byBeginning } from '../by-beginning.js';
 import { shorten } from '../show/story.js';
@@ -15,17 +16,24 @@ import type { CommandContext } from './command-context.js';
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
 sluice approvals show ID [--json] one that waits or was decided on: question, tool, arguments, the steps before, who may
                                   decide, and the outcome of the call; the beginning of its id is enough, here and below
-sluice approvals approve ID [--reason "…"] [--as user:NAME] [--json]
+sluice approvals approve ID [--arguments JSON | --edit] [--reason "…"] [--as user:NAME] [--json]
 sluice approvals refuse ID [--reason "…"] [--as user:NAME] [--json]
   Decides, and says whether the decision was taken; exit code 1 if it was not. One that cannot count is not written.
   --as is who decides: your own name unless written. Where an identity is configured, the credential in SLUICE_TOKEN
-  says who. --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
+  says who. --arguments is what the call is made with in place of its own arguments, as a JSON object; --edit opens
+  these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written. --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { json: { type: 'boolean', default: false }, reason: { type: 'string' }, as: { type: 'string' } },
+    options: {
+      json: { type: 'boolean', default: false },
+      reason: { type: 'string' },
+      as: { type: 'string' },
+      arguments: { type: 'string' },
+      edit: { type: 'boolean', default: false },
+    },
   });
   const [action, id, ...more] = positionals;
   if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
@@ -43,14 +51,17 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     }
     case 'approve':
     case 'refuse': {
-      takes(1, 'reason', 'as', 'json');
+      takes(1, 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
+      if (values.edit && values.arguments !== undefined) throw new Error(`--arguments or --edit, not both.\n${usage}`);
       const named = idOf(id);
       const token = ownToken(surroundings.environment);
       const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
       const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
-      return withApprovals(surroundings, async (log) =>
-        decide(await find(log, named), deciding, log, values.json, surroundings),
-      );
+      return withApprovals(surroundings, async (log) => {
+        const waiting = await find(log, named);
+        const edited = values.edit ? editArguments(waiting.requested, surroundings) : (values.arguments ?? null);
+        return decide(waiting, { ...deciding, edited }, log, values.json, surroundings);
+      });
     }
     case undefined:
     default:

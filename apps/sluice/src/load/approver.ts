@@ -1,4 +1,4 @@
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import type { Mix } from './mix.js';
@@ -29,7 +29,7 @@ export class Approver {
   ): Promise<void> {
     const decision = this.random() < this.settings.refuses ? 'refuse' : 'approve';
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
-    const decided = {
+    const decided = make.approvalDecided({
       approvalId,
       requestId,
       sessionId,
@@ -40,7 +40,7 @@ export class Approver {
       decidedAt: Date.now(),
       requestedPartition: partition,
       requestedOffset: offset,
-    };
+    });
     const headers = await this.credentials(this.settings.user);
     const record = { requested: null, decided, outcome: null };
     await publishPatiently(this.bus, [{ topic: topics.approvals, key: sessionId, record, headers }], signal);

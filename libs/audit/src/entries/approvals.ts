@@ -1,4 +1,5 @@
-import type { Approval, ApprovalRequested } from '@sluice/contracts';
+import type { JsonObject } from '@sluice/core';
+import type { Approval, ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
 import { cut, time, draftEntry } from './draft-entry.js';
 import type { EntryDraft } from './draft-entry.js';
 
@@ -12,6 +13,7 @@ export function approvalEntry({ requested, decided, outcome }: Approval, key: st
       decided_by: decided.decidedBy,
       reason: cut(decided.reason),
       arguments_hash: decided.argumentsHash,
+      ...editOf(decided),
       decided_at: time(decided.decidedAt),
     });
   }
@@ -22,6 +24,7 @@ export function approvalEntry({ requested, decided, outcome }: Approval, key: st
       decided_by: outcome.decidedBy,
       reason: cut(outcome.reason),
       arguments_hash: outcome.argumentsHash,
+      ...editOf(outcome),
       not_taken: outcome.notTaken,
       at: time(outcome.at),
     });
@@ -45,4 +48,9 @@ function requestedEntry(requested: ApprovalRequested): EntryDraft {
     requested_at: time(requested.requestedAt),
     expires_at: time(requested.expiresAt),
   });
+}
+
+/** The hash alone: which of the arguments are secret, the step of the call says. Without an edit nothing is said. */
+function editOf({ editedHash }: Pick<ApprovalDecided, 'editedHash'>): JsonObject {
+  return editedHash === null ? {} : { edited_hash: editedHash };
 }

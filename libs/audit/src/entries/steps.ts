@@ -54,7 +54,15 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     ...cached(step),
     ...contentOf(step.content),
     ...questionsOf(step),
+    ...editedIn(step),
   });
+}
+
+/** What its approver changed the arguments to; of any other call nothing is said. */
+function editedIn({ edited }: AgentStep): JsonObject {
+  if (edited === null) return {};
+  const { arguments: args, argumentsHash, editedBy } = edited;
+  return { edited_arguments: cut(args), edited_hash: argumentsHash, edited_by: editedBy };
 }
 
 /** Of what was no agent’s nothing is said, so that its entry stays what it was before there were agents. */

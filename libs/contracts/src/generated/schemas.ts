@@ -713,6 +713,15 @@ export const schemas = {
         },
         "doc": "What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.",
         "default": {}
+      },
+      {
+        "name": "edited",
+        "type": [
+          "null",
+          "EditedArguments"
+        ],
+        "doc": "What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it.",
+        "default": null
       }
     ]
   },
@@ -894,6 +903,24 @@ export const schemas = {
         ],
         "doc": "Its offset.",
         "default": null
+      },
+      {
+        "name": "edited_arguments",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The arguments that the approver gives the call in place of the model's, as the JSON of an object; null: as they are. Secrets that are left out, or stand as `[redacted]`, stay as the model wrote them.",
+        "default": null
+      },
+      {
+        "name": "edited_hash",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "SHA-256 over edited_arguments, hexadecimal; null where there are none.",
+        "default": null
       }
     ]
   },
@@ -959,6 +986,24 @@ export const schemas = {
         "type": "string",
         "doc": "The configuration by whose policy it was judged; empty where an earlier version wrote the record.",
         "default": ""
+      },
+      {
+        "name": "edited_arguments",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The arguments with which the approver had the call made, as written; null: as they were.",
+        "default": null
+      },
+      {
+        "name": "edited_hash",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "SHA-256 over edited_arguments, hexadecimal; null where there are none.",
+        "default": null
       }
     ]
   },
@@ -1673,6 +1718,29 @@ export const schemas = {
         "type": "int",
         "doc": "How many these are.",
         "default": 0
+      }
+    ]
+  },
+  "EditedArguments": {
+    "type": "record",
+    "name": "EditedArguments",
+    "namespace": "sluice",
+    "doc": "The arguments that an approver gave a call in place of the model's.",
+    "fields": [
+      {
+        "name": "arguments",
+        "type": "string",
+        "doc": "As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole."
+      },
+      {
+        "name": "arguments_hash",
+        "type": "string",
+        "doc": "SHA-256 over the arguments as the approver wrote them, hexadecimal."
+      },
+      {
+        "name": "edited_by",
+        "type": "string",
+        "doc": "The approver, as `user:…`."
       }
     ]
   },

@@ -8,6 +8,8 @@ export type ApprovalDecision = 'approve' | 'refuse' | 'expire';
 export const rejectionReasons = {
   unknown_approval: 'No executor asked for this approval, or not where the decision says.',
   invalid_decision: 'The decision is neither `approve` nor `refuse`.',
+  invalid_arguments:
+    'The edited arguments are not the JSON of an object, not what their hash says, or come with a refusal or on a plan.',
   other_arguments: 'The decision was made on other arguments than those of the call.',
   too_late: 'The time for a decision was up.',
   not_authenticated: 'Its credential is missing or not valid, or names another person than the decision does.',
@@ -35,6 +37,8 @@ export interface WrittenDecision {
   readonly approvalId: string;
   readonly decision: string;
   readonly argumentsHash: string;
+  /** Whether the arguments that it gives the call, if any, can be taken (`isEditSound`). */
+  readonly isEditSound: boolean;
 }
 
 /** Who decided. */
@@ -60,6 +64,7 @@ export function judgeDecision(
   if (asked === null || asked.approvalId !== written.approvalId) return 'unknown_approval';
   if (decision !== 'approve' && decision !== 'refuse') return 'invalid_decision';
   if (asked.argumentsHash !== written.argumentsHash) return 'other_arguments';
+  if (!written.isEditSound) return 'invalid_arguments';
   if (at >= asked.expiresAt) return 'too_late';
   if (decider === null) return 'not_authenticated';
   if (!isApprover(decider, asked.tenantId, policy.approvers)) return 'not_an_approver';

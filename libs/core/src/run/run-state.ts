@@ -165,6 +165,7 @@ export function historyBytes(history: readonly Step[]): number {
   for (const step of history) {
     bytes += 64 + utf8Length(step.thought) + utf8Length(step.action);
     bytes += utf8Length(step.arguments) + utf8Length(step.observation) + utf8Length(step.providerData ?? '');
+    bytes += utf8Length(step.edited?.arguments ?? '');
   }
   return bytes;
 }

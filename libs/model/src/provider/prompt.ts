@@ -1,3 +1,4 @@
+import { observedText } from '@sluice/core';
 import type { EarlierRun, ModelOptions, ModelRequest, ModelSettings, ModelStep, ModelTool } from '@sluice/core';
 import {
   type Echo,
@@ -168,7 +169,7 @@ function thoughtOf(turn: readonly WireStep[]): string {
 
 /** Providers refuse an empty text. */
 function observationOf(step: ModelStep): string {
-  return step.observation === '' ? '(empty)' : step.observation;
+  return observedText(step) || '(empty)';
 }
 
 /** The arguments as the model wrote them, JSON or not; the wires that want an object put into one what is none. */

@@ -200,6 +200,8 @@ export interface AgentStep {
   readonly rule: string | null;
   /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
   readonly facts: Readonly<Record<string, string>>;
+  /** What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it. */
+  readonly edited: EditedArguments | null;
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -260,6 +262,10 @@ export interface ApprovalDecided {
   readonly requestedPartition: number | null;
   /** Its offset. */
   readonly requestedOffset: number | null;
+  /** The arguments that the approver gives the call in place of the model's, as the JSON of an object; null: as they are. Secrets that are left out, or stand as `[redacted]`, stay as the model wrote them. */
+  readonly editedArguments: string | null;
+  /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
+  readonly editedHash: string | null;
 }
 
 /** The outcome of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
@@ -284,6 +290,10 @@ export interface ApprovalOutcome {
   readonly at: number;
   /** The configuration by whose policy it was judged; empty where an earlier version wrote the record. */
   readonly configVersion: string;
+  /** The arguments with which the approver had the call made, as written; null: as they were. */
+  readonly editedArguments: string | null;
+  /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
+  readonly editedHash: string | null;
 }
 
 /** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */
@@ -530,6 +540,16 @@ export interface DiscoveryShadow {
   readonly missed: readonly string[];
   /** How many these are. */
   readonly missedTools: number;
+}
+
+/** The arguments that an approver gave a call in place of the model's. */
+export interface EditedArguments {
+  /** As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole. */
+  readonly arguments: string;
+  /** SHA-256 over the arguments as the approver wrote them, hexadecimal. */
+  readonly argumentsHash: string;
+  /** The approver, as `user:…`. */
+  readonly editedBy: string;
 }
 
 /** The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended. */
@@ -1022,6 +1042,7 @@ export interface RecordTypes {
   readonly DiscoveryRecord: DiscoveryRecord;
   readonly DiscoverySearch: DiscoverySearch;
   readonly DiscoveryShadow: DiscoveryShadow;
+  readonly EditedArguments: EditedArguments;
   readonly FanOut: FanOut;
   readonly FirstTools: FirstTools;
   readonly HiddenIndexes: HiddenIndexes;

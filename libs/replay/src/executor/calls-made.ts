@@ -38,7 +38,7 @@ export function briefStep({ record, index, turn }: NextCall, own: Step | null, g
 
 export function fromRecord(next: NextCall, own: Step, granting: Evaluator): Step {
   const result = toolsWord(callIdOf(next.record, next.call, next.index), own);
-  return endedStep(next, granting, result, timesOf(own));
+  return endedStep(next, granting, result, timesOf(own), null, own.edited);
 }
 
 export function timesOf(own: Step | null): CallTimes {

@@ -1,7 +1,9 @@
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { agentBeginning, beforeMember } from '@sluice/run';
+import { agentBeginning, approvalIdOf, beforeMember, callKeyOf } from '@sluice/run';
+import type { AcceptedDecision, CallInTurn } from '@sluice/run';
 import { fanOutOf } from '../agent-runs.js';
+import { acceptedOutcomes } from '../approvals.js';
 import { admit } from '../calls.js';
 import type { RunRecords } from '../run-records.js';
 import { callIn } from './calls-made.js';
@@ -35,7 +37,7 @@ export async function deriveBeginning(
     const before = beforeMember(record, first, index, done, granting);
     const called = callIn(run, record, index, before, judges, startedAt);
     // Where it needed an approval, it had that before it began.
-    const admission = await admit(called, deriving.authorizerOf, null, { decision: 'approve', reason: '' });
+    const admission = await admit(called, deriving.authorizerOf, null, approvalOf(called, run, deriving));
     if (admission.kind !== 'parked' || admission.parked.kind !== 'agent') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It is no agent.' });
       continue;
@@ -45,4 +47,17 @@ export async function deriveBeginning(
     derived.push({ ...beginning, signature, recordSignature });
   }
   return derived;
+}
+
+/** With what its approver changed its question to, if one did. */
+function approvalOf(
+  { record, name, call, index }: CallInTurn,
+  run: RunRecords,
+  { configurations }: Deriving,
+): AcceptedDecision {
+  const approvalId = approvalIdOf(callKeyOf(name, record, call, index));
+  const approve = { decision: 'approve', reason: '' } as const;
+  const edited = acceptedOutcomes(approvalId, run, configurations).find((one) => one.editedArguments !== null);
+  if (edited === undefined || edited.editedArguments === null) return approve;
+  return { ...approve, edit: { arguments: edited.editedArguments, by: edited.decidedBy } };
 }

@@ -96,9 +96,10 @@ async function ended(
   const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
   const before = asBegun(next, run, granting);
   const judged = callIn(run, record, index, before, { granting, inForce }, own?.startedAt ?? stretch.at);
-  const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
-    endedStep(next, granting, result, timesOf(own), agentRun);
   const stepsFor = (admission: Admission): readonly Step[] => {
+    const { edited } = admission;
+    const stepFor = (result: ToolExecResult, agentRun: AgentRun | null = null): Step =>
+      endedStep(next, granting, result, timesOf(own), agentRun, edited);
     if (admission.kind === 'refused') return [stepFor(admission.result)];
     if (admission.kind === 'admitted') return [stepFor(toolsWord(callIdOf(record, call, index), own))];
     if (admission.parked.kind === 'approval') throw new Error('A call whose approval is decided does not wait for it.');
@@ -134,8 +135,9 @@ function decisionsTaken(
   const taken = acceptedOutcomes(approvalId, run, configurations);
   if (taken.length === 0)
     throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
-  return taken.map(({ decision, reason }) => {
-    if (decision === 'approve' || decision === 'refuse' || decision === 'expire') return { decision, reason };
+  return taken.map(({ decision, reason, decidedBy: by, editedArguments: edited }) => {
+    if (decision === 'approve' || decision === 'refuse' || decision === 'expire')
+      return { decision, reason, ...(edited === null ? {} : { edit: { arguments: edited, by } }) };
     throw new NotReplayable(`The outcome of the approval ${approvalId} is "${decision}", which is none.`);
   });
 }

@@ -1,7 +1,8 @@
 import { decisionsOpenTo, judgeDecision, rejectionReasons } from '@sluice/core';
-import type { Decider, RejectionReason, Policy } from '@sluice/core';
+import type { Configuration, Decider, RejectionReason, Policy } from '@sluice/core';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
+import { isEditSound } from './edit.js';
 import { approvalRequestFor } from './asked-for.js';
 import type { ApprovalClaims, ClaimedDecision } from '../claims/approvals.js';
 
@@ -13,7 +14,7 @@ interface DoorFacts {
   readonly claims: Pick<ApprovalClaims, 'isVouched' | 'decisionOn'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly policy: JudgedBy;
+  readonly configuration: Pick<Configuration, 'tools'> & { readonly policy: JudgedBy };
 }
 
 /** Whose decision it is: null where it does not prove that. The tenant holds in any case; null where there are none. */
@@ -49,11 +50,13 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
     return { kind: 'refused', asked, reason, message };
   };
   const { decider } = who;
+  const { policy } = facts.configuration;
   // Who is no approver learns nothing of what waits: that comes first.
   if (decider === null) return refused('not_authenticated');
-  if (!isAnyApprover(decider, facts.policy)) return refused('not_an_approver');
+  if (!isAnyApprover(decider, policy)) return refused('not_an_approver');
 
-  const notTaken = judgeDecision(asked, decided, decider, facts.now, facts.policy);
+  const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, facts.configuration) };
+  const notTaken = judgeDecision(asked, written, decider, facts.now, policy);
   if (asked === null) return refused(notTaken ?? 'unknown_approval');
   // A decision that was taken tells more than that the time is up.
   const first = notTaken === null || notTaken === 'too_late' ? await facts.claims.decisionOn(asked.approvalId) : null;
@@ -80,8 +83,13 @@ function isAnyApprover(decider: Decider, policy: JudgedBy): boolean {
   return decisionsOpenTo(asked, decider, policy).length > 0;
 }
 
-function isSameDecision(first: ClaimedDecision, { decision, reason }: ApprovalDecided, { actorId }: Decider): boolean {
-  return first.decision === decision && first.decidedBy === actorId && first.reason === reason;
+function isSameDecision(
+  first: ClaimedDecision,
+  { decision, reason, editedArguments }: ApprovalDecided,
+  { actorId }: Decider,
+): boolean {
+  const isSame = first.decision === decision && first.decidedBy === actorId && first.reason === reason;
+  return isSame && (first.edited ?? null) === editedArguments;
 }
 
 function wasDecided({ decision, decidedBy }: ClaimedDecision): string {

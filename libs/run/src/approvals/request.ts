@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
 import { afterWait, cut, defaultParkedMs } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
+import type { Edit } from './edit.js';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 
 const longestReason = 500;
@@ -26,6 +27,8 @@ export const cancelledMeanwhile = 'The run was cancelled.';
 export interface AcceptedDecision {
   readonly decision: ApprovalDecision;
   readonly reason: string;
+  /** The arguments that the approver gave the call; absent where it runs with its own. */
+  readonly edit?: Edit;
 }
 
 /** What the decision means for the call. Who decided is not the model’s to know. */

@@ -4,6 +4,7 @@ import { positionOf } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
+import type { AcceptedDecision } from '../approvals/request.js';
 import { digestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
@@ -12,6 +13,8 @@ export interface ClaimedDecision {
   readonly decision: ApprovalDecision;
   readonly decidedBy: string;
   readonly reason: string;
+  /** The arguments that the approver gave the call, as written; absent where it runs with its own. */
+  readonly edited?: string;
   /** Where the ApprovalRequested stands that it was taken on. */
   readonly partition: number;
   readonly offset: number;
@@ -61,11 +64,13 @@ export class ApprovalClaims {
    * Whether the outcome says what was decided. Executors record a decision in the ledger before they publish it; an
    * outcome without a ledger entry is forged.
    */
-  async isDecided({ approvalId, notTaken, decision, decidedBy, reason }: ApprovalOutcome): Promise<boolean> {
+  async isDecided(outcome: ApprovalOutcome): Promise<boolean> {
+    const { approvalId, notTaken, decision, decidedBy, reason, editedArguments } = outcome;
     if (notTaken !== null) return false;
     const taken = await this.decisionOn(approvalId);
     if (taken === undefined || taken === null || taken.decision !== decision) return false;
     // As the log gives it back.
+    if ((taken.edited?.toWellFormed() ?? null) !== editedArguments) return false;
     return taken.decidedBy.toWellFormed() === decidedBy && taken.reason.toWellFormed() === reason;
   }
 
@@ -103,4 +108,11 @@ function vouchKey(requested: ApprovalRequested): string {
 
 function read(value: string | null): ClaimedDecision | null {
   return value === null ? null : (JSON.parse(value) as ClaimedDecision);
+}
+
+/** What the decision means for its call. */
+export function acceptedDecision(taken: ClaimedDecision | null): AcceptedDecision | null {
+  if (taken === null) return null;
+  const { decision, reason, edited, decidedBy } = taken;
+  return { decision, reason, ...(edited === undefined ? {} : { edit: { arguments: edited, by: decidedBy } }) };
 }

@@ -12,6 +12,7 @@ import {
 import type {
   AuthorizationAction,
   AuthorizationPort,
+  BegunBefore,
   BoundTool,
   CallEnd,
   CallFacts,
@@ -34,6 +35,8 @@ import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
 import type { Handing } from '../agent-runs.js';
 import { approvalIdOf, approvalVerdict } from '../approvals/request.js';
+import { editedCall } from '../approvals/edit.js';
+import type { Edit } from '../approvals/edit.js';
 import type { Asking, AcceptedDecision } from '../approvals/request.js';
 import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
 import { withinBounds } from './bounds.js';
@@ -112,25 +115,82 @@ export interface CallWorld extends Acts {
   readonly contentBytes: number;
 }
 
-/** Runs a call of a turn up to its result, or to what it waits for. */
-export async function runCall(of: CallInTurn, world: CallWorld): Promise<CallEnd<ParkedCall>> {
+/** How a call ended, and what an approver changed its arguments to, if one did. */
+export type EndOfCall = CallEnd<ParkedCall> & { readonly edited: Step['edited'] };
+
+/** What the stages wait for; `edit`: that they begin again, with the arguments that an approver gave the call. */
+type Waiting = ParkedCall | { readonly kind: 'edit'; readonly edit: Edit };
+
+/**
+ * Runs a call of a turn up to its result, or to what it waits for. Where its approver changed its arguments, all
+ * stages go by these, under the key of the call as the model wrote it: of the two one alone can take effect.
+ */
+export async function runCall(of: CallInTurn, world: CallWorld): Promise<EndOfCall> {
   const { record, call, index } = of;
   const toolCallId = callIdOf(record, call, index);
   const args = parseArguments(call.arguments);
-  if (args === undefined) return { kind: 'done', result: invalidJson(toolCallId, call.arguments), begunAtMs: null };
+  if (args === undefined)
+    return unedited({ kind: 'done', result: invalidJson(toolCallId, call.arguments), begunAtMs: null });
   const toolMs = toolMsOf(of);
   const timeLeft = world.timeLeft();
   const notBegun = timeLeft <= 0 ? timeWasUp : (await world.isCancelled()) ? wasCancelled : null;
   if (notBegun !== null) {
     const before = await world.begun(invocationOf(of, args, toolMs, world.signal));
-    return { kind: 'done', result: before?.result ?? notBegun(toolCallId), begunAtMs: before?.startedAtMs ?? null };
+    if (before === null) return unedited({ kind: 'done', result: notBegun(toolCallId), begunAtMs: null });
+    return begunWith(of, args, before, world);
   }
   const invocation = invocationOf(of, args, Math.max(1, Math.min(toolMs, timeLeft)), world.signal);
   const found: Record<string, string> = {};
-  const end = await runTool(invocation, pipelineFor(of, await world.source(), world, found));
-  // What was found out is about this attempt; a call that began before was judged then.
+  const source = await world.source();
+  const end = await runTool(invocation, pipelineFor(of, source, world, found));
+  if (end.kind === 'done')
+    return end.begunAtMs === null
+      ? unedited(withFacts(end, found))
+      : begunWith(of, args, { result: end.result, startedAtMs: end.begunAtMs }, world);
+  const { parked } = end;
+  if (parked.kind !== 'edit') return unedited({ kind: 'parked', parked });
+  const { args: given, bytes, shown } = editedCall(parked.edit, args, of.judges.granting.byId(call.tool));
+  const again = { ...invocation, args: given, argumentBytes: bytes };
+  const edited = await runTool(again, pipelineFor(of, source, world, found, parked.edit));
+  if (edited.kind === 'done') return { ...withFacts(edited, found), edited: shown };
+  if (edited.parked.kind === 'edit') throw new Error('A call is edited once.');
+  return { kind: 'parked', parked: edited.parked, edited: shown };
+}
+
+/** With what was found out to decide about it, in this attempt: a call that began before was judged then. */
+function withFacts<T>(end: CallEnd<T>, found: Readonly<Record<string, string>>): CallEnd<T> {
   const isOfThis = end.kind === 'done' && end.begunAtMs === null && Object.keys(found).length > 0;
   return isOfThis ? { ...end, result: { ...end.result, facts: found } } : end;
+}
+
+function unedited(end: CallEnd<ParkedCall>): EndOfCall {
+  return { ...end, edited: null };
+}
+
+/** The end of a call that an earlier attempt began, which may have been with other arguments. */
+async function begunWith(
+  of: CallInTurn,
+  args: JsonValue,
+  { result, startedAtMs: begunAtMs }: BegunBefore,
+  world: CallWorld,
+): Promise<EndOfCall> {
+  return { kind: 'done', result, begunAtMs, edited: await editOf(of, args, world) };
+}
+
+/** What the approver of a call that needed an approval changed its arguments to; null if nothing. */
+export async function editOf(
+  of: CallInTurn,
+  args: JsonValue,
+  world: Pick<CallWorld, 'decisionOn'>,
+): Promise<Step['edited']> {
+  const { record, name, call, index, judges } = of;
+  const mayBeEdited = [judges.granting, judges.inForce].some(
+    ({ configuration }) => configuration.policy.approvers.length > 0,
+  );
+  if (!mayBeEdited) return null;
+  const taken = await world.decisionOn(approvalIdOf(callKeyOf(name, record, call, index)));
+  if (taken?.edit === undefined) return null;
+  return editedCall(taken.edit, args, judges.granting.byId(call.tool)).shown;
 }
 
 /** The result of a call that ran as a sub-agent: its run’s answer goes through what any tool’s output does. */
@@ -138,27 +198,37 @@ export async function resumeCall(
   of: CallInTurn,
   end: Parameters<typeof handedBack>[0],
   world: CallWorld,
-): Promise<ToolExecResult> {
+): Promise<{ readonly result: ToolExecResult; readonly edited: Step['edited'] }> {
   const { call, judges } = of;
   const pipeline = pipelineFor(of, await world.source(), world);
   const agent = judges.granting.byId(call.tool)?.agent;
-  const invocation = invocationOf(of, parseArguments(call.arguments) ?? null, 0, world.signal);
-  return takeBack(invocation, handedBack(end, agent, pipeline.limits.resultBytes), pipeline);
+  const args = parseArguments(call.arguments) ?? null;
+  const invocation = invocationOf(of, args, 0, world.signal);
+  const result = takeBack(invocation, handedBack(end, agent, pipeline.limits.resultBytes), pipeline);
+  return { result, edited: await editOf(of, args, world) };
 }
 
 /** What an earlier attempt at a call came to that is not made now; null if none began. */
-export function begunCall(of: CallInTurn, world: CallWorld): ReturnType<CallWorld['begun']> {
+export async function begunCall(
+  of: CallInTurn,
+  world: CallWorld,
+): Promise<(BegunBefore & { readonly edited: Step['edited'] }) | null> {
   const args = parseArguments(of.call.arguments) ?? null;
-  return world.begun(invocationOf(of, args, toolMsOf(of), world.signal));
+  const before = await world.begun(invocationOf(of, args, toolMsOf(of), world.signal));
+  return before === null ? null : { ...before, edited: await editOf(of, args, world) };
 }
 
-/** The stages of a call. `found` takes what is found out beside the record to decide about it. */
+/**
+ * The stages of a call. `found` takes what is found out beside the record to decide about it; `edit` is what the
+ * approver of the call gave it, once that is known.
+ */
 function pipelineFor(
   of: CallInTurn,
   source: ToolSource,
   world: CallWorld,
   found: Record<string, string> = {},
-): ToolPipeline<ParkedCall> {
+  edit: Edit | null = null,
+): ToolPipeline<Waiting> {
   const { record, call, index, judges } = of;
   const first = firstUse(call.tool, of, judges.granting);
   const facts = factsAt(of, first);
@@ -187,6 +257,8 @@ function pipelineFor(
       if (!waitsForPerson(record, tool, args, both)) return { ok: true };
       const approvalId = approvalIdOf(invocation.callKey);
       const taken = await world.decisionOn(approvalId);
+      if (edit === null && taken?.decision === 'approve' && taken.edit !== undefined)
+        return { parked: { kind: 'edit', edit: taken.edit } };
       return taken === null ? { parked: asked(approvalId, tool, invocation, args) } : approvalVerdict(taken);
     },
     rate: (tool, invocation) => world.rate(tool, invocation, budget.callsPerMinute),
@@ -201,6 +273,9 @@ function pipelineFor(
         return { parked: { kind: 'agent', handing: { agentRunId, question: questionOf(invocation.args) } } };
       const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
       return { ok: false, code: 'execution', reason: 'agent_failed', message };
+    },
+    onParked: (invocation, parked) => {
+      if (parked.kind !== 'edit') world.onParked(invocation, parked);
     },
     limits: { ...limitsOf(judges, budget), contentBytes: world.contentBytes },
     ...(first === null ? {} : { page: first.page }),

@@ -119,9 +119,10 @@ export function endedStep(
   result: ToolExecResult,
   times: CallTimes,
   agentRun: AgentRun | null = null,
+  edited: Step['edited'] = null,
 ): Step {
   const ended = invocationRecord(call, result, times);
-  const step = stepOf(record, index, turn.state, granting.byId(call.tool), ended, agentRun);
+  const step = stepOf(record, index, turn.state, granting.byId(call.tool), ended, agentRun, edited);
   const first = firstUse(call.tool, { record, steps }, granting);
   return first === null ? step : { ...step, documentation: first.documentation };
 }

@@ -209,11 +209,15 @@ def follow_approvals() -> Call[models.ApprovalList]:
 
 
 def decide(
-    approval: models.AskedApproval, decision: str, reason: str | None, decided_by: str | None
+    approval: models.AskedApproval,
+    decision: str,
+    reason: str | None,
+    decided_by: str | None,
+    arguments: dict[str, Any] | None,
 ) -> Call[models.PublishedDecision]:
     names = ("approval_id", "request_id", "session_id", "arguments_hash", "requested_partition", "requested_offset")
     body = {name: getattr(approval, name) for name in names}
-    given = {"reason": reason, "decided_by": decided_by}
+    given = {"reason": reason, "decided_by": decided_by, "arguments": arguments}
     body |= {"decision": decision, **{name: value for name, value in given.items() if value is not None}}
     return Call("/v1/approvals", model(models.PublishedDecision), method="POST", body=body)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from types import TracebackType
-from typing import Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import time
 import httpx
@@ -157,14 +157,15 @@ class Approvals(ApprovalsCalls):
         decision: Literal["approve", "refuse"],
         *,
         reason: str | None = None,
+        arguments: dict[str, Any] | None = None,
         decided_by: str | None = None,
         wait: int = 0,
     ) -> models.PublishedDecision:
         """Decides on a call of the list or of a run’s stream, and waits so many seconds until that is taken.
 
-        Raises DecisionNotTakenError where it cannot count.
+        `arguments` are what the call is made with in place of its own; secrets that are left out are kept. Raises DecisionNotTakenError where it cannot count.
         """
-        return self._transport.run(_calls.decide(approval, decision, reason, decided_by).waiting(wait))
+        return self._transport.run(_calls.decide(approval, decision, reason, decided_by, arguments).waiting(wait))
 
 
 class Groups(GroupsCalls):

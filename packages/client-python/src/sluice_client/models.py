@@ -64,6 +64,7 @@ class AgentStepInBody(Body):
     questions: list[StepQuestionInBody] | None = Field(default=None, description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
     rule: str | None = Field(default=None, description="The rule of the configuration that refused the call; null where none did, and in a history.")
     facts: dict[str, str] | None = Field(default=None, description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
+    edited: EditedArgumentsInBody | None = Field(default=None, description="What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it.")
 
 
 class AgentRunInBody(Body):
@@ -113,6 +114,14 @@ class StepQuestionInBody(Body):
     count: int | None = Field(default=None, description="How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason.")
 
 
+class EditedArgumentsInBody(Body):
+    """The arguments that an approver gave a call in place of the model's."""
+
+    arguments: str = Field(description="As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole.")
+    arguments_hash: str = Field(description="SHA-256 over the arguments as the approver wrote them, hexadecimal.")
+    edited_by: str = Field(description="The approver, as `user:…`.")
+
+
 class DirectCallInBody(Body):
     """A call that a request makes itself, as a model would write it."""
 
@@ -145,8 +154,10 @@ class ApprovalDecision(Body):
     decided_at: int | None = Field(default=None, description="Milliseconds since the epoch.")
     requested_partition: int | None = Field(default=None, description="Where the ApprovalRequested stands on this topic that was decided on.")
     requested_offset: int | None = Field(default=None, description="Its offset.")
+    edited_arguments: str | None = Field(default=None, description="The arguments that the approver gives the call in place of the model's, as the JSON of an object; null: as they are. Secrets that are left out, or stand as `[redacted]`, stay as the model wrote them.")
+    edited_hash: str | None = Field(default=None, description="SHA-256 over edited_arguments, hexadecimal; null where there are none.")
     tool: Any = Field(default=None, description="Not read. The tool's id.")
-    arguments: Any = Field(default=None, description="Not read. The validated arguments as JSON, without what their schema calls secret.")
+    arguments: Any = Field(default=None, description="The arguments to make the call with: an object, or its JSON as text. As they were asked about, or left out: the call keeps its own. Secrets that are left out, or stand as `[redacted]`, are kept.")
     topic: Any = Field(default=None, description="Not read. Where the parked turn stands.")
     partition: Any = Field(default=None, description="Not read. Its partition.")
     offset: Any = Field(default=None, description="Not read. Its offset.")
@@ -269,6 +280,7 @@ class AgentStep(Answer):
     questions: list[StepQuestion] = Field(description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
     rule: str | None = Field(description="The rule of the configuration that refused the call; null where none did, and in a history.")
     facts: dict[str, str] = Field(description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
+    edited: EditedArguments | None = Field(description="What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it.")
 
 
 class AgentRun(Answer):
@@ -316,6 +328,14 @@ class StepQuestion(Answer):
     input_tokens: int = Field(description="Tokens that the model read.")
     output_tokens: int = Field(description="Tokens that it wrote.")
     count: int = Field(description="How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason.")
+
+
+class EditedArguments(Answer):
+    """The arguments that an approver gave a call in place of the model's."""
+
+    arguments: str = Field(description="As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole.")
+    arguments_hash: str = Field(description="SHA-256 over the arguments as the approver wrote them, hexadecimal.")
+    edited_by: str = Field(description="The approver, as `user:…`.")
 
 
 class RunError(Answer):
@@ -1540,7 +1560,7 @@ class Problem(Answer):
     detail: str = Field(description="A sentence that says what to change.")
     code: str = Field(description="A code for programs (docs/errors.md).")
     error: ProblemError = Field(description="Code and sentence once more.")
-    not_taken: Literal["unknown_approval", "invalid_decision", "other_arguments", "too_late", "not_authenticated", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
+    not_taken: Literal["unknown_approval", "invalid_decision", "invalid_arguments", "other_arguments", "too_late", "not_authenticated", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
     problems: list[CandidateProblem] | None = Field(default=None, description="What is wrong with a candidate, with the code `invalid_configuration`.")
 
 

@@ -108,6 +108,7 @@ class AgentStep(Record):
     questions: list[StepQuestion] = Field(default_factory=list, description="What the MCP server of the tool asked in the middle of the call; empty in a history.")
     rule: str | None = Field(default=None, description="The rule of the configuration that refused the call; null where none did, and in a history.")
     facts: dict[str, str] = Field(default_factory=dict, description="What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history.")
+    edited: EditedArguments | None = Field(default=None, description="What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it.")
 
 
 class AgentStepResult(Record):
@@ -152,6 +153,14 @@ class DirectCall(Record):
     tool: str = Field(description="The key or id of the tool.")
     arguments: str = Field(description="The arguments, as JSON text.")
     order: str | None = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
+
+
+class EditedArguments(Record):
+    """The arguments that an approver gave a call in place of the model's."""
+
+    arguments: str = Field(description="As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole.")
+    arguments_hash: str = Field(description="SHA-256 over the arguments as the approver wrote them, hexadecimal.")
+    edited_by: str = Field(description="The approver, as `user:…`.")
 
 
 class FanOut(Record):

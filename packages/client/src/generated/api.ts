@@ -80,6 +80,8 @@ export interface AgentStepInBody {
   readonly rule?: string | null;
   /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it. */
+  readonly edited?: EditedArgumentsInBody | null;
 }
 
 /** The run that a call of an agent tool was. */
@@ -152,6 +154,16 @@ export interface StepQuestionInBody {
   readonly count?: number;
 }
 
+/** The arguments that an approver gave a call in place of the model's. */
+export interface EditedArgumentsInBody {
+  /** As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole. */
+  readonly arguments: string;
+  /** SHA-256 over the arguments as the approver wrote them, hexadecimal. */
+  readonly arguments_hash: string;
+  /** The approver, as `user:…`. */
+  readonly edited_by: string;
+}
+
 /** A call that a request makes itself, as a model would write it. */
 export interface DirectCallInBody {
   /** The key or id of the tool. */
@@ -200,9 +212,13 @@ export interface ApprovalDecision {
   readonly requested_partition?: number | null;
   /** Its offset. */
   readonly requested_offset?: number | null;
+  /** The arguments that the approver gives the call in place of the model's, as the JSON of an object; null: as they are. Secrets that are left out, or stand as `[redacted]`, stay as the model wrote them. */
+  readonly edited_arguments?: string | null;
+  /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
+  readonly edited_hash?: string | null;
   /** Not read. The tool's id. */
   readonly tool?: unknown;
-  /** Not read. The validated arguments as JSON, without what their schema calls secret. */
+  /** The arguments to make the call with: an object, or its JSON as text. As they were asked about, or left out: the call keeps its own. Secrets that are left out, or stand as `[redacted]`, are kept. */
   readonly arguments?: unknown;
   /** Not read. Where the parked turn stands. */
   readonly topic?: unknown;
@@ -394,6 +410,8 @@ export interface AgentStep {
   readonly rule: string | null;
   /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
   readonly facts: Readonly<Record<string, string>>;
+  /** What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it. */
+  readonly edited: EditedArguments | null;
 }
 
 /** The run that a call of an agent tool was. */
@@ -464,6 +482,16 @@ export interface StepQuestion {
   readonly output_tokens: number;
   /** How many questions it stands for: those behind the sixteenth of a call are counted with one of their kind, outcome and reason. */
   readonly count: number;
+}
+
+/** The arguments that an approver gave a call in place of the model's. */
+export interface EditedArguments {
+  /** As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole. */
+  readonly arguments: string;
+  /** SHA-256 over the arguments as the approver wrote them, hexadecimal. */
+  readonly arguments_hash: string;
+  /** The approver, as `user:…`. */
+  readonly edited_by: string;
 }
 
 /** Why a run ended without an answer. */
@@ -2211,7 +2239,7 @@ export interface Problem {
   /** Code and sentence once more. */
   readonly error: ProblemError;
   /** Why a decision does not count, with the code `decision_not_taken`. */
-  readonly not_taken?: "unknown_approval" | "invalid_decision" | "other_arguments" | "too_late" | "not_authenticated" | "not_an_approver" | "own_call" | "already_decided";
+  readonly not_taken?: "unknown_approval" | "invalid_decision" | "invalid_arguments" | "other_arguments" | "too_late" | "not_authenticated" | "not_an_approver" | "own_call" | "already_decided";
   /** What is wrong with a candidate, with the code `invalid_configuration`. */
   readonly problems?: readonly CandidateProblem[];
 }

@@ -166,6 +166,8 @@ export interface AgentStep {
   readonly rule: string | null;
   /** What was found out beside the record to decide about the call, by name, so that it can be decided again; empty in a history. */
   readonly facts: Readonly<Record<string, string>>;
+  /** What an approver changed the arguments to, with which the call was made; null where it was made as the model wrote it. */
+  readonly edited: EditedArguments | null;
 }
 
 /** What the executor made of a turn: its steps, and the request as it goes on. */
@@ -230,6 +232,16 @@ export interface DirectCall {
   readonly arguments: string;
   /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
   readonly order: string | null;
+}
+
+/** The arguments that an approver gave a call in place of the model's. */
+export interface EditedArguments {
+  /** As JSON, without what their schema calls secret, and cut where they are long; the decision on agent.approvals has them whole. */
+  readonly arguments: string;
+  /** SHA-256 over the arguments as the approver wrote them, hexadecimal. */
+  readonly arguments_hash: string;
+  /** The approver, as `user:…`. */
+  readonly edited_by: string;
 }
 
 /** The calls of one turn that run side by side, each as an agent's run: neighbours of the turn, begun together and joined when all have ended. */
