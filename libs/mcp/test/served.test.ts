@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { insufficientPermissions, refusalOfHidden, toolEffects, toolErrors } from '@sluice/core';
 import type { ConfiguredTool } from '@sluice/core';
+import { make } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
 import {
   annotationsOf,
@@ -20,8 +21,7 @@ import {
   writeCredential,
 } from '@sluice/mcp';
 
-const step = (observation: string): AgentStep =>
-  ({ outcome: 'ok', reason: null, observation, stateBefore: 'a', state: 'a' }) as unknown as AgentStep;
+const step = (observation: string): AgentStep => make.agentStep({ observation, stateBefore: 'a', state: 'a' });
 
 describe('what MCP clients read of a tool', () => {
   it('are hints that follow from its effect, and a reading tool destroys nothing (M-52 to M-55, M-59, XM-6)', () => {

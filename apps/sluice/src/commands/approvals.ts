@@ -21,7 +21,8 @@ sluice approvals refuse ID [--reason "…"] [--as user:NAME] [--json]
   Decides, and says whether the decision was taken; exit code 1 if it was not. One that cannot count is not written.
   --as is who decides: your own name unless written. Where an identity is configured, the credential in SLUICE_TOKEN
   says who. --arguments is what the call is made with in place of its own arguments, as a JSON object; --edit opens
-  these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written. --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
+  these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written. --json prints a line for
+  each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({

@@ -36,6 +36,7 @@ const ended = {
       documentation: null,
       content: [],
       questions: [],
+      edited: null,
     },
   ],
   config_version: 'c-4f2a9d1c7b3e8056',
