@@ -4,6 +4,8 @@
  * Jest project `wide`.
  */
 export const parts = {
+  agentdojo:
+    'AgentDojo in front of the real loop, with a model that obeys each injection: what is stopped, asked and run, and which tasks are done',
   chart:
     'the Helm chart: three files of values against golden files and schemas, what it refuses, the main job from its pods',
   clients:
