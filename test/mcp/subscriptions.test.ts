@@ -32,11 +32,14 @@ tool:
   late: { type: mcp-tool, group: [g], available_in_states: [later] }
   recent: { type: mcp-tool, group: [g] }
   silent: { type: mcp-tool, group: [g] }
+  own: { type: mcp-tool, group: [g] }
+connections: { vault: { adapter: environment, variable: NOT_THERE, tenants: ['*'] } }
 mcp:
   servers:
     watched: { command: node, args: ["${server('watched.mjs')}"] }
     newest: { command: node, args: ["${server('watched.mjs')}", "--modern"] }
     talking: { command: node, args: ["${server('talking.mjs')}"] }
+    vault: { command: node, args: ["${server('watched.mjs')}"], connection: vault, connection_env: VAULT_TOKEN }
   tools:
     touch: { server: watched, tool: touch, redaction: whole }
     leave: { server: watched, tool: move, redaction: whole }
@@ -46,8 +49,9 @@ mcp:
     late: { server: watched, resource: 'watch://late', redaction: whole }
     recent: { server: newest, resource: 'recent://*', redaction: whole }
     silent: { server: talking, resource: 'talk://*', redaction: whole }
+    own: { server: vault, resource: 'own://*', redaction: whole }
 policy:
-  allowed_tools: [touch, leave, change, notes, early, late, recent, silent]
+  allowed_tools: [touch, leave, change, notes, early, late, recent, silent, own]
 `;
 
 describe('subscriptions to resources of upstream servers', () => {
@@ -116,6 +120,7 @@ describe('subscriptions to resources of upstream servers', () => {
       ['watch://late', 'There is no such resource.'],
       ['nothing://there', 'There is no such resource.'],
       ['talk://text', 'lets no client subscribe'],
+      ['own://a', 'with each caller’s own credential, and such a resource cannot be subscribed to'],
       ['sluice://tools/watched___touch', 'A page about a tool changes with the list'],
       [`watch://${'a'.repeat(3_000)}`, 'may have 2048 characters'],
     ] as const)

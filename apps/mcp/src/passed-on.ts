@@ -28,6 +28,10 @@ import type { Connection } from './connection.js';
 import type { ServerParts } from './server-parts.js';
 import { wholeAnswer } from './whole-answer.js';
 
+const noSubscriptions = 'The server of this resource lets no client subscribe to it.';
+const noneOfTheirOwn =
+  'The server of this resource is asked with each caller’s own credential, and such a resource cannot be subscribed to.';
+
 /** How long a completion is waited for, in milliseconds: a person is typing. */
 const completionMs = 5_000;
 
@@ -72,7 +76,7 @@ export class PassedOn {
   async subscribe(uri: string, caller: Caller, signal: AbortSignal): Promise<WatchedResource | null> {
     const entry = (await this.entriesOf('resource', caller)).find((one) => hasResource(one, uri));
     if (entry === undefined || entry.mcp === null) return null;
-    if (entry.mcp.subscribes !== true) throw unknown('The server of this resource lets no client subscribe to it.');
+    if (entry.mcp.subscribes !== true) throw unknown(entry.connection === undefined ? noSubscriptions : noneOfTheirOwn);
     await this.askedBy(caller, entry, { uri, subscribe: true }, signal);
     return { server: entry.mcp.server, uri };
   }
