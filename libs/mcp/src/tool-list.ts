@@ -80,16 +80,20 @@ export function offeredTo(
   if (!asksFor(evaluator, ['question']))
     return decided(begun(asking, evaluator, toolIds, 'Which tools?'), asking, evaluator);
   // Each call has a question of its own, which matters by what rules make of it alone.
-  const byClosed = new Map<number, ReadonlySet<ConfiguredTool>>();
-  return evaluator.configuration.tools.filter((tool) => {
+  const byClosed = new Map<number, ReadonlyMap<string, ConfiguredTool>>();
+  return evaluator.configuration.tools.flatMap((tool) => {
     const about = begun(asking, evaluator, toolIds, callQuestion(tool));
     const facts = ruleFactsOf(about, evaluator, asking.now);
     const closed = evaluator.availability.closed(facts, noCalls, normaliseState(asking.state));
-    const offered = byClosed.get(closed) ?? new Set(decided(about, asking, evaluator));
+    const offered =
+      byClosed.get(closed) ?? new Map(decided(about, asking, evaluator).map((one) => [one.id, one] as const));
     byClosed.set(closed, offered);
-    return offered.has(tool);
+    return offered.get(tool.id) ?? [];
   });
 }
+
+/** Every run that is listed for makes a call that its request names, and asks no agent: bounds may go by that. */
+const anyCall = { tool: '', arguments: '', order: null };
 
 /** A run at its beginning, with what its first decision goes by. */
 function begun(
@@ -99,7 +103,7 @@ function begun(
   question: string,
 ) {
   const ids = { requestId: 'list', sessionId: 'list' };
-  const request = { ...callerRequest(caller, state, question, ids), toolIds };
+  const request = { ...callerRequest(caller, state, question, ids), toolIds, call: anyCall };
   const { run, permission } = beginning(request, caller, evaluator, now);
   const origin = originOf({ [channelHeader]: 'mcp' }, claims, evaluator);
   return { request, run: withConditions(run, evaluator, measured, origin), isAllowed: permission.ok };

@@ -44,7 +44,7 @@ const file = fc.record({
   rules: fc.array(
     fc.record({
       tools: fc.subarray(keys, { minLength: 1, maxLength: 2 }),
-      condition: fc.constantFrom(
+      condition: fc.constantFrom<object>(
         { when: { channels: ['mcp'] } },
         { when: { channels: ['http'] } },
         { when: { tenants: ['other'] } },
@@ -58,9 +58,23 @@ const file = fc.record({
         { load: { measure: 'calls_in_flight', close_above: 2 } },
         { load: { measure: 'call_seconds_p95', close_above: 2 } },
         { history: { at_most: 1 } },
+        { for: { tenants: ['other'] }, when: { channels: ['http'] } },
       ),
     }),
     { maxLength: 2 },
+  ),
+  bounds: fc.array(
+    fc.record({
+      tool: fc.constantFrom(...keys),
+      of: fc.constantFrom(
+        {},
+        { for: { channels: ['mcp'], claims: { department: ['research'] } } },
+        { for: { agents: ['default'] } },
+        { for: { tenants: ['other'] } },
+      ),
+      bound: fc.constantFrom<object>({ one_of: { claim: 'department' } }, { max_length: 5 }, { const: 'x' }),
+    }),
+    { maxLength: 3 },
   ),
   policy: fc.record({
     allowed_tools: fc.subarray(keys),
@@ -79,47 +93,61 @@ const caller: fc.Arbitrary<Principal> = fc.record({
 
 const measured = { loads: { calls_in_flight: '3', call_seconds_p95: '1' }, held: [] };
 
-function evaluatorOf({ rules, ...raw }: typeof file extends fc.Arbitrary<infer File> ? File : never): Evaluator | null {
-  const named = Object.fromEntries(rules.map(({ tools, condition }, n) => [`rule-${n}`, { tools, ...condition }]));
+function evaluatorOf({
+  rules,
+  bounds,
+  ...raw
+}: typeof file extends fc.Arbitrary<infer File> ? File : never): Evaluator | null {
+  const named: Record<string, object> = Object.fromEntries(
+    rules.map(({ tools, condition }, n) => [`rule-${n}`, { tools, ...condition }]),
+  );
+  // Of the tool, its one argument.
+  const argument = { 'knowledge-query': 'entity', 'graph-update': 'add', 'text-completion': 'prompt' } as const;
+  for (const [n, { tool, of, bound }] of bounds.entries()) {
+    const path = argument[raw.tool[tool]?.type as keyof typeof argument];
+    named[`bounds-${n}`] = { tools: [tool], ...of, arguments: { [path]: bound } };
+  }
   const { configuration } = compileConfiguration({ ...raw, rules: named }, sampleInputs);
   return configuration === null ? null : compileEvaluator(configuration);
 }
 
 /**
- * Whether the filter lets the call’s run begin, offers it the tool, and the executor admits the call: up to what its
- * arguments decide.
+ * What the run of the call is offered as the tool’s schema, if the filter lets it begin and the executor admits the
+ * call, up to what its arguments decide; else null.
  */
-async function isCallable(
+async function schemaOfCall(
   name: string,
   { caller: who, claims, state }: Pick<Asking, 'caller' | 'claims' | 'state'>,
   evaluator: Evaluator,
-): Promise<boolean> {
+): Promise<JsonObject | null> {
   const tool = namesIn(evaluator).byName.get(name);
-  if (tool?.spec == null) return false;
+  if (tool?.spec == null) return null;
   const request = callRequest(who, state, tool, {}, { requestId: 'r', sessionId: 's' });
   const { run: begun, groups: requested, permission } = beginning(request, who, evaluator, now);
-  if (!permission.ok) return false;
+  if (!permission.ok) return null;
   const origin = originOf({ [channelHeader]: 'mcp' }, claims, evaluator);
   const run = withConditions(begun, evaluator, measured, origin);
   const decided = decideIteration(request, request, run, evaluator, now);
-  if (decided.kind === 'end') return false;
+  if (decided.kind === 'end') return null;
   const judges = { granting: evaluator, inForce: evaluator };
   const facts = {
     ...{ groups: requested, state: state ?? 'undefined', toolChoice: null, calls: {}, completed: false },
     ...{ nested: false, connections: [], offered: new Set(decided.decision.offered.map(({ id }) => id)) },
     rules: ruleFactsOf({ request, run }, evaluator, now),
   };
-  if (!eligible(tool.id, facts, judges).ok || !allowed(tool.id, facts, judges).ok) return false;
+  if (!eligible(tool.id, facts, judges).ok || !allowed(tool.id, facts, judges).ok) return null;
   const context = { runId: 'r', sessionId: 's', toolCallId: 'c', actorId: who.actorId, tenantId: who.tenantId };
   const asked = { id: tool.id, effect: tool.spec.effect };
   const authorizer = createAuthorizer(evaluator.configuration.authorization);
-  return (await authorize([authorizer], 'tool.execute', asked, context, () => undefined)).ok;
+  const permitted = await authorize([authorizer], 'tool.execute', asked, context, () => undefined);
+  return permitted.ok ? (decided.decision.offered.find(({ id }) => id === tool.id)?.spec?.inputSchema ?? null) : null;
 }
 
 describe('what `tools/list` lists', () => {
   it('is what a call is admitted for, under any configuration, for any caller, in any state (M-78, XB-36)', async () => {
     let compiled = 0;
     let listed = 0;
+    let narrowed = 0;
     const state = fc.option(fc.constantFrom(...states));
     const department = fc.constantFrom<JsonObject | undefined>(undefined, { department: 'research' });
     await fc.assert(
@@ -131,15 +159,20 @@ describe('what `tools/list` lists', () => {
         const asking = { caller: who, claims, state: at, measured, now };
         const tools = await listedTools(asking, evaluator, authorizer);
         const all = [...namesIn(evaluator).byName.keys()];
-        const callable = [];
-        for (const name of all) if (await isCallable(name, asking, evaluator)) callable.push(name);
+        const callable = new Map<string, JsonObject>();
+        for (const name of all) {
+          const schema = await schemaOfCall(name, asking, evaluator);
+          if (schema !== null) callable.set(name, schema);
+        }
         listed += tools.length;
-        expect(tools.map(({ name }) => name).sort()).toEqual(callable.sort());
+        expect(new Map(tools.map(({ name, inputSchema }) => [name, inputSchema] as const))).toEqual(callable);
+        narrowed += tools.filter(({ inputSchema }) => /maxLength|enum/.test(JSON.stringify(inputSchema))).length;
       }),
       { numRuns: 600 },
     );
     // Otherwise the property would hold of nothing.
     expect(compiled).toBeGreaterThan(200);
     expect(listed).toBeGreaterThan(50);
+    expect(narrowed).toBeGreaterThan(5);
   });
 });

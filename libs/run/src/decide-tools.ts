@@ -3,6 +3,7 @@ import type { ConfiguredTool, Decision, Evaluator, Facts, RunState } from '@slui
 import type { AgentRequest } from '@sluice/contracts';
 import { ruleFactsOf } from './conditions.js';
 import { connectionsOf } from './connections.js';
+import { joinedTools } from './joined-tools.js';
 
 /** A decision, and which of its groups stand in for a requested one without an available tool. */
 interface ToolDecision {
@@ -28,13 +29,17 @@ function factsOf(about: About, evaluator: Evaluator, at: number): Facts {
   return { groups, state, toolIds, calls, connections, nested, ...planned, ...rules };
 }
 
-/** The tools of a run’s next iteration. Groups that stand in for others are among those that the caller may ask for. */
+/**
+ * The tools of a run’s next iteration, with the bounds of their arguments in their schemas. Groups that stand in for
+ * others are among those that the caller may ask for.
+ */
 export function decideTools(about: About, evaluator: Evaluator, at: number): ToolDecision {
   const facts = factsOf(about, evaluator, at);
   const decision = evaluator.evaluate(facts);
   const fallbackGroups = fallbacksFor(facts, decision, evaluator, about.run.principal?.groups ?? none);
-  if (fallbackGroups.length === 0) return { decision, fallbackGroups };
-  return { decision: evaluator.evaluate(withFallbacks(facts, fallbackGroups)), fallbackGroups };
+  const own = fallbackGroups.length === 0 ? decision : evaluator.evaluate(withFallbacks(facts, fallbackGroups));
+  const offered = joinedTools(own.offered, about, evaluator);
+  return { decision: offered === own.offered ? own : { ...own, offered }, fallbackGroups };
 }
 
 /** The facts of the decision in which these groups stand in. */

@@ -14,6 +14,7 @@ import {
 } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, ModelTool } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
+import { joinedTools } from './joined-tools.js';
 import { offeredIds } from './tool-list.js';
 
 /** Tools of a group that an answer names: with the longest names it stays under 32 KB. */
@@ -43,7 +44,8 @@ export class RunTools {
   /** Those that its policy and its groups permit, in any state. */
   documented(): readonly ConfiguredTool[] {
     const { groups, request, run } = this.record;
-    return documentedTools(this.evaluator, { groups, toolIds: request.toolIds, nested: run.parent !== null });
+    const facts = { groups, toolIds: request.toolIds, nested: run.parent !== null };
+    return joinedTools(documentedTools(this.evaluator, facts), this.record, this.evaluator);
   }
 
   /**
@@ -90,6 +92,7 @@ export class RunTools {
   }
 
   private offered(): readonly ConfiguredTool[] {
-    return offeredIds(this.record, this.evaluator).flatMap((id) => this.evaluator.byId(id) ?? []);
+    const tools = offeredIds(this.record, this.evaluator).flatMap((id) => this.evaluator.byId(id) ?? []);
+    return joinedTools(tools, this.record, this.evaluator);
   }
 }

@@ -11,7 +11,9 @@ import type {
   OfferedList,
   Toolset,
 } from '@sluice/contracts';
-import { offeredForms, wireForm } from './toolset.js';
+import { joinedTools } from './joined-tools.js';
+import type { OfferedTo } from './joined-tools.js';
+import { offeredForms } from './toolset.js';
 
 /** A list of more tools is not named in records: it has their indexes in the configuration. */
 const mostNamedInRecord = 32;
@@ -138,7 +140,7 @@ function indexesIn(evaluator: Evaluator): (key: string) => number {
 /** Lists of offered tools that are kept for each configuration. */
 const listsKept = 64;
 
-const resolved = new WeakMap<Evaluator, Map<string, readonly OfferedTool[]>>();
+const resolved = new WeakMap<Evaluator, Map<string, readonly ConfiguredTool[]>>();
 
 /**
  * The Toolset with the offered tools and their texts, as a model is asked with them: from the configuration that the
@@ -147,7 +149,7 @@ const resolved = new WeakMap<Evaluator, Map<string, readonly OfferedTool[]>>();
  */
 export function withTools(record: Toolset, evaluator: Evaluator): Toolset {
   const { list } = record;
-  return list === null ? record : { ...record, tools: toolsOf(list, evaluator) };
+  return list === null ? record : { ...record, tools: toolsOf(list, record, evaluator) };
 }
 
 /** Ids of the tools that the turn was offered. */
@@ -158,13 +160,18 @@ export function offeredIds(
   return list === null ? offered : toolsAt(list.indexes, evaluator).map(({ id }) => id);
 }
 
-function toolsOf({ indexes }: OfferedList, evaluator: Evaluator): readonly OfferedTool[] {
+function toolsOf(list: OfferedList, about: OfferedTo, evaluator: Evaluator): readonly OfferedTool[] {
+  return offeredForms(joinedTools(listedAt(list, evaluator), about, evaluator));
+}
+
+/** The tools of a list; records with the same list share it. */
+function listedAt({ indexes }: OfferedList, evaluator: Evaluator): readonly ConfiguredTool[] {
   let lists = resolved.get(evaluator);
   if (lists === undefined) resolved.set(evaluator, (lists = new Map()));
   const name = indexes.join();
   let tools = lists.get(name);
   if (tools === undefined) {
-    tools = Object.freeze(toolsAt(indexes, evaluator).map(wireForm));
+    tools = Object.freeze(toolsAt(indexes, evaluator));
     const oldest = lists.keys().next().value;
     if (lists.size >= listsKept && oldest !== undefined) lists.delete(oldest);
     lists.set(name, tools);

@@ -46,7 +46,7 @@ const hiddenForms = remembered((hidden: readonly HiddenTool[]) => ({
   hidden: withinBudget(hidden),
   hiddenCounts: Object.freeze(countByReason(hidden)),
 }));
-export const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
+const wireForm = remembered((tool: ConfiguredTool): OfferedTool => {
   if (tool.spec === null) throw new Error(`The tool ${tool.key} was offered without a specification.`);
   const { description, inputSchema, effect, schemaHash } = tool.spec;
   return { id: tool.id, key: tool.key, description, inputSchema: JSON.stringify(inputSchema), effect, schemaHash };

@@ -1,6 +1,8 @@
 import { binds } from '../availability/conditions.js';
 import type { RuleFacts, Whom } from '../availability/types.js';
-import type { JsonValue } from '../json.js';
+import { claimsInBounds } from '../availability/measures.js';
+import type { JsonObject, JsonValue } from '../json.js';
+import { joinSchema } from './join-schema.js';
 import type { Configuration } from '../settings/configuration.js';
 import { type Lookup, type CompiledBounds, lookupsIn, compileBounds, outOfBounds } from './compile-bounds.js';
 import { withSchemaDefaults } from './schema-defaults.js';
@@ -19,7 +21,7 @@ interface BrokenBounds extends OutOfBounds {
 }
 
 /** Everything that bounds the arguments of a configuration’s tools. */
-export interface ArgumentRules {
+export interface ArgumentRules extends Joins {
   /** Whether anything is bounded. */
   readonly hasBounds: boolean;
   /** What binds the arguments of a call of the tool, in the order of the names; all of it must hold. */
@@ -30,6 +32,17 @@ export interface ArgumentRules {
   lookups(call: JudgedCall, facts: RuleFacts, state: string): readonly Lookup[];
 }
 
+/** What of the bounds the schema that a model is sent can say. */
+interface Joins {
+  /**
+   * Names everything that the joined schema of the tool is made of beside the configuration; null where nothing binds
+   * its calls. Equal keys give equal schemas.
+   */
+  joinKey(toolId: string, facts: RuleFacts, state: string): string | null;
+  /** The schema of the tool with its bounds (joinSchema). */
+  joinedSchema(toolId: string, schema: JsonObject, facts: RuleFacts, state: string): JsonObject;
+}
+
 /** A call as it is judged: `args` have been validated. */
 export interface JudgedCall {
   readonly toolId: string;
@@ -37,6 +50,8 @@ export interface JudgedCall {
 }
 
 interface Binding extends NamedBounds {
+  /** The claims that its bounds compare with. */
+  readonly claims: readonly string[];
   readonly whom: Whom | undefined;
   /** Whether it binds the calls of agents alone, and none that a request names itself. */
   readonly ofAgents: boolean;
@@ -44,13 +59,13 @@ interface Binding extends NamedBounds {
 
 type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'lists'>;
 
-const none: readonly NamedBounds[] = Object.freeze([]);
+const none: readonly Binding[] = Object.freeze([]);
 
 /** Makes all bounds of a configuration ready, once per configuration version. */
 export function compileArgumentRules(configuration: Bounding): ArgumentRules {
   const byTool = bindingsOf(configuration);
   const schemas = new Map(configuration.tools.map(({ id, spec }) => [id, spec?.inputSchema]));
-  const of = (toolId: string, facts: RuleFacts, state: string): readonly NamedBounds[] => {
+  const of = (toolId: string, facts: RuleFacts, state: string): readonly Binding[] => {
     const bindings = byTool.get(toolId);
     if (bindings === undefined) return none;
     return bindings.filter(({ ofAgents, whom }) => (!ofAgents || facts.agent !== '') && binds(whom, facts, state));
@@ -59,6 +74,17 @@ export function compileArgumentRules(configuration: Bounding): ArgumentRules {
   return {
     hasBounds: byTool.size > 0,
     of,
+    joinKey(toolId, facts, state) {
+      const bounding = of(toolId, facts, state);
+      if (bounding.length === 0) return null;
+      const names = bounding.flatMap(({ claims }) => claims);
+      const values = [...new Set(names)].sort().map((name) => [name, facts.claims[name] ?? null]);
+      return JSON.stringify([bounding.map(({ rule }) => rule), values]);
+    },
+    joinedSchema(toolId, schema, facts, state) {
+      const joining = of(toolId, facts, state).flatMap(({ bounds }) => bounds.paths);
+      return joinSchema(schema, joining, { claims: facts.claims, lists: configuration.lists ?? {} });
+    },
     broken(call, facts, state) {
       const bounding = of(call.toolId, facts, state);
       if (bounding.length === 0) return null;
@@ -86,7 +112,8 @@ export function outOfBoundsMessage({ rule, path, why }: BrokenBounds): string {
 function bindingsOf({ tools, rules = [], agentArguments = {}, lists }: Bounding): ReadonlyMap<string, Binding[]> {
   const byTool = new Map<string, Binding[]>();
   const add = (toolId: string, rule: string, bounds: ArgumentBounds, of: Partial<Binding> = {}): void => {
-    const binding = { rule, bounds: compileBounds(bounds, lists), whom: undefined, ofAgents: false, ...of };
+    const made = { bounds: compileBounds(bounds, lists), claims: claimsInBounds(bounds) };
+    const binding = { rule, ...made, whom: undefined, ofAgents: false, ...of };
     byTool.set(toolId, [...(byTool.get(toolId) ?? []), binding]);
   };
   for (const { id, key, ...tool } of tools) if (tool.arguments !== undefined) add(id, `tool.${key}`, tool.arguments);

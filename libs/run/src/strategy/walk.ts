@@ -2,6 +2,7 @@ import { countCall, normaliseState, transition } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator, RunState, Verdict } from '@sluice/core';
 import type { AgentRequest } from '@sluice/contracts';
 import { decideTools } from '../decide-tools.js';
+import { joinedTools } from '../joined-tools.js';
 import { argumentsProblem } from './planned-arguments.js';
 import type { PlannedStep, RunPlan } from './plan.js';
 
@@ -109,13 +110,14 @@ const mostStates = 64;
  */
 export function toolsWithinReach({ request, run, at }: RunAt, evaluator: Evaluator): readonly ConfiguredTool[] {
   const states = new Set([normaliseState(request.state)]);
-  const found = new Set<ConfiguredTool>();
+  const found = new Set<string>();
   for (const state of states) {
     for (const tool of decideTools({ request: { ...request, state }, run }, evaluator, at).decision.offered) {
       if (tool.plan !== undefined) continue;
-      found.add(tool);
+      found.add(tool.id);
       if (states.size < mostStates) states.add(transition(tool, state));
     }
   }
-  return evaluator.configuration.tools.filter((tool) => found.has(tool));
+  const within = evaluator.configuration.tools.filter(({ id }) => found.has(id));
+  return joinedTools(within, { request, run }, evaluator);
 }
