@@ -84,7 +84,7 @@ describe('a group whose offsets an operator sets back', () => {
       ...{ ...place, decidedAt: Date.now() },
     });
     await system.bus.publish([
-      { topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null } },
+      { topic: topics.approvals, key: sessionId, record: make.approval({ decided }) },
       {
         topic: topics.cancellations,
         key: 'Look',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { printable, printableIn } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { AgentResponse, ApprovalRequested } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { ApprovalClaims } from '@sluice/run';
@@ -43,7 +43,7 @@ describe('what a record says does not steer the terminal of the reader', () => {
         record: { version: 'c-1', configuration: '{}', source: steering, compiledAt: 1 },
       },
       { topic: topics.deadLetters, key: 's', record: letter },
-      { topic: topics.approvals, key: 's', record: { requested: approval, decided: null, outcome: null } },
+      { topic: topics.approvals, key: 's', record: make.approval({ requested: make.approvalRequested(approval) }) },
     ] as unknown as Parameters<typeof bus.publish>[0]);
     await bus.close();
     // As the executor does that asks for an approval: else it counts for nothing, and is not shown.

@@ -181,7 +181,7 @@ class History {
     const words = { decision: 'approve', decidedBy: 'user:ann', reason: 'Fine.' };
     const ids = { approvalId, requestId, sessionId, argumentsHash };
     const decided = make.approvalDecided({ ...ids, ...words, ...position, decidedAt: this.runtime.clock.now() });
-    const record = { requested: null, decided, outcome: null };
+    const record = make.approval({ decided });
     return [{ topic: topics.approvals, key: sessionId, record }];
   }
 }

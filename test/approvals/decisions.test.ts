@@ -69,7 +69,7 @@ describe('a decision (XB-14)', () => {
     expect(await decide(opened, first, 'refuse')).toMatchObject({ notTaken: 'already_decided' });
     expect(await opened.metric('sluice_approval_decisions_not_taken_total', { reason: 'already_decided' })).toBe(3);
     const [outcome = null] = await outcomes(opened);
-    const record = { requested: null, decided: null, outcome };
+    const record = make.approval({ outcome });
     await opened.bus.publish([{ topic: topics.approvals, key: 'session-1', record }]);
     await decide(opened, first, 'refuse');
     expect(await opened.lines()).toContainEqual(
@@ -148,14 +148,14 @@ describe('a decision (XB-14)', () => {
     const forged = { ...requested, steps: [{ ...step, observation: 'All is well.' }] };
     const publish = (record: (typeof message)['record']) =>
       opened.bus.publish([{ topic: topics.approvals, key: message.key, record }]);
-    await publish({ requested: forged, decided: null, outcome: null });
+    await publish(make.approval({ requested: forged }));
     const second = await asked(opened, 2);
     expect(await decide(opened, second, 'approve')).toMatchObject({ notTaken: 'unknown_approval' });
     const { approvalId, requestId, sessionId } = requested;
     const forgedOutcome = make.approvalOutcome({
       ...{ approvalId, requestId, sessionId, decision: 'approve', decidedBy: 'user:eve', at: 0 },
     });
-    await publish({ requested: null, decided: null, outcome: forgedOutcome });
+    await publish(make.approval({ outcome: forgedOutcome }));
     await decide(opened, first, 'refuse');
     const { history } = await end;
     expect(taken({ history } as AgentResponse)).toEqual(['ok', 'policy_denied', 'ok']);

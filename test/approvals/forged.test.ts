@@ -41,7 +41,7 @@ const smuggle = (
   { bus }: TestSystem,
   record: { readonly requested: ApprovalRequested } | { readonly outcome: ApprovalOutcome },
 ) => {
-  const whole = { requested: null, decided: null, outcome: null, ...record };
+  const whole = make.approval(record);
   return bus.publish([{ topic: topics.approvals, key: 'session-1', record: whole }]);
 };
 const list = ({ embedded }: TestSystem, ...more: string[]) =>
@@ -81,12 +81,12 @@ describe('an approval record that no service wrote has no effect (XB-14)', () =>
       toolCallId: '',
     };
     await smuggle(system, {
-      requested: {
+      requested: make.approvalRequested({
         ...{ ...requestIds, tool: ids.reset, effect: 'state_change', thought: '', steps: [], argumentsHash: '' },
         ...{ arguments: '{"harmless":true}', requestedBy: 'user:eve', onBehalfOf: null, tenantId: '' },
         ...{ topic: topics.toolCalls, partition: 0, offset: 0, requestedAt: Date.now() },
         ...{ expiresAt: Date.now() + 3_600_000, configVersion: '', inForceVersion: '', parkedMs: null },
-      } as ApprovalRequested,
+      }),
     });
     expect((await list(system)).output).toBe('No call waits for an approval.\n');
     const end = system.ask({ group: ['*'], state: 'analysis', requestId: 'run-1', sessionId: 'session-1' });

@@ -349,7 +349,7 @@ describe('a redrive of an approval’s outcome', () => {
           ...{ decision: 'approve', decidedBy: 'user:ann', reason: '', decidedAt: Date.now() },
           ...{ requestedPartition: asked.partition, requestedOffset: asked.offset },
         });
-        const record = { requested: null, decided, outcome: null };
+        const record = make.approval({ decided });
         await dying.bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
       };
       await dying.publish('parked');

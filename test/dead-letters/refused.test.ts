@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { recordNames, recordToJson, topics, redriveHeader } from '@sluice/contracts';
+import { make, recordNames, recordToJson, topics, redriveHeader } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { planRedrive } from '@sluice/run';
 import type { Content, Letter, PlanFacts } from '@sluice/run';
@@ -26,8 +26,7 @@ function letter(dead: Partial<DeadLetter>, content?: Content): Letter {
 const toolCall = { topic: topics.toolCalls, record: { request, run: {} } } as never as Content;
 const end = (requestId: string): Content => ({ topic: topics.responses, record: { requestId } }) as never;
 const ofAgent = `agent-${'0'.repeat(32)}`;
-const approval = (part: object): Content =>
-  ({ topic: topics.approvals, record: { requested: null, decided: null, outcome: null, ...part } }) as never;
+const approval = (part: object): Content => ({ topic: topics.approvals, record: make.approval(part) }) as never;
 
 describe('a dead letter is not re-driven', () => {
   it.each<[string, Letter, Partial<PlanFacts>, RegExp]>([

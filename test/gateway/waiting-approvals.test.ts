@@ -136,10 +136,10 @@ describe('the list of calls that wait for an approval', () => {
     const said = { decision: 'refuse', decidedBy: 'user:eve', reason: '', argumentsHash };
     const outcome = make.approvalOutcome({ approvalId, requestId, sessionId, ...said, at: Date.now() });
     await system.bus.publish([
-      { topic: topics.approvals, key: sessionId, record: { requested: forged, decided: null, outcome: null } },
-      { topic: topics.approvals, key: sessionId, record: { requested: null, decided: null, outcome } },
+      { topic: topics.approvals, key: sessionId, record: make.approval({ requested: forged }) },
+      { topic: topics.approvals, key: sessionId, record: make.approval({ outcome: make.approvalOutcome(outcome) }) },
       // A later run of the same partition: what is listed behind it has seen the others.
-      { topic: topics.approvals, key: sessionId, record: { requested, decided: null, outcome: null } },
+      { topic: topics.approvals, key: sessionId, record: make.approval({ requested }) },
     ]);
     const { output } = await inProcess(project, system.embedded.runtime.environment, 'rebuild');
     expect(output).toContain('rebuilt from');

@@ -74,9 +74,7 @@ export async function decide(
     ...changes,
   });
   const before = (await outcomes({ bus })).length;
-  await bus.publish([
-    { topic: topics.approvals, key: sessionId, record: { requested: null, decided, outcome: null }, headers },
-  ]);
+  await bus.publish([{ topic: topics.approvals, key: sessionId, record: make.approval({ decided }), headers }]);
   let seen = 0;
   for await (const { record } of bus.read([topics.approvals], { from: 'start', follow: true, signal: patience() }))
     if (record.outcome !== null && ++seen > before) return record.outcome;

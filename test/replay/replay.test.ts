@@ -1,3 +1,4 @@
+import { make } from '@sluice/contracts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -57,7 +58,7 @@ function forgedBefore(run: string, forgery: object): LogReader {
         for await (const message of archive.read(topics, options)) {
           const { outcome = null } = message.topic === 'agent.approvals' ? (message as ApprovalMessage).record : {};
           if (outcome?.requestId === run && outcome.notTaken === null) {
-            const record = { requested: null, decided: null, outcome: { ...outcome, ...forgery } };
+            const record = make.approval({ outcome: { ...outcome, ...forgery } });
             yield { ...message, offset: message.offset - 0.5, record, avro: null } as unknown as Incoming<T>;
           }
           yield message;

@@ -12,17 +12,20 @@ const asked = (n: number): AskedApproval => ({
   ...{ expires_at: Date.now() + 600_000, iteration: 2, index: 0, tool_call_id: 'call-1', effect: 'state_change' },
   ...{ thought: 'It fits best.', requested_by: 'user:bob', on_behalf_of: null, tenant_id: 'acme' },
   ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null },
+  ...{ rules: [], asked_because: '', state: 'undefined', groups: ['default'], bound: '' },
   ...{ requested_partition: 0, requested_offset: n },
 });
 const schema = { type: 'object', properties: { amount: { type: 'number', description: 'In <i>euros</i>.' } } };
+const progress = { rules: [], approved_by: [], still_needed: 1, on_expiry: 'refuse' } as const;
 const waiting = (n: number): WaitingApproval => ({
-  ...{ approval: asked(n), decisions: ['approve', 'refuse'] },
+  ...{ approval: asked(n), decisions: ['approve', 'refuse'], progress },
   ...{ tool: { key: `tool-${n}`, title: `Tool <b>${n}</b>` }, question: `Asked ${n} <img src=x onerror=alert(1)>` },
 });
 const details = (n: number, more: Partial<Approval> = {}): Approval => ({
   ...{ approval: asked(n), decisions: ['approve', 'refuse'], question: `Question ${n} <img src=x onerror=alert(1)>` },
   ...{ tool: { key: `tool-${n}`, description: 'Pays <script>alert(1)</script>', input_schema: schema } },
   ...{ arguments: { amount: 12, to: { name: 'Bob' } }, approvers: ['user:ann'], requester_may_not_approve: true },
+  progress,
   holds: 'once',
   asked_because: { rule: 'effect', message: 'policy.approval asks for an approval of calls that change something.' },
   ...{ steps_before: [], decision: null, decided_at: null, call: null, run_ended: null, ...more },
@@ -49,7 +52,7 @@ describe('The inbox of approvals', () => {
     const user = userEvent.setup();
     let sent: unknown = null;
     let isDecided = false;
-    const taken = { decision: 'refuse', decided_by: 'user:ann', reason: 'Not on a Friday' };
+    const taken = { decision: 'refuse', decided_by: 'user:ann', reason: 'Not on a Friday', still_needed: 0 };
     show('/approvals', {
       ...inbox(1, 2),
       'GET /v1/approvals': () => ({ approvals: (isDecided ? [1] : [1, 2]).map(waiting), next_cursor: null }),
@@ -78,7 +81,7 @@ describe('The inbox of approvals', () => {
 
   it('says who decided elsewhere', async () => {
     let isDecided = false;
-    const decision = { decision: 'approve', decided_by: 'user:olga', reason: '' };
+    const decision = { decision: 'approve', decided_by: 'user:olga', reason: '', still_needed: 0 };
     show('/approvals', {
       ...inbox(1, 2),
       'GET /v1/approvals': () => ({ approvals: (isDecided ? [2] : [1, 2]).map(waiting), next_cursor: null }),
@@ -111,11 +114,12 @@ describe('The inbox of approvals', () => {
 
   it('lists what was decided, to operators too', async () => {
     const user = userEvent.setup();
-    const decision = { decision: 'refuse', decided_by: 'user:bob', reason: 'Too much <b>money</b>' };
+    const refusal = { decision: 'refuse', decided_by: 'user:bob', reason: 'Too much <b>money</b>' };
+    const decision = { ...refusal, still_needed: 0 };
     const listed: DecidedApproval = {
       ...{ approval_id: 'a-1', request_id: 'run-1', session_id: 'run-1', tool: 'core__tool-1', effect: 'state_change' },
       ...{ arguments: '{}', arguments_hash: 'hash-1', requested_by: 'user:eve', on_behalf_of: null, requested_at: 1 },
-      ...{ ...decision, decided_at: Date.now(), config_version: 'c-1', verified: true },
+      ...{ ...refusal, decided_at: Date.now(), config_version: 'c-1', verified: true },
     };
     show(
       '/approvals?tab=history',

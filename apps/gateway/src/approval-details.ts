@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { mayReadCalls } from '@sluice/core';
-import type { Configuration, Principal } from '@sluice/core';
+import type { Configuration, Policy, Principal } from '@sluice/core';
 import { authorizers } from '@sluice/authorization';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
@@ -11,7 +11,10 @@ import type { MayRead } from '@sluice/run';
 import { Busy, isSame, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Lists } from './lists/lists.js';
-import { decisionsOf } from './open-decisions.js';
+import { approvalsGiven, progressOf } from './approval-progress.js';
+import type { ApprovalProgress } from './approval-progress.js';
+import type { Caller } from './caller.js';
+import { decisionsOf, mayDecide } from './open-decisions.js';
 import { Refusal } from './refusal.js';
 
 /** Readings at a time: each goes through a piece of the log. */
@@ -33,27 +36,29 @@ export class ApprovalDetails {
   }
 
   /** Throws Refusal(404) where there is no such approval, and for who may not decide on it. */
-  async of(approvalId: string, caller: Principal, signal: AbortSignal): Promise<object> {
+  async of(approvalId: string, caller: Caller, signal: AbortSignal): Promise<object> {
     const { bus, clock, configurations } = this.runtime;
     const { configuration } = configurations.current();
     // Who is no approver does not learn whether there is one.
-    if (decisionsOf(caller, { requestedBy: '', onBehalfOf: null }, configuration).length === 0) throw noApproval();
+    if (!mayDecide(caller, configuration)) throw noApproval();
     const claimed = await this.claims.decisionOn(approvalId);
-    const message = await this.request(approvalId, claimed ?? null, caller);
+    const message = await this.request(approvalId, claimed ?? null, caller.principal);
     const requested = message?.record.requested ?? null;
     if (message === null || requested === null) throw noApproval();
-    const open = decisionsOf(caller, requested, configuration);
+    const given = await approvalsGiven(approvalId, requested, this.claims);
+    const open = decisionsOf(caller, requested, configuration, clock.now(), given);
     if (open.length === 0) throw noApproval();
 
     const turn = await parkedTurn(requested, bus);
     const judges = await this.judgesOf(requested);
-    const mayRead = this.reader(caller, turn?.record.run.principal ?? null, configuration);
+    const mayRead = this.reader(caller.principal, turn?.record.run.principal ?? null, configuration);
     const view = await approvalView(requested, turn?.record ?? null, judges, mayRead);
     const isDecided = claimed !== undefined;
     const outcome = isDecided ? await this.outcome(requested, message.timestamp, signal) : null;
     const step = outcome?.step ?? null;
     const [call = null] = step === null ? [] : await shownSteps([step], judges, mayRead);
     const { policy } = configuration;
+    const progress = progressOf(requested, given, policy, clock.now());
     const decision = claimed ?? null;
     return {
       approval: asListed(requested, message),
@@ -63,13 +68,14 @@ export class ApprovalDetails {
       arguments: view.arguments,
       asked_because: view.rule,
       holds: 'once',
-      approvers: policy.approvers,
+      approvers: approversOf(progress, policy),
+      progress: isDecided ? { ...progress, still_needed: 0 } : progress,
       requester_may_not_approve: policy.requesterMayNotApprove,
       steps_before: view.stepsBefore,
       decision:
         decision === null
           ? null
-          : { decision: decision.decision, decided_by: decision.decidedBy, reason: decision.reason },
+          : { decision: decision.decision, decided_by: decision.decidedBy, reason: decision.reason, still_needed: 0 },
       decided_at: outcome?.outcome?.at ?? null,
       call,
       run_ended: outcome?.runEnded ?? null,
@@ -128,6 +134,11 @@ export class ApprovalDetails {
 function asListed(requested: ApprovalRequested, { partition, offset }: Incoming): object {
   const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   return { ...asked, requested_partition: partition, requested_offset: offset };
+}
+
+/** Who may decide now, by any of the rules. */
+function approversOf({ rules }: ApprovalProgress, { approvers }: Pick<Policy, 'approvers'>): readonly string[] {
+  return rules.length === 0 ? approvers : [...new Set(rules.flatMap((rule) => rule.approvers))];
 }
 
 function noApproval(): Refusal {

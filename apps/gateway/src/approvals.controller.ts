@@ -1,19 +1,21 @@
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isJsonObject } from '@sluice/core';
-import type { JsonValue, RequestedApproval, Principal } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import type { JsonValue, Principal } from '@sluice/core';
+import { make, topics } from '@sluice/contracts';
 import type { ApprovalDecided } from '@sluice/contracts';
-import { toolNames } from '@sluice/run';
+import { ApprovalClaims, toolNames } from '@sluice/run';
 import type { ToolName } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { ApprovalCursor, WaitingApproval } from '@sluice/projection';
 import { Callers } from './caller.js';
+import type { Caller } from './caller.js';
 import { whenGone } from './client-disconnect.js';
 import { ApprovalDetails } from './approval-details.js';
+import { approvalsGiven, progressOf, rulesIn } from './approval-progress.js';
 import { Decisions } from './decisions.js';
-import { decisionsOf } from './open-decisions.js';
+import { decisionsOf, mayDecide } from './open-decisions.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
@@ -25,7 +27,7 @@ import type { Waiting } from './stream/approval-stream.js';
 import { sendStream } from './send-stream.js';
 import { strictBody } from './strict-body.js';
 import { Route } from './openapi/route.js';
-import { ByPrincipal } from './rights.js';
+import { ByCaller } from './rights.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
@@ -39,6 +41,8 @@ const mostFollowed = 1_000;
  */
 @Controller()
 export class ApprovalsController {
+  private readonly claims: ApprovalClaims;
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Callers) private readonly callers: Callers,
@@ -46,44 +50,47 @@ export class ApprovalsController {
     @Inject(ApprovalFollowers) private readonly followers: ApprovalFollowers,
     @Inject(Decisions) private readonly decisions: Decisions,
     @Inject(ApprovalDetails) private readonly details: ApprovalDetails,
-  ) {}
+  ) {
+    this.claims = new ApprovalClaims(runtime);
+  }
 
   /** What waits in the caller’s tenant, if the caller is an approver; to others nothing does. */
   @Route('listApprovals')
   async list(
-    @ByPrincipal() caller: Principal,
+    @ByCaller() caller: Caller,
     @Req() request: Request,
     @Query() query: Readonly<Record<string, unknown>>,
     @Res() response: Response,
   ): Promise<void> {
     const { limit, after } = approvalQuery(query);
     if (prefers(request).kind === 'stream') return this.stream(request, caller, response);
-    const found = await this.waiting(caller, this.reading(caller, after, limit + 1));
+    const found = await this.read(caller, this.reading(caller.principal, after, limit + 1));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     response.json({
-      approvals: await this.described(
-        caller,
-        page.map(({ waiting }) => waiting),
-      ),
+      approvals: await this.described(caller.principal, await this.decidable(caller, page)),
       next_cursor: last === undefined ? null : cursorFor({ startedAt: last.requestedAt, requestId: last.approvalId }),
     });
   }
 
   /** What waits now and what comes, until the reader goes away, its credential ends or the gateway is stopped. */
-  private async stream(request: Request, caller: Principal, response: Response): Promise<void> {
+  private async stream(request: Request, caller: Caller, response: Response): Promise<void> {
     const follower = this.followers.follow();
     try {
       // Throws before anything is sent where there are no lists.
-      await this.waiting(caller, this.reading(caller, null, 1));
+      await this.read(caller, this.reading(caller.principal, null, 1));
       whenGone(response, () => follower.abort());
       const look = async (): Promise<readonly Waiting[] | null> => {
-        if (!(await this.callers.holds(request, caller))) return null;
+        if (!(await this.callers.holds(request, caller.principal))) return null;
         const shared = (): Promise<readonly WaitingApproval[]> =>
-          this.followers.waiting(caller.tenantId, this.runtime.clock.now(), this.reading(caller, null, mostFollowed));
-        return (await this.waiting(caller, shared)).map(({ waiting }) => waiting);
+          this.followers.waiting(
+            caller.principal.tenantId,
+            this.runtime.clock.now(),
+            this.reading(caller.principal, null, mostFollowed),
+          );
+        return this.decidable(caller, await this.read(caller, shared));
       };
-      const describe = (waiting: readonly Waiting[]) => this.described(caller, waiting);
+      const describe = (waiting: readonly Waiting[]) => this.described(caller.principal, waiting);
       await sendStream(response, approvalEvents(look, describe, follower.signal));
     } catch (error) {
       if (!response.headersSent) throw error;
@@ -94,23 +101,29 @@ export class ApprovalsController {
     }
   }
 
-  /** The calls that wait and whose decision is the caller’s, the oldest first. */
-  private async waiting(
-    caller: Principal,
+  /** The calls that wait, the oldest first, for who may be an approver of some; none for others. */
+  private async read(
+    caller: Caller,
     read: () => Promise<readonly WaitingApproval[]>,
-  ): Promise<readonly (ApprovalCursor & { readonly waiting: Waiting })[]> {
-    const { configuration } = this.runtime.configurations.current();
-    const openTo = (asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf'>) =>
-      decisionsOf(caller, asked, configuration);
-    const isApprover = openTo({ requestedBy: '', onBehalfOf: null }).length > 0;
-    const found = isApprover ? await read() : [];
-    return found.map(({ asked, approvalId, requestedAt }) => ({
-      ...{ approvalId, requestedAt },
-      waiting: {
-        approval: asked,
-        decisions: openTo({ requestedBy: asked.requested_by, onBehalfOf: asked.on_behalf_of }),
-      },
-    }));
+  ): Promise<readonly WaitingApproval[]> {
+    return mayDecide(caller, this.runtime.configurations.current().configuration) ? read() : [];
+  }
+
+  /** Those of them that the caller may decide on. */
+  private async decidable(caller: Caller, found: readonly WaitingApproval[]): Promise<readonly Waiting[]> {
+    const { clock, configurations } = this.runtime;
+    const { configuration } = configurations.current();
+    const now = clock.now();
+    const waiting = await Promise.all(
+      found.map(async ({ asked: approval, approvalId, requestedAt }) => {
+        const asked = { requestedAt, rules: rulesIn(approval) };
+        const whose = { requestedBy: approval.requested_by, onBehalfOf: approval.on_behalf_of };
+        const given = await approvalsGiven(approvalId, asked, this.claims);
+        const decisions = decisionsOf(caller, { ...asked, ...whose }, configuration, now, given);
+        return { approval, decisions, progress: progressOf(asked, given, configuration.policy, now) };
+      }),
+    );
+    return waiting.filter(({ decisions }) => decisions.length > 0);
   }
 
   /** With the names of their tools and the questions of their runs. */
@@ -141,11 +154,7 @@ export class ApprovalsController {
 
   /** One of them, with what it is about and, once it is decided, its outcome. */
   @Route('readApproval')
-  async show(
-    @ByPrincipal() caller: Principal,
-    @Param('approval_id') id: string,
-    @Res() response: Response,
-  ): Promise<void> {
+  async show(@ByCaller() caller: Caller, @Param('approval_id') id: string, @Res() response: Response): Promise<void> {
     const leaving = new AbortController();
     whenGone(response, () => leaving.abort());
     const found = await this.details.of(id, caller, leaving.signal);
@@ -153,17 +162,17 @@ export class ApprovalsController {
   }
 
   @Route('decide')
-  async decide(@ByPrincipal() caller: Principal, @Req() request: Request, @Res() response: Response): Promise<void> {
+  async decide(@ByCaller() caller: Caller, @Req() request: Request, @Res() response: Response): Promise<void> {
     const { bus, clock } = this.runtime;
     const body = strictBody(request, decisionRecords) as JsonValue;
     const times = { decided_by: '', decided_at: clock.now() };
     const { given, args } = withoutArguments(body);
     const written = recordOf<ApprovalDecided>('ApprovalDecided', isJsonObject(given) ? { ...times, ...given } : given);
     const decided = await this.decisions.withEdit(written, args);
-    const record = { requested: null, decided, outcome: null };
+    const record = make.approval({ decided });
     requireSize(topics.approvals, record);
     const outgoing = { topic: topics.approvals, record } as const;
-    const headers = await recordHeaders(request, outgoing, caller, this.runtime);
+    const headers = await recordHeaders(request, outgoing, caller.principal, this.runtime);
     const judged = await this.decisions.judge(decided, caller);
     const { sessionId, approvalId: approval_id } = judged.asked;
     const preference = prefers(request);
@@ -173,7 +182,8 @@ export class ApprovalsController {
     whenGone(response, () => followed?.end());
     try {
       if (judged.taken === null) await bus.publish([{ ...outgoing, key: sessionId, headers }]);
-      const waited = followed === null ? null : await this.decisions.outcome(judged, caller, followed, waitMs);
+      const waited =
+        followed === null ? null : await this.decisions.outcome(judged, caller.principal, followed, waitMs);
       const outcome = judged.taken ?? waited;
       const status = outcome === null ? 'published' : 'taken';
       response.status(outcome === null ? 202 : 200).json({ approval_id, status, outcome });

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Incoming } from '@sluice/bus';
-import type { Authenticator, JsonObject, Principal } from '@sluice/core';
+import { deciderBy } from '@sluice/core';
+import type { Authenticator, Decider, JsonObject, Principal } from '@sluice/core';
 import { AUTHENTICATOR, hostProblem, isLoopback, otherMachine, peerOf, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Environment, Runtime } from '@sluice/host';
 import { isOpen, requireLink, requireSecret } from './local-access.js';
@@ -16,6 +17,8 @@ export interface Caller {
   readonly principal: Principal;
   /** Those of a verified credential; undefined where there is none. */
   readonly claims: JsonObject | undefined;
+  /** The caller as one who may decide on calls that wait. */
+  readonly decider: Decider;
   /** When its credential ends, milliseconds since the epoch; null where it does not. */
   readonly expiresAt: number | null;
 }
@@ -77,10 +80,11 @@ export class Callers {
     const sender = await this.verified.verify(request.get('authorization'));
     if (!sender.ok) throw new Refusal(401, 'authz_denied', sender.message, { 'www-authenticate': 'Bearer' });
     const { principal, claims, expiresAt = null } = sender;
+    const decider = deciderBy(sender);
     await countCaller(principal, request.res, this.runtime);
     const { clock, localSecret } = this.runtime;
     const ownEnd = isOpen(this.runtime) ? localSecret.expiryIn(request.get('authorization'), clock.now()) : expiresAt;
-    return { principal, claims, expiresAt: ownEnd };
+    return { principal, claims, decider, expiresAt: ownEnd };
   }
 
   /** Whether the credential that the request came with is still the caller’s; counts nothing. */

@@ -1,15 +1,16 @@
 import { Controller, Inject, Query } from '@nestjs/common';
 import { claimMemoryMs, isOperator } from '@sluice/core';
-import type { JsonObject, Principal } from '@sluice/core';
+import type { JsonObject } from '@sluice/core';
 import type { DecidedApproval } from '@sluice/projection';
 import { ApprovalClaims } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import type { Caller } from './caller.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
-import { decisionsOf } from './open-decisions.js';
+import { mayDecide } from './open-decisions.js';
 import { Route } from './openapi/route.js';
-import { ByPrincipal } from './rights.js';
+import { ByCaller } from './rights.js';
 
 /** Who decided what on which call, for as long as the list of the audit has it (docs/approvals.md). */
 @Controller()
@@ -25,13 +26,14 @@ export class DecidedController {
 
   /** Those of the caller’s tenant, if the caller is an approver or an operator; to others nothing was decided. */
   @Route('listDecidedApprovals')
-  async list(@ByPrincipal() caller: Principal, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
+  async list(@ByCaller() caller: Caller, @Query() query: Readonly<Record<string, unknown>>): Promise<object> {
     const { limit, after } = approvalQuery(query);
     const { configuration } = this.runtime.configurations.current();
-    const isApprover = decisionsOf(caller, { requestedBy: '', onBehalfOf: null }, configuration).length > 0;
-    if (!isApprover && !isOperator(caller, configuration.identity)) return { decisions: [], next_cursor: null };
+    const { principal } = caller;
+    if (!mayDecide(caller, configuration) && !isOperator(principal, configuration.identity))
+      return { decisions: [], next_cursor: null };
     const cursor = after === null ? null : { at: after.requestedAt, id: after.approvalId };
-    const found = await this.lists.projection.decidedApprovals(caller, cursor, limit + 1);
+    const found = await this.lists.projection.decidedApprovals(principal, cursor, limit + 1);
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { rejectionReasons } from '@sluice/core';
+import { approvalsMissing, rejectionReasons } from '@sluice/core';
 import type { Decider, IdentitySettings, RejectionReason, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
@@ -7,6 +7,7 @@ import { ApprovalClaims, approvalRequestFor, judgeAtDoor } from '@sluice/run';
 import type { ClaimedDecision } from '@sluice/run';
 import { RUNTIME, RunWatch } from '@sluice/host';
 import type { Followed, Runtime } from '@sluice/host';
+import type { Caller } from './caller.js';
 import { editedBy } from './edit-in-body.js';
 import { Denials } from './denials.js';
 import { Refusal } from './refusal.js';
@@ -16,6 +17,8 @@ interface Outcome {
   readonly decision: string;
   readonly decided_by: string;
   readonly reason: string;
+  /** How many approvals the call waits for behind this one. */
+  readonly still_needed: number;
 }
 
 /** A decision, what it is on, and whose it is. */
@@ -63,15 +66,31 @@ export class Decisions {
   }
 
   /** Throws Refusal with the reason where the decision cannot count. */
-  async judge(decided: ApprovalDecided, caller: Principal): Promise<Judged> {
+  async judge(decided: ApprovalDecided, caller: Caller): Promise<Judged> {
     const { bus, clock, configurations } = this.runtime;
     const { configuration } = configurations.current();
     const facts = { bus, claims: this.claims, now: clock.now(), configuration };
     const verdict = await judgeAtDoor(decided, whoDecides(decided, caller, configuration.identity), facts);
     if (verdict.kind === 'refused')
-      throw await this.refusal(verdict.reason, decided, verdict.asked, caller, verdict.message);
+      throw await this.refusal(verdict.reason, decided, verdict.asked, caller.principal, verdict.message);
     const { asked, decider } = verdict;
-    return { decided, asked, decider, taken: verdict.kind === 'taken' ? outcomeOf(verdict.taken) : null };
+    return {
+      decided,
+      asked,
+      decider,
+      taken: verdict.kind === 'taken' ? outcomeOf(verdict.taken, await this.stillNeeded(asked, verdict.taken)) : null,
+    };
+  }
+
+  /** How many approvals the call waits for still, where this was one of several. */
+  private async stillNeeded(
+    asked: ApprovalRequested,
+    { decision }: Pick<ClaimedDecision, 'decision'>,
+  ): Promise<number> {
+    if (decision !== 'approve' || asked.rules.length === 0) return 0;
+    if ((await this.claims.decisionOn(asked.approvalId)) !== undefined) return 0;
+    const given = await this.claims.approvalsOf(asked.approvalId);
+    return approvalsMissing(asked.rules, given);
   }
 
   /** Reads the run’s records from now on. */
@@ -91,13 +110,15 @@ export class Decisions {
       if (message === undefined || message === null) return null;
       const outcome = message.topic === topics.approvals ? message.record.outcome : null;
       if (outcome?.approvalId !== asked.approvalId) continue;
-      const { decision, decidedBy: decided_by, reason, notTaken } = outcome;
+      const { decision, decidedBy: decided_by, reason, notTaken, stillNeeded: still_needed } = outcome;
       const isOwn = decision === decided.decision && decided_by === decider.actorId;
       if (notTaken !== null) {
         if (isOwn && Object.hasOwn(rejectionReasons, notTaken))
           throw await this.refusal(notTaken as RejectionReason, decided, asked, caller);
       } else if (await this.claims.isDecided(outcome)) {
-        if (isOwn) return { decision, decided_by, reason };
+        if (isOwn) return { decision, decided_by, reason, still_needed };
+        // Another person’s approval of several.
+        if (still_needed > 0) continue;
         throw await this.refusal('already_decided', decided, asked, caller);
       }
     }
@@ -130,14 +151,17 @@ export class Decisions {
 /** Whose decision it is: the caller’s, who may leave out its name; without an identity, in any approver’s name. */
 function whoDecides(
   { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
-  { actorId, tenantId }: Principal,
+  { decider, principal: { actorId, tenantId } }: Caller,
   identity: IdentitySettings,
 ): { readonly decider: Decider | null; readonly tenantId: string | null } {
   if (identity.provider === 'none') return { decider: { actorId: decidedBy, tenantId: null }, tenantId: null };
   const isOwn = ['', actorId].includes(decidedBy);
-  return { decider: isOwn ? { actorId, tenantId } : null, tenantId };
+  return { decider: isOwn ? decider : null, tenantId };
 }
 
-function outcomeOf({ decision, decidedBy, reason }: ClaimedDecision): Outcome {
-  return { decision, decided_by: decidedBy, reason };
+function outcomeOf(
+  { decision, decidedBy, reason }: Pick<ClaimedDecision, 'decision' | 'decidedBy' | 'reason'>,
+  waits: number,
+): Outcome {
+  return { decision, decided_by: decidedBy, reason, still_needed: waits };
 }

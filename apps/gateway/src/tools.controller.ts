@@ -81,7 +81,7 @@ export class ToolsController {
     const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'POST /v1/toolsets', []);
     const shown = shownGroups(evaluator, caller.principal);
     const { configVersion, state, toolChoice, fallbackGroups } = decided;
-    const call = await this.calls.of(decided, offered, evaluator, caller.principal);
+    const call = await this.calls.of(decided, offered, evaluator, caller);
     const listing = {
       config_version: configVersion,
       state,

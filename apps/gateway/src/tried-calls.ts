@@ -1,15 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { authorizers, isDecidedHere } from '@sluice/authorization';
 import { isOperator, wildcard } from '@sluice/core';
-import type { Configuration, Decision, Evaluator, Principal, ToolSource } from '@sluice/core';
+import type { Configuration, Decision, Evaluator, ToolSource } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import { builtInTools } from '@sluice/packs';
 import { tryCall } from '@sluice/run';
 import { checkingTools } from '@sluice/tools';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import type { Caller } from './caller.js';
 import { shownGroups } from './listed-tool.js';
-import { decisionsOf } from './open-decisions.js';
+import { mayDecide } from './open-decisions.js';
 
 /** What the call of a request would come to, by the executor's stages; nothing of it is made. */
 @Injectable()
@@ -26,15 +27,16 @@ export class TriedCalls {
     toolset: Toolset,
     offered: Decision['offered'],
     evaluator: Evaluator,
-    caller: Principal,
+    caller: Caller,
   ): Promise<object | null> {
     const { configuration } = evaluator;
-    const shown = shownGroups(evaluator, caller);
+    const { principal } = caller;
+    const shown = shownGroups(evaluator, principal);
     const ids = offered.map(({ id }) => id);
     const tried = await tryCall(toolset, evaluator, ids, this.runtime.clock.now(), {
       source: this.sourceOf(configuration),
       authorizer: isDecidedHere(configuration.authorization) ? this.authorizerOf(configuration) : null,
-      mayName: (key) => caller.groups.includes(wildcard) || shown(key).length > 0,
+      mayName: (key) => principal.groups.includes(wildcard) || shown(key).length > 0,
       onFault: (error) =>
         this.runtime.log.warn({ error: (error as Error).message }, 'a dry run of a call could not be judged'),
     });
@@ -51,7 +53,6 @@ export class TriedCalls {
 }
 
 /** Who approves is for approvers and operators to know, as on an approval and in a configuration. */
-function maySeeApprovers(caller: Principal, configuration: Configuration): boolean {
-  const asked = { requestedBy: '', onBehalfOf: null };
-  return isOperator(caller, configuration.identity) || decisionsOf(caller, asked, configuration).length > 0;
+function maySeeApprovers(caller: Caller, configuration: Configuration): boolean {
+  return isOperator(caller.principal, configuration.identity) || mayDecide(caller, configuration);
 }

@@ -1,6 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import type { ClientCapabilities, InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server';
-import { approvalRule, isJsonText, judgeDecision, parseExactJson, printable } from '@sluice/core';
+import { approvalAsks, isJsonText, judgeDecision, parseExactJson, printable } from '@sluice/core';
 import type { ConfiguredTool, Policy } from '@sluice/core';
 import type { Caller } from './callers.js';
 import type { CallOutcome, Decision } from './follow-call.js';
@@ -14,7 +14,7 @@ interface Asking {
   readonly tool: ConfiguredTool;
   /** The tool’s name for the client. */
   readonly name: string;
-  readonly policy: Pick<Policy, 'approvalEffects' | 'approvers' | 'requesterMayNotApprove'>;
+  readonly policy: Policy;
   readonly now: number;
 }
 
@@ -42,26 +42,26 @@ export function askForDecision(
 /** Whether the caller may decide on the call that waits. */
 export function mayDecideOn(
   requested: Waiting['requested'],
-  { principal: { actorId, tenantId }, mayDecide }: Caller,
+  { decider, mayDecide }: Caller,
   policy: Asking['policy'],
   now: number,
 ): boolean {
   const { approvalId, argumentsHash } = requested;
   const written = { approvalId, argumentsHash, decision: 'approve', isEditSound: true };
-  return mayDecide && judgeDecision(requested, written, { actorId, tenantId }, now, policy) === null;
+  return mayDecide && judgeDecision(requested, written, decider, now, policy) === null;
 }
 
 /** What the person reads: the call, what its tool does, why it waits and until when. */
 function formText(
-  { approvalId, arguments: written, effect, expiresAt }: Waiting['requested'],
+  { approvalId, arguments: written, effect, expiresAt, askedBecause }: Waiting['requested'],
   { tool, name, policy }: Pick<Asking, 'name' | 'policy' | 'tool'>,
 ): string {
-  const rule = approvalRule(tool, policy)?.message;
+  const rule = askedBecause === '' ? approvalAsks(tool, policy)[0]?.message : askedBecause;
   const given = isJsonText(written) ? JSON.stringify(parseExactJson(written), null, 2) : written;
   return [
     `${name} (${effect}) needs an approval.`,
     ...(tool.description === '' ? [] : [`What it does: ${printable(tool.description)}`]),
-    ...(rule === undefined ? [] : [`Why: ${rule}`]),
+    ...(rule === undefined ? [] : [`Why: ${printable(rule)}`]),
     `Its arguments: ${printable(given)}`,
     `Accept to let it run, decline to refuse it, or cancel to decide later: ${approvalId} waits until ${new Date(expiresAt).toISOString()}.`,
   ].join('\n\n');

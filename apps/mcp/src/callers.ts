@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
-import type { Authenticator, JsonObject, Principal } from '@sluice/core';
+import { deciderBy } from '@sluice/core';
+import type { Authenticator, Decider, JsonObject, Principal } from '@sluice/core';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { readCredential } from '@sluice/mcp';
@@ -17,6 +18,8 @@ export interface Caller {
   /** Those of its credential; undefined where there is none. */
   readonly claims: JsonObject | undefined;
   readonly authorization: string | undefined;
+  /** The caller as one who may decide on calls that wait. */
+  readonly decider: Decider;
   /**
    * What a state credential of the caller stands for: the credential, or without an identity the local secret where
    * it came; null for neither.
@@ -51,7 +54,7 @@ export class Callers {
     const sender = await this.verified.verify(own);
     if (!sender.ok) return { refused: sender.message };
     const { principal, claims } = sender;
-    const caller = { principal, claims, ...this.proven(own) };
+    const caller = { principal, claims, decider: deciderBy(sender), ...this.proven(own) };
     if (written === null) return { ...caller, state: null };
     const state = await this.credentials.verify(written.session, written.secret, principal);
     return 'refused' in state ? state : { ...caller, state };

@@ -264,7 +264,7 @@ export class CallsService {
       const written = {
         topic: topics.approvals,
         key: sessionId,
-        record: { requested: null, decided: record, outcome: null },
+        record: make.approval({ decided: record }),
       } as const;
       await bus.publish([{ ...written, headers: await this.credential(caller, written) }]);
       return true;

@@ -2,6 +2,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentStep, ApprovalRequested, RunError } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Followed, RunAccess } from '@sluice/host';
+import { isClosing } from '@sluice/run';
 import type { CallerForm } from '@sluice/run';
 
 /** How far a call has come. */
@@ -82,6 +83,8 @@ export async function followCall({
       if (outcome === null || seen.asked === null) return null;
       // Only the answer to the decision made here is reported; other decisions that do not count are skipped.
       if (outcome.notTaken !== null) return seen.isDecided ? { ...seen.asked, notTaken: outcome.notTaken } : null;
+      // One approval of several: the call waits on.
+      if (!isClosing(outcome)) return seen.isDecided ? seen.asked : null;
       // Decided: the call goes on by itself.
       seen.asked = null;
       return null;

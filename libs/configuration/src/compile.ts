@@ -114,6 +114,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const policy = readPolicy(
     file.section('policy'),
     identified,
+    groups,
     mcp.servers.map(({ id }) => id),
   );
   const rules = readRules(file.section('rules'), groups, identified, lists);

@@ -98,7 +98,11 @@ export const configurationKeys = {
   'identity.permissions.users': ['file', 'table'],
   'identity.permissions.lookup': ['url', 'key_env', 'timeout_seconds', 'cache_seconds'],
   policy: ['allowed_tools', 'allowed_agents', 'approval', 'budgets'],
-  'policy.approval': ['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve'],
+  'policy.approval': ['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve', 'rules'],
+  'policy.approval.rules.<rule>': [
+    ...['tools', 'groups', 'effects', 'quorum', 'approvers', 'escalate', 'expires_seconds', 'on_expiry'],
+  ],
+  'policy.approval.rules.<rule>.escalate': ['after_seconds', 'to'],
   'policy.budgets': ['calls_per_run', 'tokens_per_run', 'usd_per_run', 'tools'],
   'policy.budgets.tools.<tool>': ['timeout_seconds', 'result_bytes', 'calls_per_run', 'calls_per_minute'],
   authorization: ['groups', 'permissions', 'delegations', 'cedar', 'openfga'],

@@ -3,6 +3,7 @@ import type { Policy } from '@sluice/core';
 import { readAllowedAgents } from './agent-tools.js';
 import { readApproval } from './approval.js';
 import { readBudgets } from './budgets.js';
+import type { Groups } from './group-map.js';
 import { type IdentifiedTool, safe, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
@@ -15,6 +16,7 @@ import type { Section } from './section.js';
 export function readPolicy(
   section: Section,
   tools: readonly IdentifiedTool[],
+  groups: Groups,
   servers: readonly string[] = [],
 ): Policy {
   section.closed(configurationKeys.policy);
@@ -22,7 +24,7 @@ export function readPolicy(
   return {
     allowedTools: readAllowed(section, tools, servers),
     ...(allowedAgents.length === 0 ? {} : { allowedAgents }),
-    ...readApproval(section.section('approval')),
+    ...readApproval(section.section('approval'), tools, groups),
     budgets: readBudgets(section.section('budgets'), tools),
   };
 }

@@ -59,7 +59,7 @@ function readRule(section: Section, name: string, { groups, tools, lists }: Know
 }
 
 /** Names of groups that there are, and with each the groups below it. */
-function readGroupNames(section: Section, key: string, { tags, tree, open }: Groups): readonly string[] {
+export function readGroupNames(section: Section, key: string, { tags, tree, open }: Groups): readonly string[] {
   const known = new Set([...Object.keys(tree), ...[...tags.values()].flat(), ...open, defaultGroup]);
   const names = section.names(key, 'a list of group names') ?? [];
   return names.flatMap((name, place) => {
@@ -127,7 +127,8 @@ function conditionsOf({ when, unless, time, load, history }: AvailabilityRule): 
   return [when ?? unless, time, load, history].filter((one) => one !== undefined).length;
 }
 
-function only<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
+/** The member, where it is there. */
+export function only<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
 }
 

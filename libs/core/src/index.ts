@@ -39,11 +39,30 @@ export { nearest, nearMiss, suggestion } from './suggest.js';
 export { claimMemoryMs, clockSkewMs, lateRecordMs } from './time-limits.js';
 export { WeakMemory } from './weak-memory.js';
 export { cut, wellFormed, wellFormedJson } from './well-formed.js';
-export { decisionsOpenTo, isRejectionReason, judgeDecision, rejectionReasons } from './approval/decision.js';
+export {
+  allApprovers,
+  approvalsMissing,
+  approverKinds,
+  approversAt,
+  deciderBy,
+  decisionsOpenTo,
+  countsFor,
+  isAnyApprover,
+  isRejectionReason,
+  judgeDecision,
+  keyOfRule,
+  onExpiryOf,
+  rejectionReasons,
+  rulesInForce,
+  stillNeeded,
+} from './approval/decision.js';
 export type {
   ApprovalDecision,
+  AskingRule,
   RequestedApproval,
   Decider,
+  DecisionPolicy,
+  GivenApproval,
   RejectionReason,
   WrittenDecision,
 } from './approval/decision.js';
@@ -51,12 +70,12 @@ export { editNote, observedText, withOwnSecrets } from './approval/edited-argume
 export { mayReadCalls } from './approval/may-read.js';
 export {
   approvable,
-  approvalRule,
+  approvalAsks,
   changingEffects,
   needsApproval,
   runsWithoutApproval,
 } from './approval/needs-approval.js';
-export type { ApprovalRule } from './approval/needs-approval.js';
+export type { ApprovalAsk } from './approval/needs-approval.js';
 export { redactArguments } from './approval/redact-arguments.js';
 export { asWritten, shownArguments } from './approval/shown-arguments.js';
 export type { ShownArguments } from './approval/shown-arguments.js';
@@ -312,7 +331,7 @@ export type {
   WebSearchSettings,
   WebSettings,
 } from './settings/pack-types.js';
-export type { Budgets, Limits, Policy, ToolBudget } from './settings/policy-types.js';
+export type { ApprovalRule, Budgets, Limits, OnExpiry, Policy, ToolBudget } from './settings/policy-types.js';
 export type { Finding, Problem, UnknownName } from './settings/problem.js';
 export { programVersion } from './program-version.js';
 export { isVersionOf, versionOf, versionOfDigest } from './settings/version.js';

@@ -25,7 +25,9 @@ describe('a decision on an approval', () => {
     requestedBy: 'agent:planner',
     onBehalfOf: 'user:ann',
     tenantId: 'acme',
+    requestedAt: 0,
     expiresAt: 100,
+    rules: [],
   };
   const usual = { approvalId: 'a-1', argumentsHash: 'hash', decision: 'approve', isEditSound: true };
 

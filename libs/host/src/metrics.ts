@@ -129,9 +129,18 @@ export function createMetrics() {
       'Turns that went back to the filter because their grant had expired.',
     ),
     approvalsRequested: counter('sluice_approvals_requested_total', 'Calls that were parked for an approval.', 'tool'),
+    approvalsGiven: counter(
+      'sluice_approvals_given_total',
+      'Approvals of calls that wait for further ones, since several persons have to approve.',
+    ),
+    approvalsEscalated: counter(
+      'sluice_approvals_escalated_total',
+      'Calls that waited so long that a rule of policy.approval let others decide too.',
+      'rule',
+    ),
     approvalsDecided: counter(
       'sluice_approvals_decided_total',
-      'Approvals by outcome: approve, refuse or expire.',
+      'Approvals by outcome: approve, refuse, expire, or run where the rules let the call run when time was up.',
       'decision',
     ),
     approvalsNotTaken: counter(

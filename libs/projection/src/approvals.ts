@@ -23,7 +23,7 @@ export async function countingApprovals(
     if (message.topic !== 'agent.approvals') continue;
     const { requested, outcome } = message.record;
     if (requested !== null) opened.add(requested.approvalId);
-    else if (outcome === null || outcome.notTaken !== null) continue;
+    else if (outcome === null || outcome.notTaken !== null || outcome.stillNeeded > 0) continue;
     else if (!opened.has(outcome.approvalId) && !(await isOpen(store, outcome.approvalId))) continue;
     if (await counts(message)) found.push(message);
   }

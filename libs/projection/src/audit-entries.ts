@@ -72,6 +72,7 @@ function linkOf({ kind, requestId, sessionId }: AuditRecord, details: Details): 
     case 'approval_requested':
     case 'approval_decided':
     case 'approval_outcome':
+    case 'approval_escalated':
       return about(details['approval_id']);
     default:
       return '';
@@ -88,6 +89,8 @@ function outcomeOf(kind: string, details: Details): string {
       return text(details, 'code');
     case 'approval_decided':
       return text(details, 'decision');
+    case 'approval_escalated':
+      return text(details, 'rule');
     case 'approval_outcome':
       return text(details, 'not_taken') || text(details, 'decision');
     case 'cancel_outcome':

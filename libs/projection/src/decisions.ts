@@ -6,7 +6,7 @@ const same = (one: string): string =>
   `${one}.link = o.link AND ${one}.link <> '' AND ${one}.tenant = o.tenant AND ${authentic(one)}`;
 const authentic = (one: string): string => `(${one}.authentic IS NULL OR ${one}.authentic = 1)`;
 const counted = (one: string): string =>
-  `${one}.kind = 'approval_outcome' AND ${one}.outcome IN ('approve', 'refuse', 'expire')`;
+  `${one}.kind = 'approval_outcome' AND ${one}.outcome IN ('approve', 'refuse', 'expire', 'run')`;
 
 /** The first one: a copy that another client wrote comes later. */
 const requested = `(SELECT r.details FROM audit r WHERE ${same('r')} AND r.kind = 'approval_requested' ORDER BY r.id LIMIT 1)`;

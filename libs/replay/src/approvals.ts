@@ -1,7 +1,8 @@
-import { judgeDecision, localPrincipal, runName } from '@sluice/core';
-import type { Decider, RejectionReason } from '@sluice/core';
+import { approvalsMissing, countsFor, judgeDecision, localPrincipal, onExpiryOf, runName } from '@sluice/core';
+import type { Decider, GivenApproval, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf, cancelledMeanwhile, isEditSound } from '@sluice/run';
+import { approvalIdOf, callKeyOf, cancelledMeanwhile, isClosing, isEditSound, runsAtExpiry } from '@sluice/run';
+import type { AcceptedDecision } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -24,7 +25,7 @@ export function deriveOutcome(
   run: RunRecords,
   configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): readonly ApprovalOutcome[] {
-  if (recorded.decision === 'expire' && recorded.notTaken === null) return expired(recorded, run);
+  if (isByTime(recorded) && recorded.notTaken === null) return expired(recorded, run);
   const { configuration } = configurations.inForce(recorded.configVersion, recorded.at);
   const { policy, identity } = configuration;
   const decisions = run.approvals.filter(({ record }) => record.decided?.approvalId === recorded.approvalId);
@@ -41,13 +42,22 @@ export function deriveOutcome(
       );
     const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, configuration) };
     let notTaken: RejectionReason | null = judgeDecision(asked, written, decider, message.timestamp, policy);
+    const counts =
+      asked !== null && decider !== null && notTaken === null
+        ? countsFor(asked, decided.decision, decider, message.timestamp, policy)
+        : { rules: [], decidedAs: [] };
     if (notTaken === null && recorded.notTaken !== null && isDecidedElsewhere(recorded, run))
       notTaken = 'already_decided';
     if (identity.provider !== 'none' && notTaken !== recorded.notTaken && asksWho(recorded))
       throw new NotReplayable('It hung on the credential that came with the decision, and credentials are not kept.');
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, decidedBy } = decided;
     const { editedArguments, editedHash } = decided;
+    const given = { by: decider?.actorId ?? decidedBy, rules: counts.rules };
     return {
+      ...counts,
+      ...(notTaken === null
+        ? progressWith(given, recorded, asked, run)
+        : { rules: [], stillNeeded: 0, approvedBy: [] }),
       approvalId,
       requestId: asked?.requestId ?? requestId,
       sessionId: asked?.sessionId ?? sessionId,
@@ -64,6 +74,47 @@ export function deriveOutcome(
   });
 }
 
+/** Whether no decision is behind the outcome: time was up. */
+export function isByTime({ decision }: Pick<ApprovalOutcome, 'decision'>): boolean {
+  return decision === 'expire' || decision === 'run';
+}
+
+/** What the call waits for behind an approval, by those that came before it. */
+function progressWith(
+  own: GivenApproval,
+  { approvalId, approvedBy, decision }: ApprovalOutcome,
+  asked: ApprovalRequested | null,
+  { approvals }: RunRecords,
+): Pick<ApprovalOutcome, 'stillNeeded' | 'approvedBy'> {
+  if (asked === null || asked.rules.length === 0 || decision !== 'approve') return { stillNeeded: 0, approvedBy: [] };
+  const before = approvals.flatMap(({ record: { outcome } }) => {
+    const isBefore =
+      outcome !== null &&
+      outcome.approvalId === approvalId &&
+      outcome.stillNeeded > 0 &&
+      outcome.approvedBy.length < approvedBy.length;
+    return isBefore ? [{ by: outcome.decidedBy, rules: outcome.rules, place: outcome.approvedBy.length }] : [];
+  });
+  const given = [...before.sort((one, other) => one.place - other.place), own];
+  return { stillNeeded: approvalsMissing(asked.rules, given), approvedBy: given.map(({ by }) => by) };
+}
+
+/** A digest of what the approval was asked of; nothing where the question is gone, or an earlier version asked it. */
+export function boundOf(approvalId: string, { approvals }: RunRecords): Pick<AcceptedDecision, 'bound'> {
+  const bound = approvals.find(({ record }) => record.requested?.approvalId === approvalId)?.record.requested?.bound;
+  return bound === undefined ? {} : { bound };
+}
+
+/** The decision on an approval that the records have; null where they have none. */
+export function decisionBefore(approvalId: string, run: RunRecords): AcceptedDecision | null {
+  const outcome = run.approvals.find(
+    ({ record }) => record.outcome?.approvalId === approvalId && isClosing(record.outcome),
+  )?.record.outcome;
+  if (outcome === undefined || outcome === null) return null;
+  const { decision, reason } = outcome;
+  return { decision: decision as AcceptedDecision['decision'], reason, ...boundOf(approvalId, run) };
+}
+
 /**
  * The outcomes that a turn can have gone on with. An approver can write others, which the executor drops: so where
  * there are several, those that follow from a decision or a question.
@@ -74,7 +125,7 @@ export function acceptedOutcomes(
   configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): readonly ApprovalOutcome[] {
   const taken = run.approvals.flatMap(({ record: { outcome } }) =>
-    outcome !== null && outcome.approvalId === approvalId && outcome.notTaken === null ? [outcome] : [],
+    outcome !== null && outcome.approvalId === approvalId && isClosing(outcome) ? [outcome] : [],
   );
   if (taken.length < 2) return taken;
   const following = taken.filter((outcome) => follows(outcome, run, configurations));
@@ -98,19 +149,26 @@ function follows(
 
 /** The executor’s own word that no decision came in time, or that the run was cancelled meanwhile. */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
-  const isCancelled = recorded.reason === cancelledMeanwhile;
+  const isCancelled = recorded.reason === cancelledMeanwhile && recorded.decision === 'expire';
   return approvals.flatMap(({ record: { requested } }) => {
     if (requested?.approvalId !== recorded.approvalId || (!isCancelled && recorded.at < requested.expiresAt)) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    return [{ ...recorded, ...ids, decidedBy: 'service:executor', reason: isCancelled ? cancelledMeanwhile : '' }];
+    const isRun = !isCancelled && onExpiryOf(requested.rules) === 'run';
+    const reason = isCancelled ? cancelledMeanwhile : isRun ? runsAtExpiry(requested.rules) : '';
+    const decision = isRun ? 'run' : 'expire';
+    return [{ ...recorded, ...ids, decision, decidedBy: 'service:executor', reason }];
   });
 }
 
-/** Who the credential named is in the outcome; of which tenant it was is not, but only the asker’s own can decide. */
+/**
+ * Who the credential named is in the outcome, and so are the entries of the approvers’ lists that it answered; of which
+ * tenant it was is not, but only the asker’s own can decide.
+ */
 function proven(recorded: ApprovalOutcome, asked: ApprovalRequested | null): Decider | null {
   if (recorded.notTaken === 'not_authenticated') return null;
-  return { actorId: recorded.decidedBy, tenantId: asked?.tenantId ?? null };
+  const { decidedBy: actorId, decidedAs } = recorded;
+  return { actorId, tenantId: asked?.tenantId ?? null, named: (entry) => decidedAs.includes(entry) };
 }
 
 function asksWho({ notTaken }: ApprovalOutcome): boolean {
@@ -127,9 +185,13 @@ function requestNamedBy({ approvals }: RunRecords, decided: ApprovalDecided): Ap
   return at?.record.requested ?? null;
 }
 
-function isDecidedElsewhere({ approvalId }: ApprovalOutcome, { approvals }: RunRecords): boolean {
+/** Whether another decision was first, or the same person has approved the call already. */
+function isDecidedElsewhere({ approvalId, decidedBy }: ApprovalOutcome, { approvals }: RunRecords): boolean {
   return approvals.some(
     ({ record: { outcome } }: Incoming<'agent.approvals'>) =>
-      outcome !== null && outcome.approvalId === approvalId && outcome.notTaken === null,
+      outcome !== null &&
+      outcome.approvalId === approvalId &&
+      outcome.notTaken === null &&
+      (isClosing(outcome) || outcome.decidedBy === decidedBy),
   );
 }

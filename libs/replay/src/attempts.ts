@@ -3,7 +3,7 @@ import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterAgents, afterApproval, isOverdue, isReturned, returnedTurn } from '@sluice/run';
+import { afterAgents, afterApproval, isClosing, isOverdue, isReturned, returnedTurn } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
@@ -39,7 +39,7 @@ export function waitedTurns(record: ToolCall, run: RunRecords): readonly ToolCal
   );
   const behindApprovals = approvals.flatMap(({ record: { outcome }, timestamp }) =>
     asked
-      .filter(({ approvalId }) => outcome?.notTaken === null && outcome.approvalId === approvalId)
+      .filter(({ approvalId }) => outcome !== null && isClosing(outcome) && outcome.approvalId === approvalId)
       .map((requested) => afterApproval(record, requested, timestamp)),
   );
   const behindAgents = returns.flatMap(({ record: end }) => (end.run === null ? [] : [afterAgents(record, [end.run])]));

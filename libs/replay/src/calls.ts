@@ -10,12 +10,17 @@ import type {
   ToolSource,
 } from '@sluice/core';
 import { recordedDenial } from '@sluice/core';
-import { cancelledBefore, editedCall, parseArguments, runCall } from '@sluice/run';
+import { cancelledBefore, editOf, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
 
 /** Who decides what is permitted under a configuration. */
 export type AuthorizerOf = (configuration: Configuration) => AuthorizationPort;
+
+/** The decision that was taken on an approval; null where there is none. */
+type DecisionOn = (approvalId: string) => AcceptedDecision | null;
+
+export const nothingDecided: DecisionOn = () => null;
 
 /**
  * What became of a call: it was refused; it is parked; or it came to its tool, and what that gave is the record’s to
@@ -33,24 +38,23 @@ export type Admission = (
 /**
  * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
  * (whether the tool was there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded
- * step, null where there is none. Where an approval is needed, `decision` is the one that was taken.
+ * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken.
  */
 export async function admit(
   call: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
-  decision: AcceptedDecision | null,
+  decisionOn: DecisionOn,
 ): Promise<Admission> {
   try {
-    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decision));
+    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decisionOn));
     if (end.kind === 'parked') return end;
     if (end.result.ok) throw new Error('A call that nothing ran has no result.');
     return { kind: 'refused', result: end.result, edited: end.edited };
   } catch (error) {
     if (error !== onTheRecord) throw error;
     const args = parseArguments(call.call.arguments) ?? null;
-    const tool = call.judges.granting.byId(call.call.tool);
-    const edited = decision?.edit === undefined ? null : editedCall(decision.edit, args, tool).shown;
+    const edited = await editOf(call, args, { decisionOn: (id) => Promise.resolve(decisionOn(id)) });
     return { kind: 'admitted', edited };
   }
 }
@@ -69,7 +73,7 @@ function recordedWorld(
   { record, judges }: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
-  decision: AcceptedDecision | null,
+  decisionOn: DecisionOn,
 ): CallWorld {
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
@@ -84,7 +88,7 @@ function recordedWorld(
       throw new NotReplayable(`Whether it was permitted cannot be decided: ${(error as Error).message}`);
     },
     // Arguments that the tool refused needed no approval.
-    decisionOn: () => Promise.resolve(recorded !== null && isRefusedInput(recorded) ? approve : decision),
+    decisionOn: (id) => Promise.resolve(recorded !== null && isRefusedInput(recorded) ? approve : decisionOn(id)),
     takeAgentRun: () => Promise.resolve(true),
     rate: () => Promise.resolve({ ok: true }),
     capabilities: saidByTheRecord,

@@ -1,10 +1,10 @@
 import { transition } from '@sluice/core';
-import type { Evaluator, Step } from '@sluice/core';
+import type { ApprovalAsk, Evaluator, Step } from '@sluice/core';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { afterStep, decideTools, notMade, notRecorded, offeredIds, turnAfter } from '@sluice/run';
 import type { CallInTurn } from '@sluice/run';
-import { admit } from './calls.js';
+import { admit, nothingDecided } from './calls.js';
 import type { Admission, AuthorizerOf } from './calls.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { stretchesOf } from './executor/stretches.js';
@@ -80,7 +80,7 @@ async function fate(call: CallInTurn, authorizerOf: AuthorizerOf, steps: readonl
   const { record, index, turn, judges } = call;
   const why = notMade(record, index, steps.slice(0, index), turn, judges.granting);
   if (why !== null) return why === 'history_full' ? 'refused: history full' : `refused: ${why}`;
-  return inWords(await admit(call, authorizerOf, steps[index] as Step, null));
+  return inWords(await admit(call, authorizerOf, steps[index] as Step, nothingDecided));
 }
 
 function inWords(admission: Admission): string {
@@ -88,10 +88,15 @@ function inWords(admission: Admission): string {
     case 'admitted':
       return 'made';
     case 'parked':
-      return admission.parked.kind === 'approval' ? 'waits for an approval' : 'made';
+      return admission.parked.kind === 'approval' ? waitsFor(admission.parked.asking.asks) : 'made';
     case 'refused':
       return `refused: ${admission.result.reason ?? admission.result.errorCode}`;
   }
+}
+
+function waitsFor(asks: readonly ApprovalAsk[]): string {
+  const count = Math.max(...asks.map(({ quorum }) => quorum));
+  return count === 1 ? 'waits for an approval' : `waits for ${count} approvals`;
 }
 
 /** What the candidate would have offered in this turn. */

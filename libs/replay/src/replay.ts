@@ -1,5 +1,5 @@
 import type { Verifier } from '@sluice/core';
-import { asWrittenWith, recordNames, recordToJson, redriveHeader } from '@sluice/contracts';
+import { make, asWrittenWith, recordNames, recordToJson, redriveHeader } from '@sluice/contracts';
 import type { Codec, RecordOf, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { deriveAgentEnd, deriveDeadEnd, deriveTurn } from './agent.js';
@@ -70,7 +70,8 @@ export async function replaying(
 /** The records of a run that hold decisions, in the order of its way. */
 export function decisionsOf(run: RunRecords): readonly Incoming[] {
   const { toolsets, calls, approvals, begun, responses } = run;
-  const made = approvals.filter(({ record }) => record.decided === null);
+  // That others may decide too, the time alone says.
+  const made = approvals.filter(({ record }) => record.decided === null && record.escalated === null);
   // How this run began, where it is an agent’s, was decided in the run that called it.
   const steps = run.steps.filter((message) => !isAgentBeginning(message));
   return [...toolsets, ...calls, ...made, ...begun, ...steps, ...responses];
@@ -155,12 +156,12 @@ class Judge {
         const { requested, outcome } = message.record;
         if (requested !== null) {
           const asked = (await deriveApprovalRequest(requested, run, deriving)).map((one) =>
-            'refused' in one ? one : { requested: one, decided: null, outcome: null },
+            'refused' in one ? one : make.approval({ requested: one }),
           );
           return { kind, outcome: this.compare(message, asked, 'the ToolCall that waits') };
         }
         const judged = outcome === null ? [] : deriveOutcome(outcome, run, configurations);
-        const derived = judged.map((one) => ({ requested: null, decided: null, outcome: one }));
+        const derived = judged.map((one) => make.approval({ outcome: one }));
         return { kind, outcome: this.compare(message, derived, 'the decision or the question') };
       }
       default:

@@ -7,7 +7,7 @@ import { approvalRequestOf } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
 import { changedCalls } from './changed-calls.js';
-import { deriveOutcome } from './approvals.js';
+import { deriveOutcome, isByTime } from './approvals.js';
 import type { AuthorizerOf } from './calls.js';
 import { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -155,7 +155,7 @@ async function changesOf(
       return changedCalls(message, run, configurations, candidate, authorizerOf);
     case 'agent.approvals': {
       const { outcome } = message.record;
-      if (outcome === null || (outcome.decision === 'expire' && outcome.notTaken === null)) return null;
+      if (outcome === null || (isByTime(outcome) && outcome.notTaken === null)) return null;
       const judged = deriveOutcome(outcome, run, { inForce: () => candidate }).filter((one) => isOfOne(one, outcome));
       const [first] = judged;
       if (first === undefined) throw new NotReplayable('The decision or the question is not among the records.');

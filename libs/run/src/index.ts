@@ -82,16 +82,23 @@ export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';
 export type { MayRead, ShownStep } from './approvals/approval-view.js';
 export { approvalRequestFor } from './approvals/asked-for.js';
-export { editedCall, isEditSound } from './approvals/edit.js';
+export { isEditSound } from './approvals/edit.js';
 export { judgeAtDoor } from './approvals/judge-at-door.js';
 export { CountingApprovals } from './approvals/counting.js';
-export { approvalAt, OpenApprovals, turnAt } from './approvals/open.js';
+export { approvalAt, isClosing, OpenApprovals, turnAt } from './approvals/open.js';
 export type { ApprovalPosition, Counts } from './approvals/open.js';
 export { outcomeOfCall } from './approvals/outcome-of-call.js';
 export { parkedTurn } from './approvals/parked-turn.js';
 export { toolNames } from './approvals/tool-names.js';
 export type { ToolName } from './approvals/tool-names.js';
-export { afterApproval, approvalIdOf, approvalRequest, cancelledMeanwhile, wantedBy } from './approvals/request.js';
+export {
+  afterApproval,
+  approvalIdOf,
+  approvalRequest,
+  cancelledMeanwhile,
+  runsAtExpiry,
+  wantedBy,
+} from './approvals/request.js';
 export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.js';
 export { AgentRunClaims } from './claims/agent-runs.js';
 export { deadlineKept, keepDeadline } from './claims/deadlines.js';

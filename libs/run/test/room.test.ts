@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
 import { compileEvaluator, invocationRecord, largestThought } from '@sluice/core';
 import type { Evaluator, Step, ToolExecResult, ToolType } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
+import { make, maxPayloadBytes, payloadBytes, recordFromJson, topics } from '@sluice/contracts';
 import type { Run, Toolset } from '@sluice/contracts';
 import {
   afterStep,
@@ -141,10 +141,11 @@ describe('a turn’s calls and the record of its steps', () => {
               const asking = {
                 ...{ approvalId: 'a-1', toolCallId: 'c', effect: 'state_change' as const, arguments: call.arguments },
                 ...{ requestedBy: 'user:ann', onBehalfOf: null, tenantId: 'acme' },
+                ...{ asks: [], state: soFar.state, bound: '' },
               };
               const judges = { granting: granted, inForce: granted };
               const requested = approvalRequest(message, index, asking, steps, judges, 0);
-              fits(topics.approvals, { requested, decided: null, outcome: null });
+              fits(topics.approvals, make.approval({ requested }));
               if (tool?.agent !== undefined) {
                 const handing = {
                   agentRunId: agentRunIdOf(record, call, index),

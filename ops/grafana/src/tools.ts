@@ -136,6 +136,16 @@ export const tools = dashboardOf({
       ).span(12),
       lines(
         {
+          title: 'Approvals of several, and escalations',
+          description:
+            'Approvals of calls that wait for further ones, and calls that others may decide on too, by rule.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('', rate('sluice_approvals_given_total'))), legend: 'one of several' },
+        { expr: orZero(sumBy('rule', rate('sluice_approvals_escalated_total'))), legend: 'escalated: {{rule}}' },
+      ).span(12),
+      lines(
+        {
           title: 'Decisions that did not count',
           description: 'By the reason; docs/approvals.md explains each.',
           unit: 'cps',

@@ -23,6 +23,21 @@ export interface ApprovalOutcome {
   readonly decided_by: string;
   readonly reason: string;
   readonly not_taken: string | null;
+  /** How many approvals the call waits for behind this one; 0: it waits no more. */
+  readonly still_needed: number;
+  /** All who have approved the call so far, where it needs several. */
+  readonly approved_by: readonly string[];
+}
+
+/** Others may decide on a call too, since it has waited for a time. */
+export interface ApprovalEscalation {
+  readonly approval_id: string;
+  readonly request_id: string;
+  readonly tool: string;
+  /** The rule of policy.approval that says so. */
+  readonly rule: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** An agent’s run, and the call that it is. */
@@ -103,6 +118,7 @@ export type RunEvent =
   | { readonly type: 'decision'; readonly decision: Readonly<Record<string, unknown>> }
   | { readonly type: 'approval_requested'; readonly approval: AskedApproval }
   | { readonly type: 'approval_outcome'; readonly outcome: ApprovalOutcome }
+  | { readonly type: 'approval_escalated'; readonly escalation: ApprovalEscalation }
   | { readonly type: 'iteration_end'; readonly iteration: number; readonly usage: Usage }
   /** What happens in the run of an agent that this run calls; its `end` is the end of the agent’s run. */
   | { readonly type: 'agent'; readonly agent: AgentCall; readonly event: RunEvent }

@@ -1,7 +1,7 @@
 export { Sluice } from './client.js';
 export type { CallOptions, ClientOptions } from './transport.js';
 export type { CreateOptions, FinishedRun, Run, RunChange, RunRef, WaitOptions } from './runs.js';
-export type { AgentCall, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
+export type { AgentCall, ApprovalEscalation, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
 export type { WhatIfEvent } from './resources.js';
 export type { VerificationEvent } from './resources.js';
 export { Pages } from './pages.js';

@@ -26,7 +26,8 @@ import type { CallOptions } from './transport.js';
 
 /** What the stream of approvals tells. */
 type ApprovalEvent =
-  ({ readonly type: 'waiting' } & WaitingApproval) | { readonly type: 'closed'; readonly approval_id: string };
+  | ({ readonly type: 'waiting' | 'changed' } & WaitingApproval)
+  | { readonly type: 'closed'; readonly approval_id: string };
 
 /** What the stream of a what-if tells: how far it is, each decision that would be another, and how it ended. */
 export type WhatIfEvent =

@@ -1,4 +1,4 @@
-import type { ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
+import type { ApprovalEscalation, ApprovalOutcome, RunEvent, RunPlace, Usage } from './events.js';
 import type { AskedApproval, IncompleteAnswer } from './generated/api.js';
 import { IterationText } from './iteration-text.js';
 import type { Chunk } from './sse.js';
@@ -170,6 +170,10 @@ export class RunReader {
       case 'approval_outcome': {
         const outcome = members as unknown as ApprovalOutcome;
         return this.once(`outcome ${JSON.stringify(outcome)}`, { type: 'approval_outcome', outcome });
+      }
+      case 'approval_escalated': {
+        const escalation = members as unknown as ApprovalEscalation;
+        return this.once(`escalated ${JSON.stringify(escalation)}`, { type: 'approval_escalated', escalation });
       }
       default:
         return this.once(`data ${name} ${JSON.stringify(data)}`, { type: 'data', name, data });

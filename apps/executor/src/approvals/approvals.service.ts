@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault, judgeDecision } from '@sluice/core';
+import { approvalsMissing, countsFor, deciderBy, Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
-import type { Approval, ApprovalDecided, ApprovalOutcome } from '@sluice/contracts';
+import { make, maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
+import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   afterApproval,
+  isClosing,
   keepDeadline,
   approvalAt,
   ApprovalClaims,
@@ -41,7 +42,7 @@ export class ApprovalsService {
   async take(message: Incoming<'agent.approvals'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { decided, outcome } = message.record;
     if (decided !== null) return this.decide(decided, message, context);
-    if (outcome !== null && outcome.notTaken === null) return this.goOn(outcome, message, context);
+    if (outcome !== null && isClosing(outcome)) return this.goOn(outcome, message, context);
     return [];
   }
 
@@ -51,47 +52,84 @@ export class ApprovalsService {
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
-    if (await this.hasOutcome(decided, message, context)) return [];
-    const asked = await approvalRequestFor(decided, this.runtime.bus, this.claims);
     const decider = await this.decider(decided, message);
-    context.credentialUsed(null);
     const decidedBy = decider?.actorId ?? decided.decidedBy;
+    const asked = await approvalRequestFor(decided, this.runtime.bus, this.claims);
+    if (await this.hasOutcome({ ...decided, decidedBy }, message, context)) return [];
+    context.credentialUsed(null);
     const { configuration } = configurations.current();
     const { policy, version: configVersion } = configuration;
+    const at = trustedTimeOf(message);
     const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, configuration) };
-    let notTaken = judgeDecision(asked, written, decider, trustedTimeOf(message), policy);
+    const notTaken = judgeDecision(asked, written, decider, at, policy);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, editedArguments, editedHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const said = { decision, decidedBy, reason, argumentsHash, editedArguments, editedHash };
-    const outcome = { ...ids, ...said, notTaken, at: clock.now(), configVersion };
+    const isCounted = asked !== null && decider !== null && notTaken === null;
+    const counts = isCounted ? countsFor(asked, decision, decider, at, policy) : {};
+    const outcome = make.approvalOutcome({ ...ids, ...said, ...counts, notTaken, at: clock.now(), configVersion });
     // Before it is claimed: a decision that cannot be published would keep the run waiting for ever.
     if (payloadBytes(topics.approvals, outcomeRecord(outcome)) > maxPayloadBytes)
       throw new Fault('invalid_request', 'The decision is too large for an outcome. Give a shorter reason.', false);
-    if (asked !== null && notTaken === null) {
-      const { requestedPartition, requestedOffset } = decided;
-      const { first } = await this.claims.decide(asked.approvalId, positionOf(message), {
-        decision: decided.decision as ApprovalDecision,
-        decidedBy,
+    const judged = isCounted ? await this.claim(outcome, asked, decided, positionOf(message), at) : outcome;
+    if (judged.notTaken !== null) this.sayNotTaken(judged.notTaken as RejectionReason, decided, context);
+    else if (judged.stillNeeded > 0) this.sayWaits(judged, context);
+    return [{ topic: topics.approvals, key: ids.sessionId, record: outcomeRecord(judged) }];
+  }
+
+  /**
+   * Claims the decision where it is the first that counts, or the last of several approvals that are needed; before
+   * that it is one of these.
+   */
+  private async claim(
+    outcome: ApprovalOutcome,
+    asked: ApprovalRequested,
+    { requestedPartition, requestedOffset }: ApprovalDecided,
+    position: string,
+    at: number,
+  ): Promise<ApprovalOutcome> {
+    const { approvalId, decision, decidedBy, reason, rules } = outcome;
+    const refused = { ...outcome, rules: [], notTaken: 'already_decided' } as const;
+    let approvedBy: readonly string[] = [];
+    if (decision === 'approve' && asked.rules.length > 0) {
+      const taken = await this.claims.decisionOn(approvalId);
+      if (taken !== undefined && taken !== null && taken.decision !== 'approve') return refused;
+      const { isOwn, given } = await this.claims.addApproval(approvalId, {
+        position,
+        by: decidedBy,
+        rules,
         reason,
-        ...(editedArguments === null ? {} : { edited: editedArguments }),
-        partition: requestedPartition as number,
-        offset: requestedOffset as number,
+        at,
       });
-      if (!first) notTaken = 'already_decided';
+      if (!isOwn || approvalsMissing(asked.rules, given.slice(0, -1)) === 0) return refused;
+      approvedBy = given.map(({ by }) => by);
+      const stillNeeded = approvalsMissing(asked.rules, given);
+      if (stillNeeded > 0) return { ...outcome, approvedBy, stillNeeded };
     }
-    if (notTaken !== null) this.sayNotTaken(notTaken, decided, context);
-    return [{ topic: topics.approvals, key: ids.sessionId, record: outcomeRecord({ ...outcome, notTaken }) }];
+    const { first } = await this.claims.decide(approvalId, position, {
+      decision: decision as ApprovalDecision,
+      ...{ decidedBy, reason },
+      ...(outcome.editedArguments === null ? {} : { edited: outcome.editedArguments }),
+      partition: requestedPartition as number,
+      offset: requestedOffset as number,
+      bound: asked.bound,
+    });
+    return first ? { ...outcome, approvedBy } : refused;
   }
 
   /** Whether the outcome of this decision is on the log already: the decision was read once more. */
   private hasOutcome(
-    { approvalId, sessionId }: ApprovalDecided,
+    { approvalId, sessionId, decision, decidedBy, reason }: ApprovalDecided,
     message: Incoming<'agent.approvals'>,
     context: HandlerContext,
   ): Promise<boolean> {
     const is = async ({ topic, record }: Incoming): Promise<boolean> => {
       const outcome = topic === topics.approvals ? record.outcome : null;
       if (outcome?.approvalId !== approvalId) return false;
+      // The outcome of another person’s approval says nothing of this one.
+      const isOwn =
+        outcome.decision === decision && outcome.decidedBy === decidedBy && outcome.reason === reason.toWellFormed();
+      if (outcome.stillNeeded > 0 && !isOwn) return false;
       return outcome.notTaken !== null || this.claims.isDecided(outcome);
     };
     return wasAnswered(message, { keys: [message.key, sessionId], is }, context, this.runtime);
@@ -110,8 +148,7 @@ export class ApprovalsService {
       trustedTimeOf(message),
     );
     if (!sender.ok) return null;
-    const { actorId, tenantId } = sender.principal;
-    return decidedBy === '' || decidedBy === actorId ? { actorId, tenantId } : null;
+    return decidedBy === '' || decidedBy === sender.principal.actorId ? deciderBy(sender) : null;
   }
 
   private async goOn(
@@ -157,6 +194,21 @@ export class ApprovalsService {
     return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
   }
 
+  private sayWaits(
+    {
+      approvalId: approval_id,
+      requestId: request_id,
+      decidedBy: decided_by,
+      stillNeeded: still_needed,
+    }: ApprovalOutcome,
+    context: HandlerContext,
+  ): void {
+    context.afterCommit(() => {
+      this.runtime.metrics.approvalsGiven.inc();
+      this.runtime.log.info({ approval_id, request_id, decided_by, still_needed }, 'an approval of several was given');
+    });
+  }
+
   private sayNotTaken(reason: RejectionReason, decided: ApprovalDecided, context: HandlerContext): void {
     const { approvalId: approval_id, requestId: request_id, decision, decidedBy: decided_by } = decided;
     context.afterCommit(() => {
@@ -170,5 +222,5 @@ export class ApprovalsService {
 }
 
 function outcomeRecord(outcome: ApprovalOutcome): Approval {
-  return { requested: null, decided: null, outcome };
+  return make.approval({ outcome });
 }

@@ -1,7 +1,14 @@
-import { claimMemoryMs, lateRecordMs } from '@sluice/core';
-import { sha256, topics } from '@sluice/contracts';
-import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { approvalAt, ApprovalClaims, cancelledMeanwhile, CountingApprovals, OpenApprovals } from '@sluice/run';
+import { claimMemoryMs, lateRecordMs, onExpiryOf, rulesInForce } from '@sluice/core';
+import { make, sha256, topics } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
+import {
+  approvalAt,
+  ApprovalClaims,
+  cancelledMeanwhile,
+  CountingApprovals,
+  OpenApprovals,
+  runsAtExpiry,
+} from '@sluice/run';
 import type { ApprovalPosition, ClaimedDecision } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { CancelledWaits } from './cancelled-waits.js';
@@ -13,11 +20,16 @@ const executor = 'service:executor';
 
 interface Waiting extends ApprovalPosition {
   readonly requestId: string;
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly requestedAt: number;
   readonly expiresAt: number;
+  readonly rules: ApprovalRequested['rules'];
 }
 
 /**
- * Refuses the calls without a decision in time, and those whose run is cancelled. What is open is read off the log
+ * Refuses the calls without a decision in time, or lets them run where their rules say so, refuses those whose run is
+ * cancelled, and says when others may decide on one too. What is open is read off the log
  * at the start, so that a restart forgets nothing, and then what was added; the ledger says which records are
  * executors’ own. Any number of executors may look, and the ledger says who was first.
  */
@@ -30,6 +42,8 @@ export class ExpirySweep {
   private since: number;
   /** Of what was open the last time, whether its turn has gone on: the ledger is asked once. */
   private goneOn: ReadonlyMap<string, boolean> = new Map();
+  /** Escalations of what is open that were said. */
+  private escalated: ReadonlySet<string> = new Set();
 
   constructor(private readonly runtime: Runtime) {
     this.claims = new ApprovalClaims(runtime);
@@ -76,6 +90,35 @@ export class ExpirySweep {
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
       else if (await cancelled.has(waiting)) await this.expire(approvalId, waiting, now, cancelledMeanwhile);
     }
+    await this.escalate(open, now);
+  }
+
+  /** Says of each call since when others may decide on it too; that they may, the time itself says. */
+  private async escalate(open: ReadonlyMap<string, Waiting>, now: number): Promise<void> {
+    const { bus, configurations, log, metrics } = this.runtime;
+    const { policy } = configurations.current().configuration;
+    const said = new Set<string>();
+    for (const [approvalId, waiting] of open) {
+      if (waiting.rules.length === 0 || waiting.expiresAt <= now) continue;
+      for (const { name: rule, escalatesAt, escalateTo: to } of rulesInForce(waiting, policy)) {
+        if (escalatesAt === null || escalatesAt > now) continue;
+        const key = JSON.stringify([approvalId, rule]);
+        said.add(key);
+        if (this.escalated.has(key) || (await this.claims.escalate(approvalId, rule))) continue;
+        if (!(await this.claims.seesTo(key, this.owner(now)))) continue;
+        const { requestId, sessionId, tool } = waiting;
+        const escalated = { approvalId, requestId, sessionId, tool, rule, to, at: escalatesAt };
+        await bus.publish([{ topic: topics.approvals, key: sessionId, record: make.approval({ escalated }) }]);
+        await this.claims.settleEscalation(approvalId, rule);
+        metrics.approvalsEscalated.inc({ rule });
+        log.info({ approval_id: approvalId, request_id: requestId, rule, to }, 'others may decide on a call too');
+      }
+    }
+    this.escalated = said;
+  }
+
+  private owner(now: number): string {
+    return `${this.runtime.environment.instance}/${now}`;
   }
 
   /**
@@ -102,34 +145,35 @@ export class ExpirySweep {
     now: number,
     why = '',
   ): Promise<void> {
-    const { bus, log, environment } = this.runtime;
-    if (!(await this.claims.seesTo(approvalId, `${environment.instance}/${now}`))) return;
+    const { bus, log } = this.runtime;
+    if (!(await this.claims.seesTo(approvalId, this.owner(now)))) return;
     const requested = await approvalAt(bus, { partition, offset });
     if (requested === undefined || !(await this.claims.isVouched(requested))) {
       log.warn({ approval_id: approvalId, partition, offset }, 'no executor asked for this approval; it is left alone');
       return;
     }
-    const expired: ClaimedDecision = { decision: 'expire', decidedBy: executor, reason: why, partition, offset };
+    const isRun = why === '' && onExpiryOf(requested.rules) === 'run';
+    const expired: ClaimedDecision = {
+      decision: isRun ? 'run' : 'expire',
+      decidedBy: executor,
+      reason: isRun ? runsAtExpiry(requested.rules) : why,
+      ...{ partition, offset, bound: requested.bound },
+    };
     const { taken } = await this.claims.decide(approvalId, executor, expired);
     const { requestId, sessionId, argumentsHash } = requested;
     const { decision, decidedBy, reason, edited = null } = taken ?? expired;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    const outcome: ApprovalOutcome = {
+    const outcome = make.approvalOutcome({
       ...ids,
-      decision,
-      decidedBy,
-      reason,
-      notTaken: null,
-      at: now,
-      configVersion: '',
+      ...{ decision, decidedBy, reason, at: now },
       editedArguments: edited,
       editedHash: edited === null ? null : sha256(edited),
-    };
-    const record = { requested: null, decided: null, outcome };
-    await bus.publish([{ topic: topics.approvals, key: sessionId, record }]);
+    });
+    await bus.publish([{ topic: topics.approvals, key: sessionId, record: make.approval({ outcome }) }]);
   }
 }
 
-function kept({ requestId, expiresAt }: ApprovalRequested, position: ApprovalPosition): Waiting {
-  return { ...position, requestId, expiresAt };
+function kept(requested: ApprovalRequested, position: ApprovalPosition): Waiting {
+  const { requestId, sessionId, tool, requestedAt, expiresAt, rules } = requested;
+  return { ...position, requestId, sessionId, tool, requestedAt, expiresAt, rules };
 }

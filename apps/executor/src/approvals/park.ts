@@ -1,5 +1,5 @@
 import type { Evaluator, Step } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { make, topics } from '@sluice/contracts';
 import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { ApprovalClaims, approvalRequest, keepAttempt, keepDeadline, wantedBy } from '@sluice/run';
@@ -36,7 +36,7 @@ export async function park(
     const until = new Date(expiresAt).toISOString();
     log.info({ approval_id: approvalId, request_id: requestId, tool, until }, 'a call waits for an approval');
   });
-  return [{ topic: topics.approvals, key: sessionId, record: { requested, decided: null, outcome: null } }];
+  return [{ topic: topics.approvals, key: sessionId, record: make.approval({ requested }) }];
 }
 
 /** Names the one time that a turn was parked for the approval. */

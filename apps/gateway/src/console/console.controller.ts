@@ -5,7 +5,7 @@ import type { Runtime } from '@sluice/host';
 import type { Request } from 'express';
 import { Callers, isConsole } from '../caller.js';
 import type { Caller } from '../caller.js';
-import { decisionsOf } from '../open-decisions.js';
+import { mayDecide } from '../open-decisions.js';
 import { Route } from '../openapi/route.js';
 import { Refusal } from '../refusal.js';
 import { ByCaller } from '../rights.js';
@@ -71,7 +71,8 @@ export class ConsoleController {
   }
 
   @Route('readMe')
-  me(@ByCaller() { principal, expiresAt }: Caller): object {
+  me(@ByCaller() caller: Caller): object {
+    const { principal, expiresAt } = caller;
     const { configuration } = this.runtime.configurations.current();
     const isAnOperator = isOperator(principal, configuration.identity);
     return {
@@ -82,7 +83,7 @@ export class ConsoleController {
       groups: principal.groups,
       connections: principal.connections,
       is_operator: isAnOperator,
-      is_approver: decisionsOf(principal, { requestedBy: '', onBehalfOf: null }, configuration).length > 0,
+      is_approver: mayDecide(caller, configuration),
       // Chains of the audit and their proofs are of all tenants.
       is_auditor: isAnOperator,
       expires_at: expiresAt,

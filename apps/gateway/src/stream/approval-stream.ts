@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import { Busy } from '@sluice/host';
 import type { WaitingApproval } from '@sluice/projection';
+import type { ApprovalProgress } from '../approval-progress.js';
 
 /** So often a follower looks at the list; all of a tenant share what is read. */
 const lookMs = 500;
@@ -12,11 +13,13 @@ const keepAliveMs = 15_000;
 export interface Waiting {
   readonly approval: WaitingApproval['asked'];
   readonly decisions: readonly string[];
+  readonly progress: ApprovalProgress;
 }
 
 /**
  * The calls that wait as data of the assistant transport format: each one once (`waiting`), those that are there
- * first; and each that waits no longer (`closed`), however that came. `look` gives the calls that wait now, null
+ * first; it again (`changed`) with each approval of several and when others may decide too; and each that waits no
+ * longer (`closed`), however that came. `look` gives the calls that wait now, null
  * where the caller may not see them any more, and `describe` those that are new as the list has them. Ends with the
  * caller’s right, and with the signal.
  */
@@ -25,16 +28,17 @@ export async function* approvalEvents(
   describe: (waiting: readonly Waiting[]) => Promise<readonly Waiting[]>,
   signal: AbortSignal,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
-  let told: ReadonlySet<string> = new Set();
+  let told: ReadonlyMap<string, string> = new Map();
   let silentMs = 0;
   while (!signal.aborted) {
     const now = await look();
     if (now === null) return;
-    const ids = new Set(now.map(({ approval }) => approval.approval_id));
-    const coming = await describe(now.filter(({ approval }) => !told.has(approval.approval_id)));
+    const ids = new Map(now.map((one) => [one.approval.approval_id, JSON.stringify([one.decisions, one.progress])]));
+    const isTold = (id: string): boolean => told.get(id) === ids.get(id);
+    const coming = await describe(now.filter(({ approval }) => !isTold(approval.approval_id)));
     const events = [
-      ...coming.map((one) => ({ type: 'waiting', ...one })),
-      ...[...told].filter((id) => !ids.has(id)).map((id) => ({ type: 'closed', approval_id: id })),
+      ...coming.map((one) => ({ type: told.has(one.approval.approval_id) ? 'changed' : 'waiting', ...one })),
+      ...[...told.keys()].filter((id) => !ids.has(id)).map((id) => ({ type: 'closed', approval_id: id })),
     ];
     told = ids;
     silentMs += lookMs;

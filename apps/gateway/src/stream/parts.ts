@@ -192,11 +192,19 @@ export class RunParts {
 
   /** With the place that a decision must name, in the form that approvers write. */
   private approval({ record, partition, offset }: Incoming<'agent.approvals'>): readonly AssistantStreamChunk[] {
-    const { requested, outcome } = record;
+    const { requested, outcome, escalated } = record;
     if (requested !== null) {
       const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as { [name: string]: Json };
       const place = { requested_partition: partition, requested_offset: offset };
-      return this.data('approval_requested', { ...asked, ...place });
+      // Who may decide is for approvers to know.
+      const rules = requested.rules.map((rule) =>
+        recordToJson('AskingRule', { ...rule, approvers: [], escalateTo: [] }),
+      );
+      return this.data('approval_requested', { ...asked, ...place, rules: rules as Json });
+    }
+    if (escalated !== null) {
+      const { to: _, ...said } = recordToJson('ApprovalEscalated', escalated) as { [name: string]: Json };
+      return this.data('approval_escalated', said);
     }
     return outcome === null ? [] : this.data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
   }

@@ -15,7 +15,7 @@ export interface ApprovalLog {
   readonly bus: Bus;
   readonly signatures: Verifier;
   readonly counts: Counts;
-  readonly claims: Pick<ApprovalClaims, 'isVouched' | 'isDecided' | 'decisionOn'>;
+  readonly claims: Pick<ApprovalClaims, 'isVouched' | 'isDecided' | 'decisionOn' | 'approvalsOf'>;
   /** Null where the ledger is not there. */
   readonly documents: Documents | null;
 }
@@ -25,6 +25,7 @@ const believing: ApprovalLog['claims'] = {
   isVouched: () => Promise.resolve(true),
   isDecided: ({ notTaken }) => Promise.resolve(notTaken === null),
   decisionOn: () => Promise.resolve(undefined),
+  approvalsOf: () => Promise.resolve([]),
 };
 
 export async function withApprovals(

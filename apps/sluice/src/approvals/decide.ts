@@ -1,8 +1,8 @@
-import { clockSkewMs, isRejectionReason, rejectionReasons, printable, printableIn } from '@sluice/core';
+import { clockSkewMs, deciderBy, isRejectionReason, rejectionReasons, printable, printableIn } from '@sluice/core';
 import type { Configuration, Decider } from '@sluice/core';
 import { make, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome } from '@sluice/contracts';
-import { judgeAtDoor } from '@sluice/run';
+import { isClosing, judgeAtDoor } from '@sluice/run';
 import { authenticatorOf, ownHeaders, ownToken } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import type { CommandContext } from '../commands/command-context.js';
@@ -48,7 +48,7 @@ export async function decide(
     );
     return 1;
   }
-  const record = { requested: null, decided, outcome: null };
+  const record = make.approval({ decided });
   const written = { topic: topics.approvals, record } as const;
   const headers = await ownHeaders(written, environment);
   await log.bus.publish([{ ...written, key: sessionId, headers }]);
@@ -61,6 +61,11 @@ export async function decide(
   const { notTaken } = outcome;
   if (notTaken === null && isOwn(outcome, deciding)) {
     answer('taken', null);
+    if (outcome.stillNeeded > 0) {
+      const more = outcome.stillNeeded === 1 ? '1 more approval' : `${outcome.stillNeeded} more approvals`;
+      write(`${paint.good('✓')} ${approvalId}: the approval counts, and the call waits for ${more}.\n`);
+      return 0;
+    }
     write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and the run goes on.\n`);
     return 0;
   }
@@ -86,7 +91,8 @@ async function outcomeOf(
   for await (const message of bus.read([topics.approvals], options)) {
     const { outcome } = message.record;
     if (outcome?.approvalId !== approvalId) continue;
-    if (outcome.notTaken === null ? await counts(message) : isOwn(outcome, deciding)) return outcome;
+    if (outcome.notTaken === null && !(await counts(message))) continue;
+    if (isClosing(outcome) || isOwn(outcome, deciding)) return outcome;
   }
   return null;
 }
@@ -132,8 +138,8 @@ async function whoDecides(
       decidedAt,
     );
     if (!sender.ok) return { refused: `${sender.message} SLUICE_TOKEN holds it.` };
-    const { actorId, tenantId } = sender.principal;
-    if (decidedBy === '' || decidedBy === actorId) return { actorId, tenantId };
+    const { actorId } = sender.principal;
+    if (decidedBy === '' || decidedBy === actorId) return deciderBy(sender);
     return {
       refused: `The credential in SLUICE_TOKEN is that of ${actorId}. Leave out --as, or decide with the credential of ${decidedBy}.`,
     };

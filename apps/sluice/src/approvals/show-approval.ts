@@ -1,5 +1,5 @@
-import { claimMemoryMs, printable, printableIn } from '@sluice/core';
-import type { Configuration, JsonValue } from '@sluice/core';
+import { approvalsMissing, claimMemoryMs, onExpiryOf, printable, printableIn, rulesInForce } from '@sluice/core';
+import type { Configuration, DecisionPolicy, JsonValue } from '@sluice/core';
 import { recordToJson, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import {
@@ -43,14 +43,19 @@ export async function showApproval(
   const [call] = found.step === null ? [] : await shownSteps([found.step], judges, mayRead);
   const inForce = inForceOf(configurations);
   if (json) {
-    print(`${JSON.stringify(approvalJson(requested, view, found, call))}\n`);
+    print(
+      `${JSON.stringify(approvalJson(requested, view, found, call, await log.claims.approvalsOf(requested.approvalId)))}\n`,
+    );
     return 0;
   }
 
   const said = printableIn(requested);
   const { approvalId, requestId, effect, thought, requestedBy, onBehalfOf, argumentsHash, expiresAt } = said;
   const description = printable(view.tool.description ?? '').replaceAll('\n', `\n${indent}`);
-  const may = inForce === undefined ? '' : `, by ${whoMayApprove(inForce.read().policy)}`;
+  const policy = inForce?.read().policy;
+  const may = policy === undefined ? '' : `, by ${whoMayApprove(policy, requested, Date.now())}`;
+  const given = await log.claims.approvalsOf(requested.approvalId);
+  const missing = approvalsMissing(requested.rules, given);
   const lines: readonly (readonly [string, string])[] = [
     ['approval', paint.strong(approvalId)],
     ...(view.question === null ? [] : [['question', printable(view.question)] as const]),
@@ -61,6 +66,13 @@ export async function showApproval(
     ...(view.rule === null ? [] : [['why', view.rule.message] as const]),
     ['asked by', `${requestedBy}${onBehalfOf === null ? '' : ` for ${onBehalfOf}`}, ${time(requested.requestedAt)}`],
     ['waits until', `${time(expiresAt)}${may}`],
+    ...escalationsOf(requested, policy).map((text) => ['escalates', text] as const),
+    ...(onExpiryOf(requested.rules) === 'run' ? [['then', 'the call runs without a decision'] as const] : []),
+    ...given.map(({ by, at }) => ['approved by', `${printable(by)}, ${time(at)}`] as const),
+    ...(given.length > 0 && missing > 0 ? [['still needed', `${missing} more`] as const] : []),
+    ...(requested.state === '' ? [] : [['in state', printable(requested.state)] as const]),
+    ...(requested.groups.length === 0 ? [] : [['with groups', printable(requested.groups.join(', '))] as const]),
+    ...(requested.configVersion === '' ? [] : [['configuration', versionsOf(requested)] as const]),
     ['run', `${requestId}, iteration ${requested.iteration}, call ${requested.index + 1} of its turn`],
     ...(thought === '' ? [] : [['thought', shorten(thought)] as const]),
     ...view.stepsBefore.map((step) => ['done before', stepLine(step)] as const),
@@ -71,12 +83,27 @@ export async function showApproval(
   return 0;
 }
 
+/** When who may decide too, by the configuration in force. */
+function escalationsOf(requested: ApprovalRequested, policy: DecisionPolicy | undefined): readonly string[] {
+  const rules = policy === undefined ? requested.rules : rulesInForce(requested, policy);
+  return rules.flatMap(({ escalatesAt, escalateTo }) =>
+    escalatesAt === null ? [] : [`${time(escalatesAt)} to ${printable(escalateTo.join(', '))}`],
+  );
+}
+
+/** The configuration that granted the turn, and the one in force when it was asked where that is another. */
+function versionsOf({ configVersion, inForceVersion }: ApprovalRequested): string {
+  const isOther = inForceVersion !== '' && inForceVersion !== configVersion;
+  return isOther ? `${configVersion}, asked under ${inForceVersion}` : configVersion;
+}
+
 /** As `GET /v1/approvals/{approval_id}` names it, but for what depends on who asks there. */
 function approvalJson(
   requested: ApprovalRequested,
   view: Awaited<ReturnType<typeof approvalView>>,
   { outcome, runEnded }: Awaited<ReturnType<typeof outcomeOfCall>>,
   call: ShownStep | undefined,
+  given: Awaited<ReturnType<ApprovalLog['claims']['approvalsOf']>>,
 ): object {
   const { steps: _, ...approval } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   const decision = outcome && { decision: outcome.decision, decided_by: outcome.decidedBy, reason: outcome.reason };
@@ -84,6 +111,8 @@ function approvalJson(
     ...{ approval, question: view.question, arguments: view.arguments },
     tool: { key: view.tool.key, description: view.tool.description, input_schema: view.tool.inputSchema },
     ...{ asked_because: view.rule, steps_before: view.stepsBefore },
+    approved_by: given.map(({ by, at, rules }) => ({ by, at, rules })),
+    still_needed: outcome === null ? Math.max(1, approvalsMissing(requested.rules, given)) : 0,
     ...{ decision, decided_at: outcome?.at ?? null, call: call ?? null, run_ended: runEnded },
   };
 }

@@ -1,18 +1,24 @@
-import { printable, wildcard } from '@sluice/core';
-import type { Policy } from '@sluice/core';
+import { approversAt, keyOfRule, printable, rulesInForce, wildcard } from '@sluice/core';
+import type { DecisionPolicy } from '@sluice/core';
 
 /** Approvers that are named in one line, at most. */
 const mostNamed = 10;
 
-/** Who may decide on a call that waits, by the policy. */
-export function whoMayApprove({
-  approvers,
-  requesterMayNotApprove,
-}: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>): string {
-  const except = requesterMayNotApprove ? ', but not who asked' : '';
+/** Who may decide on a call that waits, by the policy: for each of the rules that ask, where some do. */
+export function whoMayApprove(policy: DecisionPolicy, asked: Parameters<typeof rulesInForce>[0], now: number): string {
+  const { approvers, requesterMayNotApprove } = policy;
+  const [first, ...others] = asked.rules.length === 0 ? [] : rulesInForce(asked, policy);
+  if (first === undefined) return namesOf(approvers, 1, requesterMayNotApprove);
+  return [first, ...others]
+    .map((rule) => `${namesOf(approversAt(rule, now), rule.quorum, requesterMayNotApprove)} (${keyOfRule(rule)})`)
+    .join(', and ');
+}
+
+function namesOf(approvers: readonly string[], quorum: number, requesterMayNotApprove: boolean): string {
+  const except = requesterMayNotApprove || quorum > 1 ? ', but not who asked' : '';
   if (approvers.length === 0) return 'no one: policy.approval names no approvers any more';
-  if (approvers.includes(wildcard)) return `anybody${except}`;
+  if (approvers.includes(wildcard)) return `${quorum > 1 ? `${quorum} persons` : 'anybody'}${except}`;
   const names = approvers.slice(0, mostNamed).map(printable).join(', ');
   const more = approvers.length > mostNamed ? ` and ${approvers.length - mostNamed} more` : '';
-  return `${approvers.length > 1 ? 'one of ' : ''}${names}${more}${except}`;
+  return `${approvers.length > 1 || quorum > 1 ? `${quorum === 1 ? 'one' : quorum} of ` : ''}${names}${more}${except}`;
 }

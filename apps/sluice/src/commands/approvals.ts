@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
-import { printableIn } from '@sluice/core';
+import { approvalsMissing, keyOfRule, printableIn, sentenceList } from '@sluice/core';
+import type { AskingRule } from '@sluice/core';
 import { recordToJson } from '@sluice/contracts';
 import { ownToken } from '@sluice/host';
 import { allOpen, withApprovals } from '../approvals/approval-log.js';
@@ -82,9 +83,13 @@ async function list(log: ApprovalLog, json: boolean, { write, print, paint }: Co
   else if (open.length === 0) write('No call waits for an approval.\n');
   else
     for (const { requested } of open) {
-      const { approvalId, tool, arguments: args, requestedBy, expiresAt } = printableIn(requested);
+      const { approvalId, tool, arguments: args, requestedBy, expiresAt, rules } = printableIn(requested);
+      const given = rules.length === 0 ? [] : await log.claims.approvalsOf(requested.approvalId);
+      const missing = approvalsMissing(rules, given);
       write(`${paint.strong(approvalId)}  ${paint.tool(tool)} ${shorten(args)}\n`);
       write(paint.dim(`   asked by ${requestedBy}, waits until ${time(expiresAt)}\n`));
+      if (missing > 1 || given.length > 0)
+        write(paint.dim(`   ${given.length} of ${given.length + missing} approvals: ${names(rules)}\n`));
     }
   return 0;
 }
@@ -94,6 +99,10 @@ async function find(log: ApprovalLog, id: string): Promise<LoggedApproval> {
   if (found === undefined)
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);
   return found;
+}
+
+function names(rules: readonly AskingRule[]): string {
+  return sentenceList(rules.map(keyOfRule));
 }
 
 function time(milliseconds: number): string {

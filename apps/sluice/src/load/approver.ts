@@ -42,7 +42,7 @@ export class Approver {
       requestedOffset: offset,
     });
     const headers = await this.credentials(this.settings.user);
-    const record = { requested: null, decided, outcome: null };
+    const record = make.approval({ decided });
     await publishPatiently(this.bus, [{ topic: topics.approvals, key: sessionId, record, headers }], signal);
     this.tally.decisions[decision]++;
   }

@@ -97,21 +97,27 @@ export class Story {
     this.line('waits', `the model is asked again in ${seconds} s: ${text}`);
   }
 
-  private approval({ requested, outcome }: Approval): void {
+  private approval({ requested, outcome, escalated }: Approval): void {
     const { paint } = this;
     if (requested !== null) {
       const { approvalId, tool, expiresAt, inForceVersion } = requested;
       // Another configuration may have been applied since.
       const isKnown = this.inForce?.version === inForceVersion;
-      const by = isKnown && this.inForce !== null ? ` by ${whoMayApprove(this.inForce.policy)}` : '';
+      const by =
+        isKnown && this.inForce !== null
+          ? ` by ${whoMayApprove(this.inForce.policy, requested, requested.requestedAt)}`
+          : '';
       this.line('waits', `${paint.tool(tool)} needs an approval${by} until ${new Date(expiresAt).toISOString()}:`);
       this.line('', paint.strong(howToDecide(approvalId)));
     }
+    if (escalated !== null)
+      this.line('waits', `${escalated.approvalId}: ${escalated.to.join(', ')} may decide too now`);
     if (outcome !== null) {
-      const { decision, decidedBy, notTaken } = outcome;
+      const { decision, decidedBy, notTaken, stillNeeded } = outcome;
+      const waits = stillNeeded === 0 ? '' : `, and ${stillNeeded} more to come`;
       this.line(
         'decided',
-        `${decision} by ${decidedBy}${notTaken === null ? '' : paint.bad(` does not count: ${notTaken}`)}`,
+        `${decision} by ${decidedBy}${waits}${notTaken === null ? '' : paint.bad(` does not count: ${notTaken}`)}`,
       );
     }
   }

@@ -4,7 +4,7 @@ import { cut, time, draftEntry } from './draft-entry.js';
 import type { EntryDraft } from './draft-entry.js';
 
 /** A call that waits for an approval, a decision on it, or its outcome. */
-export function approvalEntry({ requested, decided, outcome }: Approval, key: string): EntryDraft {
+export function approvalEntry({ requested, decided, outcome, escalated }: Approval, key: string): EntryDraft {
   if (requested !== null) return requestedEntry(requested);
   if (decided !== null) {
     return draftEntry('approval_decided', decided, {
@@ -27,9 +27,27 @@ export function approvalEntry({ requested, decided, outcome }: Approval, key: st
       ...editOf(outcome),
       not_taken: outcome.notTaken,
       at: time(outcome.at),
+      ...(outcome.stillNeeded === 0 ? {} : { still_needed: outcome.stillNeeded }),
+      ...given('rules', outcome.rules),
+      ...given('approved_by', outcome.approvedBy),
+      ...given('decided_as', outcome.decidedAs),
+    });
+  }
+  if (escalated !== null) {
+    return draftEntry('approval_escalated', escalated, {
+      approval_id: escalated.approvalId,
+      tool: escalated.tool,
+      rule: escalated.rule,
+      to: escalated.to,
+      at: time(escalated.at),
     });
   }
   return draftEntry('approval_empty', { sessionId: key }, {});
+}
+
+/** The list under its name, where it has anything. */
+function given<K extends string, T>(name: K, list: readonly T[]): { readonly [P in K]?: readonly T[] } {
+  return (list.length === 0 ? {} : { [name]: list }) as { readonly [P in K]?: readonly T[] };
 }
 
 function requestedEntry(requested: ApprovalRequested): EntryDraft {
@@ -47,6 +65,14 @@ function requestedEntry(requested: ApprovalRequested): EntryDraft {
     arguments_hash: requested.argumentsHash,
     requested_at: time(requested.requestedAt),
     expires_at: time(requested.expiresAt),
+    ...(requested.askedBecause === '' ? {} : { asked_because: cut(requested.askedBecause) }),
+    ...(requested.state === '' ? {} : { state: requested.state }),
+    ...given('groups', requested.groups),
+    ...given(
+      'rules',
+      requested.rules.map(({ rule, name, quorum, onExpiry }) => ({ rule, name, quorum, on_expiry: onExpiry })),
+    ),
+    ...(requested.bound === '' ? {} : { bound: requested.bound }),
   });
 }
 

@@ -75,15 +75,19 @@ describe('the session whose lane a record runs in', () => {
     );
   });
 
-  it.each(['requested', 'decided', 'outcome'] as const)('of an approval is its own, by its member %s', (member) => {
-    const record = {
-      requested: null,
-      decided: null,
-      outcome: null,
-      [member]: { approvalId: 'a-1', sessionId: 'session' },
-    } as Incoming<'agent.approvals'>['record'];
-    expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');
-  });
+  it.each(['requested', 'decided', 'outcome', 'escalated'] as const)(
+    'of an approval is its own, by its member %s',
+    (member) => {
+      const record = {
+        requested: null,
+        decided: null,
+        outcome: null,
+        escalated: null,
+        [member]: { approvalId: 'a-1', sessionId: 'session' },
+      } as Incoming<'agent.approvals'>['record'];
+      expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');
+    },
+  );
 });
 
 describe('the tenant in whose turn a record is handled', () => {

@@ -836,6 +836,15 @@ export const schemas = {
         ],
         "doc": "Its outcome.",
         "default": null
+      },
+      {
+        "name": "escalated",
+        "type": [
+          "null",
+          "ApprovalEscalated"
+        ],
+        "doc": "Others may decide on it from now on.",
+        "default": null
       }
     ]
   },
@@ -924,6 +933,54 @@ export const schemas = {
       }
     ]
   },
+  "ApprovalEscalated": {
+    "type": "record",
+    "name": "ApprovalEscalated",
+    "namespace": "sluice",
+    "doc": "A call has waited so long that others may decide on it too.",
+    "fields": [
+      {
+        "name": "approval_id",
+        "type": "string",
+        "doc": "Names the approval."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run."
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The key."
+      },
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "The tool's id.",
+        "default": ""
+      },
+      {
+        "name": "rule",
+        "type": "string",
+        "doc": "The rule of policy.approval that says so."
+      },
+      {
+        "name": "to",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Who may decide from now on too, as the entries of the configuration.",
+        "default": []
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      }
+    ]
+  },
   "ApprovalOutcome": {
     "type": "record",
     "name": "ApprovalOutcome",
@@ -948,7 +1005,7 @@ export const schemas = {
       {
         "name": "decision",
         "type": "string",
-        "doc": "`approve`, `refuse` or `expire`, or what else was written."
+        "doc": "`approve`, `refuse`, `expire`, `run` where time was up and the rules let the call run then, or what else was written."
       },
       {
         "name": "decided_by",
@@ -1004,6 +1061,39 @@ export const schemas = {
         ],
         "doc": "SHA-256 over edited_arguments, hexadecimal; null where there are none.",
         "default": null
+      },
+      {
+        "name": "still_needed",
+        "type": "int",
+        "doc": "How many approvals the call waits for behind this one; 0: it waits no more.",
+        "default": 0
+      },
+      {
+        "name": "rules",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The rules that an approval counts for, where several approvals are needed.",
+        "default": []
+      },
+      {
+        "name": "approved_by",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "All who have approved the call so far, where several approvals are needed.",
+        "default": []
+      },
+      {
+        "name": "decided_as",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The entries of the approvers' lists that name who decided, where a group, a role or a claim does.",
+        "default": []
       }
     ]
   },
@@ -1150,6 +1240,106 @@ export const schemas = {
         ],
         "doc": "How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.",
         "default": null
+      },
+      {
+        "name": "rules",
+        "type": {
+          "type": "array",
+          "items": "AskingRule"
+        },
+        "doc": "What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough.",
+        "default": []
+      },
+      {
+        "name": "asked_because",
+        "type": "string",
+        "doc": "Why it is asked, in a sentence; empty where an earlier version wrote the record.",
+        "default": ""
+      },
+      {
+        "name": "state",
+        "type": "string",
+        "doc": "The state of the run before the call; empty where an earlier version wrote the record.",
+        "default": ""
+      },
+      {
+        "name": "groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The groups that the turn was granted; empty where an earlier version wrote the record.",
+        "default": []
+      },
+      {
+        "name": "bound",
+        "type": "string",
+        "doc": "A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.",
+        "default": ""
+      }
+    ]
+  },
+  "AskingRule": {
+    "type": "record",
+    "name": "AskingRule",
+    "namespace": "sluice",
+    "doc": "One of the rules that ask for an approval of a call: each has to have its approvers.",
+    "fields": [
+      {
+        "name": "rule",
+        "type": "string",
+        "doc": "`rule` for a rule of policy.approval, `effect` for what the tool can change, `plan` for a plan."
+      },
+      {
+        "name": "name",
+        "type": "string",
+        "doc": "The name of the rule; empty for the others.",
+        "default": ""
+      },
+      {
+        "name": "message",
+        "type": "string",
+        "doc": "Why it asks, in a sentence.",
+        "default": ""
+      },
+      {
+        "name": "quorum",
+        "type": "int",
+        "doc": "How many approvers have to approve the call.",
+        "default": 1
+      },
+      {
+        "name": "approvers",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Who might decide when it was asked, as the entries of the configuration.",
+        "default": []
+      },
+      {
+        "name": "escalates_at",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "When the others may decide too, milliseconds since the epoch; null for never.",
+        "default": null
+      },
+      {
+        "name": "escalate_to",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The others.",
+        "default": []
+      },
+      {
+        "name": "on_expiry",
+        "type": "string",
+        "doc": "What happens where no decision comes in time: `refuse`, or `run`.",
+        "default": "refuse"
       }
     ]
   },

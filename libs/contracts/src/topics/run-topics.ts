@@ -140,6 +140,7 @@ export const runTopicRows = {
       approval_requested: { listed: true, with: 'what waits' },
       approval_decided: { listed: true, with: 'who decided' },
       approval_outcome: { listed: true, with: 'the outcome' },
+      approval_escalated: { listed: true, with: 'who may decide from then on too' },
       approval_empty: { of: 'an Approval of none of these', listed: false, with: 'nothing' },
     },
     held: {
@@ -148,8 +149,8 @@ export const runTopicRows = {
     need: 'who approved what. Keep it for longer than an approval may wait',
     personal:
       'arguments without what the schema marks secret, a thought, earlier steps of the turn, who asked and who decided',
-    ids: ({ record: { requested, decided, outcome } }) => {
-      const one = requested ?? decided ?? outcome;
+    ids: ({ record: { requested, decided, outcome, escalated } }) => {
+      const one = requested ?? decided ?? outcome ?? escalated;
       return one === null ? null : ofRun({ record: one });
     },
     tenant: ({ requested }) => requested?.tenantId || null,
@@ -164,11 +165,13 @@ function whatTheTurnDid(result: AgentStepResult): string {
   return result.steps.map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`).join('; ');
 }
 
-function aboutApproval({ requested, decided, outcome }: Approval): string {
+function aboutApproval({ requested, decided, outcome, escalated }: Approval): string {
   if (requested !== null) return `${requested.tool} waits: ${howToDecide(requested.approvalId)}`;
   if (decided !== null) return `${decided.approvalId}: ${decided.decidedBy} says ${decided.decision}`;
+  if (escalated !== null) return `${escalated.approvalId}: ${escalated.to.join(', ')} may decide too`;
   if (outcome === null) return '';
-  const { approvalId, decision, decidedBy, notTaken } = outcome;
+  const { approvalId, decision, decidedBy, notTaken, stillNeeded } = outcome;
+  if (stillNeeded > 0) return `${approvalId}: ${decision} by ${decidedBy}, and ${stillNeeded} more to come`;
   return `${approvalId}: ${decision} by ${decidedBy} ${notTaken === null ? 'was taken' : `does not count: ${notTaken}`}`;
 }
 

@@ -1,25 +1,47 @@
-import type { Policy } from '../settings/policy-types.js';
+import { claimAt } from '../identity/claims.js';
+import { claimValues } from '../availability/measures.js';
+import type { Principal } from '../identity/principal.js';
+import type { JsonObject } from '../json.js';
+import type { Authentication } from '../ports/identity.js';
+import type { OnExpiry, Policy } from '../settings/policy-types.js';
 import { wildcard } from '../rules/defaults.js';
 
-/** What can come of an approval that was asked for; `expire` is said by the executor alone. */
-export type ApprovalDecision = 'approve' | 'refuse' | 'expire';
+/**
+ * The outcome of an approval that was asked for. The executor alone says `expire`, and `run` where time was up and the
+ * rules let the call run then.
+ */
+export type ApprovalDecision = 'approve' | 'refuse' | 'expire' | 'run';
 
 /** Why a decision does not count. The call goes on waiting. */
 export const rejectionReasons = {
   unknown_approval: 'No executor asked for this approval, or not where the decision says.',
   invalid_decision: 'The decision is neither `approve` nor `refuse`.',
   invalid_arguments:
-    'The edited arguments are not the JSON of an object, not what their hash says, or come with a refusal or on a plan.',
+    'The edited arguments are not the JSON of an object, not what their hash says, or come with a refusal, on a plan or on a call that needs several approvals.',
   other_arguments: 'The decision was made on other arguments than those of the call.',
   too_late: 'The time for a decision was up.',
   not_authenticated: 'Its credential is missing or not valid, or names another person than the decision does.',
   not_an_approver:
-    'policy.approval.approvers does not name the one who decided, or that person belongs to another tenant.',
+    'policy.approval does not name the one who decided as an approver of this call, or that person belongs to another tenant.',
   own_call: 'Who asked may not approve it, as policy.approval says.',
-  already_decided: 'Another decision came first.',
+  already_decided: 'Another decision came first, or this person has approved the call already.',
 } as const satisfies Record<string, string>;
 
 export type RejectionReason = keyof typeof rejectionReasons;
+
+/** What asks for an approval, as the request for it says. */
+export interface AskingRule {
+  /** `rule`, `effect` or `plan`. */
+  readonly rule: string;
+  readonly name: string;
+  readonly message: string;
+  readonly quorum: number;
+  readonly approvers: readonly string[];
+  /** When the others may decide too, milliseconds since the epoch; null for never. */
+  readonly escalatesAt: number | null;
+  readonly escalateTo: readonly string[];
+  readonly onExpiry: string;
+}
 
 /** What was asked for, as far as a decision is judged by it. */
 export interface RequestedApproval {
@@ -29,8 +51,13 @@ export interface RequestedApproval {
   readonly onBehalfOf: string | null;
   readonly tenantId: string;
   /** Milliseconds since the epoch. */
+  readonly requestedAt: number;
   readonly expiresAt: number;
+  /** Empty where one approval of an approver of the policy is enough. */
+  readonly rules: readonly AskingRule[];
 }
+
+type AskedCall = Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId' | 'requestedAt' | 'rules'>;
 
 /** A decision as its author wrote it. */
 export interface WrittenDecision {
@@ -39,6 +66,7 @@ export interface WrittenDecision {
   readonly argumentsHash: string;
   /** Whether the arguments that it gives the call, if any, can be taken (`isEditSound`). */
   readonly isEditSound: boolean;
+  readonly editedArguments?: string | null;
 }
 
 /** Who decided. */
@@ -46,6 +74,46 @@ export interface Decider {
   readonly actorId: string;
   /** Null where no identity is configured, so that there are no tenants. */
   readonly tenantId: string | null;
+  /** Entries of approvers’ lists beside its name that its credential answers: `group:finance`, `role:treasurer`. */
+  readonly named?: (entry: string) => boolean;
+}
+
+/** An approval of a call that counts, of several that it needs. */
+export interface GivenApproval {
+  readonly by: string;
+  /** The names of the rules that it counts for. */
+  readonly rules: readonly string[];
+}
+
+/** What decisions are judged by in the policy in force. */
+export type DecisionPolicy = Pick<Policy, 'approvers' | 'requesterMayNotApprove' | 'approvalRules'>;
+
+/** Beginnings of entries in approvers’ lists that a credential answers. */
+export const approverKinds = ['group:', 'role:', 'claim:'] as const;
+
+/** The one who decides, by a verified credential. */
+export function deciderBy({
+  principal: { actorId, tenantId, groups },
+  roles = [],
+  claims = {},
+}: Pick<Authentication & { ok: true }, 'principal' | 'roles' | 'claims'>): Decider {
+  return { actorId, tenantId, named: (entry) => isNamed(entry, groups, roles, claims) };
+}
+
+function isNamed(entry: string, groups: Principal['groups'], roles: readonly string[], claims: JsonObject): boolean {
+  const kind = approverKinds.find((one) => entry.startsWith(one));
+  if (kind === undefined) return false;
+  const value = entry.slice(kind.length);
+  switch (kind) {
+    case 'group:':
+      return groups.includes(value);
+    case 'role:':
+      return roles.includes(value);
+    case 'claim:': {
+      const equals = value.indexOf('=');
+      return claimValues(claimAt(claims, value.slice(0, equals))).includes(value.slice(equals + 1));
+    }
+  }
 }
 
 /**
@@ -58,41 +126,162 @@ export function judgeDecision(
   written: WrittenDecision,
   decider: Decider | null,
   at: number,
-  policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
+  policy: DecisionPolicy,
 ): RejectionReason | null {
   const { decision } = written;
   if (asked === null || asked.approvalId !== written.approvalId) return 'unknown_approval';
   if (decision !== 'approve' && decision !== 'refuse') return 'invalid_decision';
   if (asked.argumentsHash !== written.argumentsHash) return 'other_arguments';
-  if (!written.isEditSound) return 'invalid_arguments';
+  if (!written.isEditSound || (isEdit(written) && needsSeveral(asked))) return 'invalid_arguments';
   if (at >= asked.expiresAt) return 'too_late';
   if (decider === null) return 'not_authenticated';
-  if (!isApprover(decider, asked.tenantId, policy.approvers)) return 'not_an_approver';
-  return decision === 'approve' && isOwnCall(asked, decider, policy) ? 'own_call' : null;
+  if (entriesOf(asked, decider, at, policy).length === 0) return 'not_an_approver';
+  return decision === 'approve' && rulesApprovedBy(asked, decider, at, policy).length === 0 ? 'own_call' : null;
 }
 
-/** Which decisions on a waiting call would count if they came from this decider in time. */
+/**
+ * Which decisions on a waiting call would count if they came from this decider now, milliseconds since the epoch.
+ * `given` are the approvals that count already: no one approves twice.
+ */
 export function decisionsOpenTo(
-  asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId'>,
+  asked: AskedCall,
   decider: Decider,
-  policy: Pick<Policy, 'approvers' | 'requesterMayNotApprove'>,
+  policy: DecisionPolicy,
+  now: number,
+  given: readonly GivenApproval[] = [],
 ): readonly ('approve' | 'refuse')[] {
-  if (!isApprover(decider, asked.tenantId, policy.approvers)) return [];
-  return isOwnCall(asked, decider, policy) ? ['refuse'] : ['approve', 'refuse'];
+  if (entriesOf(asked, decider, now, policy).length === 0) return [];
+  const isGiven = given.some(({ by }) => by === decider.actorId);
+  return isGiven || rulesApprovedBy(asked, decider, now, policy).length === 0 ? ['refuse'] : ['approve', 'refuse'];
 }
 
-/** Whether it is a call that the decider, as who asked for it, may refuse and not approve. */
-function isOwnCall(
-  asked: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf'>,
-  { actorId }: Decider,
-  { requesterMayNotApprove }: Pick<Policy, 'requesterMayNotApprove'>,
-): boolean {
-  return requesterMayNotApprove && (actorId === asked.requestedBy || actorId === asked.onBehalfOf);
+function isEdit({ editedArguments = null }: WrittenDecision): boolean {
+  return editedArguments !== null;
 }
 
-function isApprover({ actorId, tenantId }: Decider, ofTenant: string, approvers: readonly string[]): boolean {
-  if (actorId === '' || (tenantId !== null && tenantId !== ofTenant)) return false;
-  return approvers.some((approver) => approver === wildcard || approver === actorId);
+/** Whether more than one approval may be needed: then no one changes what others approve. */
+function needsSeveral({ rules }: Pick<RequestedApproval, 'rules'>): boolean {
+  return rules.length > 1 || rules.some(({ quorum }) => quorum > 1);
+}
+
+/** Whether there can be a call that the decider may decide on. */
+export function isAnyApprover(decider: Decider, policy: DecisionPolicy): boolean {
+  return allApprovers(policy).some((entry) => isEntryOf(decider, entry));
+}
+
+/** All entries of the policy that name who may decide on some call, each once. */
+export function allApprovers({
+  approvers,
+  approvalRules = [],
+}: Pick<DecisionPolicy, 'approvers' | 'approvalRules'>): readonly string[] {
+  const ofRules = approvalRules.flatMap((rule) => [...(rule.approvers ?? []), ...(rule.escalate?.to ?? [])]);
+  return [...new Set([...approvers, ...ofRules])];
+}
+
+/** What asks for the approval, with who may decide under the policy in force. */
+export function rulesInForce(
+  { rules, requestedAt }: Pick<AskedCall, 'rules' | 'requestedAt'>,
+  policy: DecisionPolicy,
+): readonly AskingRule[] {
+  const { approvers, approvalRules = [] } = policy;
+  const plain = { rule: 'effect', name: '', message: '', quorum: 1, escalatesAt: null, escalateTo: [] };
+  if (rules.length === 0) return [{ ...plain, approvers, onExpiry: 'refuse' }];
+  return rules.map((rule) => {
+    if (rule.rule !== 'rule') return { ...rule, approvers };
+    const now = approvalRules.find(({ name }) => name === rule.name);
+    // A rule that is gone has the approvers that it had.
+    if (now === undefined) return rule;
+    const { escalate } = now;
+    return {
+      ...rule,
+      approvers: now.approvers ?? approvers,
+      escalatesAt: escalate === undefined ? null : requestedAt + escalate.afterMs,
+      escalateTo: escalate?.to ?? [],
+    };
+  });
+}
+
+/** Who may decide for the rule at this time, milliseconds since the epoch. */
+export function approversAt({ approvers, escalatesAt, escalateTo }: AskingRule, at: number): readonly string[] {
+  return escalatesAt !== null && at >= escalatesAt ? [...new Set([...approvers, ...escalateTo])] : approvers;
+}
+
+/**
+ * The names of the rules for which an approval of this decider counts. The one who asked never counts where several
+ * persons have to approve.
+ */
+function rulesApprovedBy(asked: AskedCall, decider: Decider, at: number, policy: DecisionPolicy): readonly string[] {
+  const isOwn = decider.actorId === asked.requestedBy || decider.actorId === asked.onBehalfOf;
+  return rulesInForce(asked, policy).flatMap((rule) => {
+    if (isOwn && (policy.requesterMayNotApprove || rule.quorum > 1)) return [];
+    return entriesFor(rule, asked.tenantId, decider, at).length > 0 ? [keyOfRule(rule)] : [];
+  });
+}
+
+/** What a decision that counts is for, and the entries of the approvers’ lists beside a name that it counts by. */
+export function countsFor(
+  asked: AskedCall,
+  decision: string,
+  decider: Decider,
+  at: number,
+  policy: DecisionPolicy,
+): { readonly rules: readonly string[]; readonly decidedAs: readonly string[] } {
+  const isApproval = decision === 'approve' && asked.rules.length > 0;
+  const entries = entriesOf(asked, decider, at, policy);
+  return {
+    rules: isApproval ? rulesApprovedBy(asked, decider, at, policy) : [],
+    decidedAs: entries.filter((entry) => approverKinds.some((kind) => entry.startsWith(kind))),
+  };
+}
+
+/** The entries of the approvers’ lists that name the decider. */
+function entriesOf(
+  asked: Pick<AskedCall, 'tenantId' | 'requestedAt' | 'rules'>,
+  decider: Decider,
+  at: number,
+  policy: DecisionPolicy,
+): readonly string[] {
+  const entries = rulesInForce(asked, policy).flatMap((rule) => entriesFor(rule, asked.tenantId, decider, at));
+  return [...new Set(entries)];
+}
+
+function entriesFor(rule: AskingRule, ofTenant: string, decider: Decider, at: number): readonly string[] {
+  const { actorId, tenantId } = decider;
+  if (actorId === '' || (tenantId !== null && tenantId !== ofTenant)) return [];
+  return approversAt(rule, at).filter((entry) => isEntryOf(decider, entry));
+}
+
+function isEntryOf({ actorId, named }: Decider, entry: string): boolean {
+  if (actorId === '') return false;
+  if (entry === wildcard) return true;
+  if (approverKinds.some((kind) => entry.startsWith(kind))) return named?.(entry) ?? false;
+  return entry === actorId;
+}
+
+/** How many approvals each rule of the request still waits for, by its key, after those that were given. */
+export function stillNeeded(
+  rules: readonly AskingRule[],
+  given: readonly GivenApproval[],
+): readonly { readonly rule: AskingRule; readonly given: number; readonly needed: number }[] {
+  return rules.map((rule) => {
+    const count = given.filter((one) => one.rules.includes(keyOfRule(rule))).length;
+    return { rule, given: count, needed: Math.max(0, rule.quorum - count) };
+  });
+}
+
+/** How many approvals the call waits for, after those that were given. */
+export function approvalsMissing(rules: readonly AskingRule[], given: readonly GivenApproval[]): number {
+  return stillNeeded(rules, given).reduce((sum, { needed }) => sum + needed, 0);
+}
+
+/** What happens to the call when its time is up: it runs where all that asks says so. */
+export function onExpiryOf(rules: readonly Pick<AskingRule, 'onExpiry'>[]): OnExpiry {
+  return rules.length > 0 && rules.every(({ onExpiry }) => onExpiry === 'run') ? 'run' : 'refuse';
+}
+
+/** Names what asks among the others of one request. */
+export function keyOfRule({ rule, name }: Pick<AskingRule, 'rule' | 'name'>): string {
+  return rule === 'rule' ? name : `(${rule})`;
 }
 
 export function isRejectionReason(code: string): code is RejectionReason {

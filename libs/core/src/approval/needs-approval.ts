@@ -1,53 +1,99 @@
+import { quote } from '../quote.js';
 import { toolEffects } from '../tool/types.js';
 import type { ToolEffect } from '../tool/types.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
-import type { Policy } from '../settings/policy-types.js';
+import type { ApprovalRule, Escalation, OnExpiry, Policy } from '../settings/policy-types.js';
 
 /** The effects that need an approval where there are approvers and nothing else is written. */
 export const changingEffects: readonly ToolEffect[] = toolEffects.filter((effect) => effect !== 'read_only');
 
-/** What asks for an approval, as a rule of the configuration and in a sentence. */
-export interface ApprovalRule {
-  readonly rule: 'effect' | 'plan';
+/** What asks for an approval of a call, and what it asks for. */
+export interface ApprovalAsk {
+  readonly rule: 'effect' | 'plan' | 'rule';
+  /** The name of the rule; empty for the others. */
+  readonly name: string;
+  /** Why it asks, in a sentence. */
   readonly message: string;
+  /** How many approvers have to approve the call. */
+  readonly quorum: number;
+  readonly approvers: readonly string[];
+  /** Who else may decide after a time; null for no one. */
+  readonly escalate: Escalation | null;
+  /** How long the call may wait, in milliseconds. */
+  readonly expiresMs: number;
+  readonly onExpiry: OnExpiry;
 }
 
-/** Whether a call of the tool needs an approval. A tool without a specification counts as the worst. */
-export function needsApproval(
-  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
-  policy: Pick<Policy, 'approvalEffects'>,
-): boolean {
-  return approvalRule(tool, policy) !== null;
+type AskedTool = Pick<ConfiguredTool, 'spec' | 'plan'> & { readonly id?: string };
+type Asking = Pick<Policy, 'approvalEffects' | 'approvalRules'>;
+type AskingPolicy = Asking & Pick<Policy, 'approvers' | 'approvalMs'>;
+
+/**
+ * Whether a call of the tool can need an approval: of which calls, `approvalAsks` says. A tool without a specification
+ * counts as the worst.
+ */
+export function needsApproval(tool: AskedTool, policy: Asking): boolean {
+  return tool.plan?.approve === true || rulesAbout(tool, policy).length > 0 || asksByEffect(tool, policy);
 }
 
-/** What asks for an approval of the tool’s calls; null if nothing does. */
-export function approvalRule(
-  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
-  { approvalEffects }: Pick<Policy, 'approvalEffects'>,
-): ApprovalRule | null {
-  if (tool.plan?.approve === true)
-    return { rule: 'plan', message: 'The run’s strategy has plans approved before their calls are made.' };
-  const effect = tool.spec?.effect ?? 'external_side_effect';
-  if (!approvalEffects.includes(effect)) return null;
-  return { rule: 'effect', message: `policy.approval asks for an approval of calls with the effect ${effect}.` };
+/**
+ * All that asks for an approval of a call. Where rules are about its tool, they ask in place of its effect. Each of
+ * them has to have its approvers.
+ */
+export function approvalAsks(tool: AskedTool, policy: AskingPolicy): readonly ApprovalAsk[] {
+  const { approvers, approvalMs: expiresMs } = policy;
+  const plain = { name: '', quorum: 1, approvers, escalate: null, expiresMs, onExpiry: 'refuse' } as const;
+  if (tool.plan?.approve === true) {
+    const message = 'The run’s strategy has plans approved before their calls are made.';
+    return [{ ...plain, rule: 'plan', message }];
+  }
+  const rules = rulesAbout(tool, policy);
+  if (rules.length > 0) return rules.map((rule) => askOf(rule, policy));
+  if (!asksByEffect(tool, policy)) return [];
+  const message = `policy.approval asks for an approval of calls with the effect ${effectOf(tool)}.`;
+  return [{ ...plain, rule: 'effect', message }];
+}
+
+function askOf(
+  { name, quorum, approvers, escalate, expiresMs, onExpiry }: ApprovalRule,
+  policy: AskingPolicy,
+): ApprovalAsk {
+  const persons = quorum === 1 ? 'an approval' : `the approvals of ${quorum} persons`;
+  return {
+    rule: 'rule',
+    ...{ name, quorum, onExpiry },
+    message: `The rule ${quote(name)} asks for ${persons} of this call.`,
+    approvers: approvers ?? policy.approvers,
+    escalate: escalate ?? null,
+    expiresMs: expiresMs ?? policy.approvalMs,
+  };
+}
+
+function rulesAbout(tool: AskedTool, { approvalRules = [] }: Asking): readonly ApprovalRule[] {
+  const effect = effectOf(tool);
+  return approvalRules.filter(
+    ({ tools, effects }) => effects.includes(effect) || (tool.id !== undefined && tools.includes(tool.id)),
+  );
+}
+
+function asksByEffect(tool: AskedTool, { approvalEffects }: Asking): boolean {
+  return approvalEffects.includes(effectOf(tool));
+}
+
+function effectOf({ spec }: AskedTool): ToolEffect {
+  return spec?.effect ?? 'external_side_effect';
 }
 
 /**
  * Whether calls of the tool can change something and run without an approval, though the file does not say that this
  * is meant.
  */
-export function runsWithoutApproval(
-  tool: Pick<ConfiguredTool, 'spec'>,
-  policy: Pick<Policy, 'approvalEffects' | 'approvalWaived'>,
-): boolean {
+export function runsWithoutApproval(tool: AskedTool, policy: Asking & Pick<Policy, 'approvalWaived'>): boolean {
   if (policy.approvalEffects.length > 0 || policy.approvalWaived !== undefined || tool.spec === null) return false;
-  return changingEffects.includes(tool.spec.effect);
+  return changingEffects.includes(tool.spec.effect) && rulesAbout(tool, policy).length === 0;
 }
 
 /** Whether the tool can be called at all: one that needs an approval is denied while there are no approvers. */
-export function approvable(
-  tool: Pick<ConfiguredTool, 'spec' | 'plan'>,
-  policy: Pick<Policy, 'approvalEffects' | 'approvers'>,
-): boolean {
-  return policy.approvers.length > 0 || !needsApproval(tool, policy);
+export function approvable(tool: AskedTool, policy: AskingPolicy): boolean {
+  return approvalAsks(tool, policy).every(({ approvers, escalate }) => approvers.length > 0 || escalate !== null);
 }

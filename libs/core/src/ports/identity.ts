@@ -7,7 +7,14 @@ export type Authentication =
    * `claims` are those of the verified credential, absent where there is none; `expiresAt` is its end, in milliseconds
    * since the epoch, absent where it has none.
    */
-  | { readonly ok: true; readonly principal: Principal; readonly claims?: JsonObject; readonly expiresAt?: number }
+  | {
+      readonly ok: true;
+      readonly principal: Principal;
+      readonly claims?: JsonObject;
+      /** What the source of its groups names, before roles become groups; absent where there is none. */
+      readonly roles?: readonly string[];
+      readonly expiresAt?: number;
+    }
   /** `message` says what is wrong with the credential, without repeating any of it. */
   | { readonly ok: false; readonly message: string };
 

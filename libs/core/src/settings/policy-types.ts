@@ -17,7 +17,36 @@ export interface Policy {
   /** How long a call waits for its approval, in milliseconds. */
   readonly approvalMs: number;
   readonly requesterMayNotApprove: boolean;
+  /** Rules that ask for an approval of some calls, in the order of the file; absent for none. */
+  readonly approvalRules?: readonly ApprovalRule[];
   readonly budgets: Budgets;
+}
+
+/** What happens to a call whose approval did not come in time. */
+export type OnExpiry = 'refuse' | 'run';
+
+/** A rule under `policy.approval.rules`. */
+export interface ApprovalRule {
+  readonly name: string;
+  /** Ids of the tools that it is about, those of its groups included, in configuration order. */
+  readonly tools: readonly string[];
+  /** It is about the tools with these effects too. */
+  readonly effects: readonly ToolEffect[];
+  /** How many approvers have to approve a call. */
+  readonly quorum: number;
+  /** Who may decide; absent: those of `policy.approval.approvers`. */
+  readonly approvers?: readonly string[];
+  /** Who else may decide after a time; absent for no one. */
+  readonly escalate?: Escalation;
+  /** How long a call waits, in milliseconds; absent: as `policy.approval` says. */
+  readonly expiresMs?: number;
+  readonly onExpiry: OnExpiry;
+}
+
+/** Further approvers of a call that has waited for so many milliseconds. */
+export interface Escalation {
+  readonly afterMs: number;
+  readonly to: readonly string[];
 }
 
 /** What calls may use up; null where nothing is written. */

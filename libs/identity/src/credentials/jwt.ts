@@ -31,23 +31,23 @@ export function jwtVerifier(from: JwtSettings, source: PermissionSource | null):
     }
     const read = readPrincipal(payload, claims);
     if ('problem' in read) return refused(read.problem);
-    const principal = await permitted(read.principal, settings, source);
-    return { ok: true, principal, claims: payload, expiresAt: Number(payload['exp']) * 1_000 };
+    const { principal, roles } = await permitted(read.principal, settings, source);
+    return { ok: true, principal, roles, claims: payload, expiresAt: Number(payload['exp']) * 1_000 };
   };
 }
 
 /**
- * The caller with the groups that its source and the map of roles give; what stands in the principal is what the
- * records have.
+ * The caller with the groups that its source and the map of roles give, and the names that the map is for; what stands
+ * in the principal is what the records have.
  */
 async function permitted(
   principal: Principal,
   { permissions }: JwtSettings,
   source: PermissionSource | null,
-): Promise<Principal> {
+): Promise<{ readonly principal: Principal; readonly roles: readonly string[] }> {
   const named = source === null ? principal : ((await source.find(principal)) ?? { groups: [], connections: [] });
   const { groups, connections } = named;
-  return { ...principal, groups: groupsOf(groups, permissions?.roles), connections };
+  return { principal: { ...principal, groups: groupsOf(groups, permissions?.roles), connections }, roles: groups };
 }
 
 /** In words of our own, so that nothing of the credential is repeated. */

@@ -238,6 +238,8 @@ export interface Approval {
   readonly decided: ApprovalDecided | null;
   /** Its outcome. */
   readonly outcome: ApprovalOutcome | null;
+  /** Others may decide on it from now on. */
+  readonly escalated: ApprovalEscalated | null;
 }
 
 /** A decision on a waiting call. */
@@ -268,6 +270,24 @@ export interface ApprovalDecided {
   readonly editedHash: string | null;
 }
 
+/** A call has waited so long that others may decide on it too. */
+export interface ApprovalEscalated {
+  /** Names the approval. */
+  readonly approvalId: string;
+  /** The run. */
+  readonly requestId: string;
+  /** The key. */
+  readonly sessionId: string;
+  /** The tool's id. */
+  readonly tool: string;
+  /** The rule of policy.approval that says so. */
+  readonly rule: string;
+  /** Who may decide from now on too, as the entries of the configuration. */
+  readonly to: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** The outcome of a decision, or of none in time: the executor took it and the run goes on, or it did not count. */
 export interface ApprovalOutcome {
   /** Names the approval. */
@@ -276,7 +296,7 @@ export interface ApprovalOutcome {
   readonly requestId: string;
   /** The key. */
   readonly sessionId: string;
-  /** `approve`, `refuse` or `expire`, or what else was written. */
+  /** `approve`, `refuse`, `expire`, `run` where time was up and the rules let the call run then, or what else was written. */
   readonly decision: string;
   /** Who; the executor itself where time ran out. */
   readonly decidedBy: string;
@@ -294,6 +314,14 @@ export interface ApprovalOutcome {
   readonly editedArguments: string | null;
   /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
   readonly editedHash: string | null;
+  /** How many approvals the call waits for behind this one; 0: it waits no more. */
+  readonly stillNeeded: number;
+  /** The rules that an approval counts for, where several approvals are needed. */
+  readonly rules: readonly string[];
+  /** All who have approved the call so far, where several approvals are needed. */
+  readonly approvedBy: readonly string[];
+  /** The entries of the approvers' lists that name who decided, where a group, a role or a claim does. */
+  readonly decidedAs: readonly string[];
 }
 
 /** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */
@@ -344,6 +372,36 @@ export interface ApprovalRequested {
   readonly inForceVersion: string;
   /** How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
   readonly parkedMs: number | null;
+  /** What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough. */
+  readonly rules: readonly AskingRule[];
+  /** Why it is asked, in a sentence; empty where an earlier version wrote the record. */
+  readonly askedBecause: string;
+  /** The state of the run before the call; empty where an earlier version wrote the record. */
+  readonly state: string;
+  /** The groups that the turn was granted; empty where an earlier version wrote the record. */
+  readonly groups: readonly string[];
+  /** A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
+  readonly bound: string;
+}
+
+/** One of the rules that ask for an approval of a call: each has to have its approvers. */
+export interface AskingRule {
+  /** `rule` for a rule of policy.approval, `effect` for what the tool can change, `plan` for a plan. */
+  readonly rule: string;
+  /** The name of the rule; empty for the others. */
+  readonly name: string;
+  /** Why it asks, in a sentence. */
+  readonly message: string;
+  /** How many approvers have to approve the call. */
+  readonly quorum: number;
+  /** Who might decide when it was asked, as the entries of the configuration. */
+  readonly approvers: readonly string[];
+  /** When the others may decide too, milliseconds since the epoch; null for never. */
+  readonly escalatesAt: number | null;
+  /** The others. */
+  readonly escalateTo: readonly string[];
+  /** What happens where no decision comes in time: `refuse`, or `run`. */
+  readonly onExpiry: string;
 }
 
 /** One entry of the audit chain. */
@@ -1031,8 +1089,10 @@ export interface RecordTypes {
   readonly AgentStepResult: AgentStepResult;
   readonly Approval: Approval;
   readonly ApprovalDecided: ApprovalDecided;
+  readonly ApprovalEscalated: ApprovalEscalated;
   readonly ApprovalOutcome: ApprovalOutcome;
   readonly ApprovalRequested: ApprovalRequested;
+  readonly AskingRule: AskingRule;
   readonly AuditRecord: AuditRecord;
   readonly Cancellation: Cancellation;
   readonly CancellationOutcome: CancellationOutcome;

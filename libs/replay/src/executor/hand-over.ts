@@ -37,7 +37,7 @@ export async function deriveBeginning(
     const before = beforeMember(record, first, index, done, granting);
     const called = callIn(run, record, index, before, judges, startedAt);
     // Where it needed an approval, it had that before it began.
-    const admission = await admit(called, deriving.authorizerOf, null, approvalOf(called, run, deriving));
+    const admission = await admit(called, deriving.authorizerOf, null, () => approvalOf(called, run, deriving));
     if (admission.kind !== 'parked' || admission.parked.kind !== 'agent') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It is no agent.' });
       continue;

@@ -1,5 +1,6 @@
 import type { ApprovalRequested } from '@sluice/contracts';
 import { approvalRequest } from '@sluice/run';
+import { decisionBefore } from '../approvals.js';
 import { admit } from '../calls.js';
 import type { RunRecords } from '../run-records.js';
 import { callIn } from './calls-made.js';
@@ -25,7 +26,9 @@ export async function deriveApprovalRequest(
     const inForce = deriving.configurations.inForce(inForceVersion, requestedAt);
     const judges = { granting, inForce };
     const called = callIn(run, record, index, done, judges, requestedAt);
-    const admission = await admit(called, deriving.authorizerOf, null, null);
+    // What was decided before on the call as it was then leads to asking about it as it is now.
+    const before = (id: string) => (id === recorded.approvalId ? null : decisionBefore(id, run));
+    const admission = await admit(called, deriving.authorizerOf, null, before);
     if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
       continue;

@@ -54,9 +54,10 @@ export function waited(waits: readonly Wait[]): readonly Stretch[] {
 
 /** What was asked in a turn, in the order of its calls; a repeated question counts once. */
 function requestsIn({ approvals }: RunRecords, iteration: number): readonly ApprovalRequested[] {
-  const byIndex = new Map<number, ApprovalRequested>();
+  const byCall = new Map<string, ApprovalRequested>();
   for (const { record } of approvals)
     if (record.requested !== null && record.requested.iteration === iteration)
-      byIndex.set(record.requested.index, record.requested);
-  return [...byIndex.values()].sort((one, other) => one.index - other.index);
+      byCall.set(record.requested.approvalId, record.requested);
+  // A call that was asked about again has two of them.
+  return [...byCall.values()].sort((one, other) => one.index - other.index || one.requestedAt - other.requestedAt);
 }

@@ -4,7 +4,7 @@ import type { Incoming } from '@sluice/bus';
 import { beforeMember, callIdOf, endedStep, runTurn, stepResult, turnAfter } from '@sluice/run';
 import type { AssumedTurn, CallOutcome, AcceptedDecision, NextCall, TurnSoFar } from '@sluice/run';
 import { agentEnds, begunIn } from '../agent-runs.js';
-import { acceptedOutcomes } from '../approvals.js';
+import { acceptedOutcomes, boundOf } from '../approvals.js';
 import { goingOn, isRedriven, waitedTurns } from '../attempts.js';
 import { admit } from '../calls.js';
 import type { Admission } from '../calls.js';
@@ -108,11 +108,16 @@ async function ended(
     const { agentRunId } = admission.parked.handing;
     return agentEnds(judged, agentRunId, run, own).map(({ result, agentRun }) => stepFor(result, agentRun));
   };
-  const admission = await admit(judged, authorizerOf, own, null);
-  if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') return stepsFor(admission);
-  const decisions = decisionsTaken(admission.parked.asking.approvalId, run, configurations);
   const steps: Step[] = [];
-  for (const decision of decisions) steps.push(...stepsFor(await admit(judged, authorizerOf, own, decision)));
+  // A call that was asked about again went on with what was decided then.
+  const follow = async (taken: ReadonlyMap<string, AcceptedDecision>): Promise<void> => {
+    const admission = await admit(judged, authorizerOf, own, (id) => taken.get(id) ?? null);
+    const id =
+      admission.kind === 'parked' && admission.parked.kind === 'approval' ? admission.parked.asking.approvalId : null;
+    if (id === null) return void steps.push(...stepsFor(admission));
+    for (const decision of decisionsTaken(id, run, configurations)) await follow(new Map([...taken, [id, decision]]));
+  };
+  await follow(new Map());
   return steps;
 }
 
@@ -136,8 +141,10 @@ function decisionsTaken(
   if (taken.length === 0)
     throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
   return taken.map(({ decision, reason, decidedBy: by, editedArguments: edited }) => {
-    if (decision === 'approve' || decision === 'refuse' || decision === 'expire')
-      return { decision, reason, ...(edited === null ? {} : { edit: { arguments: edited, by } }) };
+    if (decision === 'approve' || decision === 'refuse' || decision === 'expire' || decision === 'run') {
+      const edit = edited === null ? {} : { edit: { arguments: edited, by } };
+      return { decision, reason, ...boundOf(approvalId, run), ...edit };
+    }
     throw new NotReplayable(`The outcome of the approval ${approvalId} is "${decision}", which is none.`);
   });
 }

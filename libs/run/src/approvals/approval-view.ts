@@ -1,5 +1,5 @@
-import { approvalRule, cut, isJsonText, parseExactJson, shownArguments } from '@sluice/core';
-import type { ApprovalRule, Configuration, ConfiguredTool, JsonObject, JsonValue } from '@sluice/core';
+import { approvalAsks, cut, isJsonText, parseExactJson, shownArguments } from '@sluice/core';
+import type { ApprovalAsk, Configuration, ConfiguredTool, JsonObject, JsonValue } from '@sluice/core';
 import type { AgentStep, ApprovalRequested, ToolCall } from '@sluice/contracts';
 
 /** How much of a result is shown, in UTF-16 units. */
@@ -38,7 +38,7 @@ interface ApprovalView {
   /** What the call is given, laid out. */
   readonly arguments: JsonValue;
   /** What asks for the approval; null where that is not known any more. */
-  readonly rule: ApprovalRule | null;
+  readonly rule: Pick<ApprovalAsk, 'rule' | 'message'> | null;
   readonly stepsBefore: readonly ShownStep[];
 }
 
@@ -50,7 +50,7 @@ export async function approvalView(
   mayRead: MayRead,
 ): Promise<ApprovalView> {
   const found = judges.flatMap(({ tools, policy }) =>
-    tools.filter(({ id }) => id === requested.tool).map((tool) => ({ tool, rule: approvalRule(tool, policy) })),
+    tools.filter(({ id }) => id === requested.tool).map((tool) => ({ tool, asks: approvalAsks(tool, policy) })),
   );
   const before = [...(turn?.request.history ?? []), ...requested.steps].slice(-mostSteps);
   const tool = found[0]?.tool;
@@ -62,7 +62,10 @@ export async function approvalView(
       inputSchema: tool?.spec?.inputSchema ?? null,
     },
     arguments: argumentsOf(requested),
-    rule: found.find(({ rule }) => rule !== null)?.rule ?? null,
+    rule: ruleOf(
+      requested,
+      found.flatMap(({ asks }) => asks),
+    ),
     stepsBefore: await shownSteps(before, judges, mayRead),
   };
 }
@@ -93,6 +96,17 @@ export async function shownSteps(
       };
     }),
   );
+}
+
+/** What the record says, else what the configurations say of the tool. */
+function ruleOf(
+  { rules, askedBecause: message }: ApprovalRequested,
+  asks: readonly ApprovalAsk[],
+): ApprovalView['rule'] {
+  const [ask] = asks;
+  if (rules.length > 0) return { rule: 'rule', message };
+  if (ask !== undefined) return { rule: ask.rule, message: message === '' ? ask.message : message };
+  return message === '' ? null : { rule: 'effect', message };
 }
 
 function argumentsOf({ arguments: text }: ApprovalRequested): JsonValue {

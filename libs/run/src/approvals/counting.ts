@@ -28,8 +28,9 @@ export class CountingApprovals {
     return counts;
   }
 
-  private async isVouched({ requested, outcome }: Incoming<'agent.approvals'>['record']): Promise<boolean> {
+  private async isVouched({ requested, outcome, escalated }: Incoming<'agent.approvals'>['record']): Promise<boolean> {
     if (requested !== null && !(await this.claims.isVouched(requested))) return false;
+    if (escalated !== null && !(await this.claims.isEscalated(escalated.approvalId, escalated.rule))) return false;
     return outcome === null || (await this.claims.isDecided(outcome));
   }
 }

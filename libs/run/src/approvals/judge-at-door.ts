@@ -1,20 +1,19 @@
-import { decisionsOpenTo, judgeDecision, rejectionReasons } from '@sluice/core';
-import type { Configuration, Decider, RejectionReason, Policy } from '@sluice/core';
+import { isAnyApprover, judgeDecision, rejectionReasons } from '@sluice/core';
+import type { Configuration, Decider, DecisionPolicy, RejectionReason } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { isEditSound } from './edit.js';
 import { approvalRequestFor } from './asked-for.js';
 import type { ApprovalClaims, ClaimedDecision } from '../claims/approvals.js';
 
-type JudgedBy = Pick<Policy, 'approvers' | 'requesterMayNotApprove'>;
-
 /** What a decision is judged by before it is on the log. */
 interface DoorFacts {
   readonly bus: Bus;
-  readonly claims: Pick<ApprovalClaims, 'isVouched' | 'decisionOn'>;
+  readonly claims: Pick<ApprovalClaims, 'isVouched' | 'decisionOn' | 'approvalsOf'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly configuration: Pick<Configuration, 'tools'> & { readonly policy: JudgedBy };
+  readonly configuration: Pick<Configuration, 'tools'> & { readonly policy: DecisionPolicy };
 }
 
 /** Whose decision it is: null where it does not prove that. The tenant holds in any case; null where there are none. */
@@ -31,7 +30,7 @@ type DoorVerdict =
       readonly kind: 'taken';
       readonly asked: ApprovalRequested;
       readonly decider: Decider;
-      readonly taken: ClaimedDecision;
+      readonly taken: Pick<ClaimedDecision, 'decision' | 'decidedBy' | 'reason'>;
     }
   | {
       readonly kind: 'refused';
@@ -64,6 +63,11 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
     return isSameDecision(first, decided, decider)
       ? { kind: 'taken', asked, decider, taken: first }
       : refused('already_decided', wasDecided(first));
+  const given = notTaken === null && decided.decision === 'approve' ? await approvalBy(asked, decider, facts) : null;
+  if (given !== null)
+    return given.reasonHash === sha256(decided.reason.toWellFormed())
+      ? { kind: 'taken', asked, decider, taken: { decision: 'approve', decidedBy: given.by, reason: decided.reason } }
+      : refused('already_decided');
   return notTaken === null ? { kind: 'counts', asked, decider } : refused(notTaken);
 }
 
@@ -77,10 +81,10 @@ async function requestOf(
   return asked !== null && (tenantId ?? asked.tenantId) === asked.tenantId ? asked : null;
 }
 
-/** Whether there can be a call that the decider may decide on. */
-function isAnyApprover(decider: Decider, policy: JudgedBy): boolean {
-  const asked = { requestedBy: '', onBehalfOf: null, tenantId: decider.tenantId ?? '' };
-  return decisionsOpenTo(asked, decider, policy).length > 0;
+/** The approval that the decider gave before, of a call that needs several. */
+async function approvalBy({ approvalId, rules }: ApprovalRequested, { actorId }: Decider, { claims }: DoorFacts) {
+  if (rules.length === 0) return null;
+  return (await claims.approvalsOf(approvalId)).find(({ by }) => by === actorId) ?? null;
 }
 
 function isSameDecision(

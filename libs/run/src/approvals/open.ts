@@ -1,5 +1,5 @@
 import { topics } from '@sluice/contracts';
-import type { ApprovalRequested } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
 import { skipUndecodable, recordAt } from '@sluice/bus';
 
@@ -47,7 +47,7 @@ export class OpenApprovals<T> {
     for await (const message of this.bus.read([topics.approvals], options)) {
       const { record, partition, offset, timestamp } = message;
       const { requested, outcome } = record;
-      const closes = outcome !== null && outcome.notTaken === null;
+      const closes = outcome !== null && isClosing(outcome);
       if ((requested === null && !closes) || !(await this.counts(message))) continue;
       if (closes) this.close(outcome.approvalId);
       if (requested === null || this.isFull) continue;
@@ -62,6 +62,11 @@ export class OpenApprovals<T> {
     this.closed.add(approvalId);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.values().next().value as string);
   }
+}
+
+/** Whether the outcome is the end of the approval: the decision counts, and no other one is needed. */
+export function isClosing({ notTaken, stillNeeded }: Pick<ApprovalOutcome, 'notTaken' | 'stillNeeded'>): boolean {
+  return notTaken === null && stillNeeded === 0;
 }
 
 /** The turn at this place, undefined if there is none: where it was parked. */

@@ -1,16 +1,11 @@
-import type { ApprovalDecision, ConfiguredTool, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
-import { afterWait, cut, defaultParkedMs } from '@sluice/core';
+import type { ApprovalAsk, ApprovalDecision, AskingRule, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
+import { afterWait, cut, defaultParkedMs, quote, sentenceList } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Edit } from './edit.js';
 import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
+import { approvalWaitMs, askingRules } from './asks.js';
 
 const longestReason = 500;
-
-/** A call needs an approval if either configuration says so: the one in force may only deny. */
-export function isApprovalNeeded(tool: Pick<ConfiguredTool, 'id'>, judges: readonly Evaluator[]): boolean {
-  // What is denied never gets this far; were it to, it would have to be asked for.
-  return judges.some(({ policy, byId }) => policy.decide(byId(tool.id) ?? { id: tool.id, spec: null }) !== 'allow');
-}
 
 /**
  * Derived from the call key (run, iteration, index, tool and arguments), so that an approval is one of this very
@@ -23,18 +18,40 @@ export function approvalIdOf(callKey: string): string {
 /** The reason of an outcome that the executor writes since the run was cancelled while it waited. */
 export const cancelledMeanwhile = 'The run was cancelled.';
 
+/** The reason of an outcome that the executor writes where time was up and the rules let the call run then. */
+export function runsAtExpiry(rules: readonly Pick<AskingRule, 'name'>[]): string {
+  const names = rules.map(({ name }) => quote(name));
+  return `No decision came in time, and the ${names.length === 1 ? 'rule' : 'rules'} ${sentenceList(names)} ${names.length === 1 ? 'lets' : 'let'} the call run then.`;
+}
+
 /** A decision on an approval that counts. */
 export interface AcceptedDecision {
   readonly decision: ApprovalDecision;
   readonly reason: string;
   /** The arguments that the approver gave the call; absent where it runs with its own. */
   readonly edit?: Edit;
+  /** A digest of what it is a decision on; absent where an earlier version wrote it. */
+  readonly bound?: string;
+}
+
+/**
+ * Whether the call is another one than that which was approved, in anything that the approval was of: then it is asked
+ * about again. A refusal stands.
+ */
+export function isOutdated({ decision, bound = '' }: AcceptedDecision, now: string): boolean {
+  return (decision === 'approve' || decision === 'run') && bound !== '' && bound !== now;
+}
+
+/** The id of an approval of the same call that is asked for again, since it became another one in something. */
+export function approvalIdAgain(callKey: string, bound: string): string {
+  return approvalIdOf(`${callKey}\n${bound}`);
 }
 
 /** What the decision means for the call. Who decided is not the model’s to know. */
 export function approvalVerdict(taken: AcceptedDecision): Verdict {
   switch (taken.decision) {
     case 'approve':
+    case 'run':
       return { ok: true };
     case 'refuse': {
       const why = taken.reason === '' ? '' : ` The reason given: ${cut(taken.reason, longestReason)}`;
@@ -58,6 +75,11 @@ export interface Asking {
   readonly requestedBy: string;
   readonly onBehalfOf: string | null;
   readonly tenantId: string;
+  readonly asks: readonly ApprovalAsk[];
+  /** The state before the call. */
+  readonly state: string;
+  /** A digest of what the approval is of. */
+  readonly bound: string;
 }
 
 /** Where a ToolCall stands on the log, and what it says. */
@@ -75,7 +97,7 @@ export interface LoggedTurn {
 export function approvalRequest(
   { topic, partition, offset, record }: LoggedTurn,
   index: number,
-  asking: Asking,
+  { asks, ...asking }: Asking,
   done: readonly Step[],
   judges: { readonly granting: Evaluator; readonly inForce: Evaluator },
   now: number,
@@ -99,21 +121,29 @@ export function approvalRequest(
     offset,
     steps: done,
     requestedAt: now,
-    expiresAt: now + waitMs(call.tool, record, [granting, inForce], now),
+    expiresAt: now + waitMs(call.tool, record, asks, [granting, inForce], now),
+    rules: askingRules(asks, now),
+    askedBecause: asks.map(({ message }) => message).join(' '),
+    groups: record.groups,
     inForceVersion: inForce.configuration.version,
     parkedMs,
   };
 }
 
 /** How long the call may wait, milliseconds: the shortest time that any of the configurations gives it. */
-function waitMs(toolId: string, { run, request }: ToolCall, judges: readonly Evaluator[], now: number): number {
-  const times = judges.flatMap(({ configuration: { policy, limits }, byId }) => [
-    policy.approvalMs,
+function waitMs(
+  toolId: string,
+  { run, request }: ToolCall,
+  asks: readonly ApprovalAsk[],
+  judges: readonly Evaluator[],
+  now: number,
+): number {
+  const times = judges.flatMap(({ configuration: { limits }, byId }) => [
     (limits.parkedMs ?? defaultParkedMs) - (run.parkedMs ?? 0),
     byId(toolId)?.parkedMs ?? Infinity,
     run.parent === null ? Infinity : (byId(run.parent.tool)?.parkedMs ?? Infinity),
   ]);
-  return Math.max(0, Math.min(...times, (wantedBy({ run, request }) ?? Infinity) - now));
+  return Math.max(0, Math.min(approvalWaitMs(asks, judges), ...times, (wantedBy({ run, request }) ?? Infinity) - now));
 }
 
 /**

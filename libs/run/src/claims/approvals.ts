@@ -1,6 +1,6 @@
 import { claimMemoryMs } from '@sluice/core';
-import type { ApprovalDecision } from '@sluice/core';
-import { positionOf } from '@sluice/contracts';
+import type { ApprovalDecision, GivenApproval } from '@sluice/core';
+import { positionOf, sha256 } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
@@ -18,7 +18,24 @@ export interface ClaimedDecision {
   /** Where the ApprovalRequested stands that it was taken on. */
   readonly partition: number;
   readonly offset: number;
+  /** A digest of what it is a decision on; absent where an earlier version wrote it. */
+  readonly bound?: string;
 }
+
+/** One of several approvals that a call needs, as the ledger keeps it. */
+interface ClaimedApproval extends GivenApproval {
+  /** The place of the decision on the log. */
+  readonly position: string;
+  /** When the log took it, milliseconds since the epoch. */
+  readonly at: number;
+  readonly reasonHash: string;
+}
+
+/** Approvals of one call that count, at most: more than any quorum. */
+const mostApprovals = 100;
+
+/** All executors together: any of them may attest the same. */
+const executors = 'service:executor';
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
@@ -54,6 +71,54 @@ export class ApprovalClaims {
     return { first: true, taken: read(settled.value) };
   }
 
+  /**
+   * Adds an approval to those of a call that needs several; each approver has one. Returns all up to it, and `isOwn`
+   * false where the approver has one from another decision. They stand in one order, so that each executor finds the
+   * same one to be the last that was needed.
+   */
+  async addApproval(
+    approvalId: string,
+    { reason, ...given }: Omit<ClaimedApproval, 'reasonHash'> & { readonly reason: string },
+  ): Promise<{ readonly isOwn: boolean; readonly given: readonly GivenApproval[] }> {
+    // The whole approval is the owner of its claim: what is claimed is complete at once.
+    const owner = JSON.stringify({ ...given, reasonHash: sha256(reason.toWellFormed()) });
+    const before: ClaimedApproval[] = [];
+    while (before.length < mostApprovals) {
+      const claim = await this.claim(givenKey(approvalId, before.length), owner);
+      const one = JSON.parse(claim.owner) as ClaimedApproval;
+      before.push(one);
+      if (one.position === given.position || one.by === given.by)
+        return { isOwn: one.position === given.position, given: before };
+    }
+    return { isOwn: false, given: before };
+  }
+
+  /** The approvals of a call that needs several, in their order. */
+  async approvalsOf(approvalId: string): Promise<readonly ClaimedApproval[]> {
+    const found: ClaimedApproval[] = [];
+    while (found.length < mostApprovals) {
+      const claim = await this.runtime.ledger.find(givenKey(approvalId, found.length));
+      if (claim === undefined) break;
+      found.push(JSON.parse(claim.owner) as ClaimedApproval);
+    }
+    return found;
+  }
+
+  /** Attests that others may decide too; whether the record that says so is on the log. */
+  async escalate(approvalId: string, rule: string): Promise<boolean> {
+    return (await this.claim(escalatedKey(approvalId, rule), executors)).value !== null;
+  }
+
+  /** The record that says so is on the log. */
+  async settleEscalation(approvalId: string, rule: string): Promise<void> {
+    await this.runtime.ledger.settle(escalatedKey(approvalId, rule), executors, 'published');
+  }
+
+  /** Whether an executor said that others may decide too. */
+  async isEscalated(approvalId: string, rule: string): Promise<boolean> {
+    return (await this.runtime.ledger.find(escalatedKey(approvalId, rule))) !== undefined;
+  }
+
   /** The decision that was taken; null while it is being written, undefined if there is none. */
   async decisionOn(approvalId: string): Promise<ClaimedDecision | null | undefined> {
     const claim = await this.runtime.ledger.find(decisionKey(approvalId));
@@ -65,8 +130,12 @@ export class ApprovalClaims {
    * outcome without a ledger entry is forged.
    */
   async isDecided(outcome: ApprovalOutcome): Promise<boolean> {
-    const { approvalId, notTaken, decision, decidedBy, reason, editedArguments } = outcome;
+    const { approvalId, notTaken, stillNeeded, decision, decidedBy, reason, editedArguments } = outcome;
     if (notTaken !== null) return false;
+    if (stillNeeded > 0) {
+      const given = await this.approvalsOf(approvalId);
+      return decision === 'approve' && given.some((one) => isSaid(one, decidedBy, reason));
+    }
     const taken = await this.decisionOn(approvalId);
     if (taken === undefined || taken === null || taken.decision !== decision) return false;
     // As the log gives it back.
@@ -84,7 +153,7 @@ export class ApprovalClaims {
     return (await this.runtime.ledger.find(resumedKey(approvalId))) !== undefined;
   }
 
-  /** True for the one sweep that sees to an expired approval within a minute. */
+  /** True for the one sweep that sees to an approval that expired, or is to escalate, within a minute. */
   async seesTo(approvalId: string, sweep: string): Promise<boolean> {
     return (await this.claim(`expiry/${approvalId}`, sweep, 60_000)).owner === sweep;
   }
@@ -96,6 +165,19 @@ export class ApprovalClaims {
 
 function decisionKey(approvalId: string): string {
   return `approval/${approvalId}`;
+}
+
+function givenKey(approvalId: string, place: number): string {
+  return `approval/${approvalId}/${place}`;
+}
+
+function escalatedKey(approvalId: string, rule: string): string {
+  return `escalated/${approvalId}/${rule}`;
+}
+
+/** As the log gives it back. */
+function isSaid({ by, reasonHash }: ClaimedApproval, decidedBy: string, reason: string): boolean {
+  return by.toWellFormed() === decidedBy && reasonHash === sha256(reason);
 }
 
 function resumedKey(approvalId: string): string {
@@ -113,6 +195,10 @@ function read(value: string | null): ClaimedDecision | null {
 /** What the decision means for its call. */
 export function acceptedDecision(taken: ClaimedDecision | null): AcceptedDecision | null {
   if (taken === null) return null;
-  const { decision, reason, edited, decidedBy } = taken;
-  return { decision, reason, ...(edited === undefined ? {} : { edit: { arguments: edited, by: decidedBy } }) };
+  const { decision, reason, edited, decidedBy, bound } = taken;
+  return {
+    ...{ decision, reason },
+    ...(bound === undefined ? {} : { bound }),
+    ...(edited === undefined ? {} : { edit: { arguments: edited, by: decidedBy } }),
+  };
 }

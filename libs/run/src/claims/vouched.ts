@@ -1,4 +1,5 @@
 import { CanonicalForm, sha256 } from '@sluice/contracts';
+import type { ApprovalRequested } from '@sluice/contracts';
 
 /**
  * The ledger keeps digests of records for a week, and instances of the version before compare with them in an
@@ -10,12 +11,12 @@ const saysNothing = (value: unknown): boolean =>
 
 const records = new CanonicalForm({ names: 'wire', order: 'name', saysNothing });
 
-const approvals = new CanonicalForm({
-  names: 'process',
-  order: 'name',
-  saysNothing,
-  // Former instances do not read this member, and must vouch for the same.
-  without: { ApprovalRequested: ['inForceVersion'] },
+const approvalForm = { names: 'process', order: 'name', saysNothing } as const;
+const approvals = new CanonicalForm({ ...approvalForm, without: { ApprovalRequested: ['inForceVersion'] } });
+// Former instances do not read these members, and must vouch for the same.
+const plainApprovals = new CanonicalForm({
+  ...approvalForm,
+  without: { ApprovalRequested: ['inForceVersion', 'askedBecause', 'state', 'groups', 'bound'] },
 });
 
 /** A digest of a record as the log gives it back: the same before it was written and after. */
@@ -24,6 +25,7 @@ export function digestOfRecord(name: string, record: object): string {
 }
 
 /** A digest of what an executor asked to be approved. */
-export function digestOfRequest(requested: object): string {
-  return sha256(approvals.text('ApprovalRequested', requested));
+export function digestOfRequest(requested: Pick<ApprovalRequested, 'rules'>): string {
+  const form = requested.rules.length === 0 ? plainApprovals : approvals;
+  return sha256(form.text('ApprovalRequested', requested));
 }

@@ -3,6 +3,7 @@ import type { RunErrorCode, Tenant } from '@sluice/core';
 import { maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
+import { isClosing } from '../approvals/open.js';
 import { errorResponse } from './responses.js';
 
 /**
@@ -71,7 +72,7 @@ function whatIsKnown(dead: Dead): Known | null {
     case 'agent.approvals': {
       // Only the outcome that was taken is on the loop: what asks or decides leaves the turn where it waits.
       const { outcome } = message.record;
-      if (outcome === null || outcome.notTaken !== null) return null;
+      if (outcome === null || !isClosing(outcome)) return null;
       const { requestId, sessionId } = outcome;
       return { requestId, sessionId, request: null, run: null, configVersion: '' };
     }

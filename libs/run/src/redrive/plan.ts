@@ -3,6 +3,7 @@ import { loopServices, positionOf, requestIds, topics } from '@sluice/contracts'
 import type { AgentRequest } from '@sluice/contracts';
 import type { Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
+import { isClosing } from '../approvals/open.js';
 import { requestProblem, returnedTurn } from '../filter.js';
 import type { RunIds } from '../filter.js';
 import type { Letter } from './letters.js';
@@ -84,7 +85,7 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
     }
     case 'agent.approvals': {
       const { outcome } = content.record;
-      if (resumes || outcome === null || outcome.notTaken !== null)
+      if (resumes || outcome === null || !isClosing(outcome))
         return refused('The call waits where it was: decide on it (again) with "sluice approvals".');
       return plan('attempt', { ...content, key }, 'the turn goes on with what was decided');
     }

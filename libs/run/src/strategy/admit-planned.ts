@@ -1,7 +1,7 @@
-import { countCall, defaultConfidence, isConfidence, isPlanned } from '@sluice/core';
-import type { ConfiguredTool, Evaluator, JsonValue, ToolEffect, Verdict } from '@sluice/core';
+import { approvalAsks, countCall, defaultConfidence, isConfidence, isPlanned } from '@sluice/core';
+import type { ApprovalAsk, ConfiguredTool, Evaluator, JsonValue, Policy, ToolEffect, Verdict } from '@sluice/core';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
-import { isApprovalNeeded } from '../approvals/request.js';
+import { mergedAsks } from '../approvals/asks.js';
 import { expected } from './confidence/expected.js';
 import type { Expected } from './confidence/expected.js';
 import { offeredIds } from '../tool-list.js';
@@ -156,21 +156,29 @@ function misplacedIn(
 }
 
 /**
- * Whether the call waits for a person. A review of a result is no plan, so `approve` says nothing of it; that a plan
- * goes on with a result below its threshold a person decides where either configuration says so.
+ * All that asks for an approval of the call, under either configuration. A review of a result is no plan, so `approve`
+ * says nothing of it; that a plan goes on with a result below its threshold a person decides where either
+ * configuration says so.
  */
-export function waitsForPerson(
+export function asksOf(
   record: ToolCall,
   tool: { readonly id: string; readonly effect: ToolEffect },
   args: JsonValue,
   judges: readonly Evaluator[],
-): boolean {
+): readonly ApprovalAsk[] {
   const review = isConfidence(record.run.strategy?.name ?? '') ? reviewOf(args) : null;
   const takesPlans = judges[0]?.byId(tool.id)?.plan !== undefined;
-  if (review === null || !takesPlans) return isApprovalNeeded(tool, judges);
-  return judges.some(({ byId, configuration }) => {
-    const { confidence = defaultConfidence } = byId(tool.id)?.plan ?? {};
-    const isPersonal = review.decision !== null && confidence.override === 'person';
-    return isPersonal || configuration.policy.approvalEffects.includes(tool.effect);
+  const asks = judges.map(({ byId, configuration: { policy } }) => {
+    const known = byId(tool.id) ?? { id: tool.id, spec: null };
+    if (review === null || !takesPlans) return approvalAsks(known, policy);
+    const { plan, ...withoutPlan } = known as ConfiguredTool;
+    const isPersonal = review.decision !== null && (plan?.confidence ?? defaultConfidence).override === 'person';
+    return isPersonal ? [overrideAsk(policy)] : approvalAsks(withoutPlan, policy);
   });
+  return mergedAsks(asks);
+}
+
+function overrideAsk({ approvers, approvalMs: expiresMs }: Policy): ApprovalAsk {
+  const message = 'The plan goes on with a result below its threshold, which a person decides.';
+  return { rule: 'plan', name: '', message, quorum: 1, approvers, escalate: null, expiresMs, onExpiry: 'refuse' };
 }

@@ -8,8 +8,11 @@ import {
   runTool,
   takeBack,
   utf8Length,
+  allApprovers,
+  keyOfRule,
 } from '@sluice/core';
 import type {
+  ApprovalAsk,
   AuthorizationAction,
   AuthorizationPort,
   BegunBefore,
@@ -34,7 +37,8 @@ import type {
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
 import type { Handing } from '../agent-runs.js';
-import { approvalIdOf, approvalVerdict } from '../approvals/request.js';
+import { boundTo } from '../approvals/asks.js';
+import { approvalIdAgain, approvalIdOf, approvalVerdict, isOutdated } from '../approvals/request.js';
 import { editedCall } from '../approvals/edit.js';
 import type { Edit } from '../approvals/edit.js';
 import type { Asking, AcceptedDecision } from '../approvals/request.js';
@@ -44,7 +48,7 @@ import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf, judgeConnection } from '../connections.js';
 import { firstUse } from '../documentation.js';
 import type { FirstUse } from '../documentation.js';
-import { inPlan, plannedMs, planVerdict, waitsForPerson } from '../strategy/admit-planned.js';
+import { asksOf, inPlan, plannedMs, planVerdict } from '../strategy/admit-planned.js';
 import type { TurnSoFar } from '../steps.js';
 
 /** A call of a turn, with all that decides about it. */
@@ -119,7 +123,14 @@ export interface CallWorld extends Acts {
 export type EndOfCall = CallEnd<ParkedCall> & { readonly edited: Step['edited'] };
 
 /** What the stages wait for; `edit`: that they begin again, with the arguments that an approver gave the call. */
-type Waiting = ParkedCall | { readonly kind: 'edit'; readonly edit: Edit };
+type Waiting = ParkedCall | EditedByApprover;
+
+/** What an approver gave a call, and what had asked for the approval. */
+interface EditedByApprover {
+  readonly kind: 'edit';
+  readonly edit: Edit;
+  readonly asks: readonly ApprovalAsk[];
+}
 
 /**
  * Runs a call of a turn up to its result, or to what it waits for. Where its approver changed its arguments, all
@@ -151,7 +162,7 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<EndOfCa
   if (parked.kind !== 'edit') return unedited({ kind: 'parked', parked });
   const { args: given, bytes, shown } = editedCall(parked.edit, args, of.judges.granting.byId(call.tool));
   const again = { ...invocation, args: given, argumentBytes: bytes };
-  const edited = await runTool(again, pipelineFor(of, source, world, found, parked.edit));
+  const edited = await runTool(again, pipelineFor(of, source, world, found, parked));
   if (edited.kind === 'done') return { ...withFacts(edited, found), edited: shown };
   if (edited.parked.kind === 'edit') throw new Error('A call is edited once.');
   return { kind: 'parked', parked: edited.parked, edited: shown };
@@ -185,10 +196,12 @@ export async function editOf(
 ): Promise<Step['edited']> {
   const { record, name, call, index, judges } = of;
   const mayBeEdited = [judges.granting, judges.inForce].some(
-    ({ configuration }) => configuration.policy.approvers.length > 0,
+    ({ configuration }) => allApprovers(configuration.policy).length > 0,
   );
   if (!mayBeEdited) return null;
-  const taken = await world.decisionOn(approvalIdOf(callKeyOf(name, record, call, index)));
+  const effect = judges.granting.byId(call.tool)?.spec?.effect ?? 'external_side_effect';
+  const { bound } = askOf(of, { id: call.tool, effect }, args);
+  const { taken } = await decisionFor(callKeyOf(name, record, call, index), bound, world);
   if (taken?.edit === undefined) return null;
   return editedCall(taken.edit, args, judges.granting.byId(call.tool)).shown;
 }
@@ -227,7 +240,7 @@ function pipelineFor(
   source: ToolSource,
   world: CallWorld,
   found: Record<string, string> = {},
-  edit: Edit | null = null,
+  edit: EditedByApprover | null = null,
 ): ToolPipeline<Waiting> {
   const { record, call, index, judges } = of;
   const first = firstUse(call.tool, of, judges.granting);
@@ -254,12 +267,15 @@ function pipelineFor(
       // Before anybody is asked: a plan that cannot be walked needs no approval.
       const walked = planVerdict(record, judges.granting.byId(tool.id), call.arguments, of.at, both);
       if (!walked.ok) return walked;
-      if (!waitsForPerson(record, tool, args, both)) return { ok: true };
-      const approvalId = approvalIdOf(invocation.callKey);
-      const taken = await world.decisionOn(approvalId);
-      if (edit === null && taken?.decision === 'approve' && taken.edit !== undefined)
-        return { parked: { kind: 'edit', edit: taken.edit } };
-      return taken === null ? { parked: asked(approvalId, tool, invocation, args) } : approvalVerdict(taken);
+      const ask = askOf(of, tool, args);
+      if (ask.asks.length === 0) return { ok: true };
+      // Its approver has seen what asked for the approval of the call as it was.
+      if (edit !== null) return asksNoMore(ask.asks, edit.asks);
+      const { approvalId, taken } = await decisionFor(invocation.callKey, ask.bound, world);
+      if (taken === null) return { parked: asked(approvalId, tool, invocation, args, ask) };
+      return taken.decision === 'approve' && taken.edit !== undefined
+        ? { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } }
+        : approvalVerdict(taken);
     },
     rate: (tool, invocation) => world.rate(tool, invocation, budget.callsPerMinute),
     handOver: async (tool, invocation) => {
@@ -282,13 +298,56 @@ function pipelineFor(
   };
 }
 
-function asked(approvalId: string, tool: BoundTool, { context }: ToolInvocation, args: JsonValue): ParkedCall {
+/** What asks for an approval of the call with these arguments, and a digest of what it would be of. */
+function askOf(
+  { record, call, turn: { state }, judges: { granting, inForce } }: CallInTurn,
+  tool: Pick<BoundTool, 'id' | 'effect'>,
+  args: JsonValue,
+): Pick<Asking, 'asks' | 'state' | 'bound'> {
+  const asks = asksOf(record, tool, args, [granting, inForce]);
+  const bound = boundTo({ record, written: call.arguments, asks, state, tool: inForce.byId(tool.id) });
+  return { asks, state, bound };
+}
+
+/**
+ * The decision on the call as it is now, null while there is none, and the approval that it is one of: where the call
+ * became another one in something since it was approved, it is asked about again.
+ */
+async function decisionFor(
+  callKey: string,
+  bound: string,
+  world: Pick<CallWorld, 'decisionOn'>,
+): Promise<{ readonly approvalId: string; readonly taken: AcceptedDecision | null }> {
+  const first = approvalIdOf(callKey);
+  const taken = await world.decisionOn(first);
+  if (taken === null || !isOutdated(taken, bound)) return { approvalId: first, taken };
+  const again = approvalIdAgain(callKey, bound);
+  return { approvalId: again, taken: await world.decisionOn(again) };
+}
+
+/** Refuses a call that needs other approvals with the arguments that its approver gave it. */
+function asksNoMore(asks: readonly ApprovalAsk[], before: readonly ApprovalAsk[]): Verdict {
+  const isNew = (ask: ApprovalAsk): boolean =>
+    !before.some((one) => keyOfRule(one) === keyOfRule(ask) && one.quorum >= ask.quorum);
+  const [more] = asks.filter(isNew);
+  if (more === undefined) return { ok: true };
+  const message = `Its approver changed the arguments of this call, and with these it needs another approval, so it was not made. ${more.message}`;
+  return { ok: false, code: 'policy_denied', reason: 'approval_refused', message };
+}
+
+function asked(
+  approvalId: string,
+  tool: BoundTool,
+  { context }: ToolInvocation,
+  args: JsonValue,
+  ask: Pick<Asking, 'asks' | 'state' | 'bound'>,
+): ParkedCall {
   const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId, toolCallId } = context;
   const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
   const { effect } = tool;
   return {
     kind: 'approval',
-    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId },
+    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId, ...ask },
   };
 }
 

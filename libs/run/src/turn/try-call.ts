@@ -11,7 +11,6 @@ import type {
 } from '@sluice/core';
 import { ToolInputError } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
-import { isApprovalNeeded } from '../approvals/request.js';
 import { boundedTurn } from '../bounded-turn.js';
 import { directTurn } from '../direct-call.js';
 import { notMade, refusedCall } from '../room.js';
@@ -108,7 +107,7 @@ export async function tryCall(
     arguments_valid: isInvalid ? false : watched.hasPassed() ? true : null,
     problems: watched.problems().length > 0 ? watched.problems() : whole,
     authorized: authorizedIn(refusal, watched.isReached(), world),
-    needs_approval: !isOffered ? null : end.kind === 'waits' || isApprovalNeeded(tool, [judge]),
+    needs_approval: !isOffered ? null : end.kind === 'waits' || judge.policy.decide(tool) !== 'allow',
     code: refusal?.errorCode ?? null,
     reason: refusal?.reason ?? null,
     message: refusal?.safeMessage ?? null,

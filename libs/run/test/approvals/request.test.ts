@@ -13,6 +13,7 @@ const call = { toolCallId: 'c-1', tool: 'core__write', arguments: '{}', argument
 const asking = {
   ...{ approvalId: 'a-1', toolCallId: 'c-1', effect: 'state_change' as const, arguments: '{}' },
   ...{ requestedBy: 'user:ann', onBehalfOf: null, tenantId: 'acme' },
+  ...{ asks: [], state: 'undefined', bound: '' },
 };
 
 describe('how long an approval is waited for', () => {

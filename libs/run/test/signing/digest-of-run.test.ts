@@ -85,8 +85,11 @@ describe('the digest that a service vouches for', () => {
     fc.assert(
       fc.property(anyRecord('agent.approvals'), ({ requested }) => {
         fc.pre(requested !== null);
-        const text = plainly(requested, ['inForceVersion'], saysNothing);
-        expect(digestOfRequest(requested as object)).toBe(sha256(text));
+        const { rules } = requested as unknown as Parameters<typeof digestOfRequest>[0];
+        // What a former version does not read is left out where nothing hangs on it.
+        const plain = rules.length === 0 ? ['askedBecause', 'state', 'groups', 'bound'] : [];
+        const text = plainly(requested, ['inForceVersion', ...plain], saysNothing);
+        expect(digestOfRequest(requested as never)).toBe(sha256(text));
       }),
       { numRuns: 300 },
     );

@@ -229,6 +229,9 @@ class RunReader:
             case "approval_outcome":
                 outcome = events.ApprovalDecided.model_validate({"outcome": members})
                 return self._once(f"outcome {json.dumps(members, sort_keys=True)}", outcome)
+            case "approval_escalated":
+                escalated = events.ApprovalEscalated.model_validate({"escalation": members})
+                return self._once(f"escalated {json.dumps(members, sort_keys=True)}", escalated)
         return self._once(f"data {name} {json.dumps(data)}", events.UnknownData(name=name, data=data))
 
     def _end(self, chunk: Chunk) -> list[RunEvent]:

@@ -132,11 +132,28 @@ class ApprovalOutcome(Event):
     decided_by: str
     reason: str
     not_taken: str | None
+    still_needed: int = 0
+    approved_by: list[str] = []
 
 
 class ApprovalDecided(Event):
     type: Literal["approval_outcome"] = "approval_outcome"
     outcome: ApprovalOutcome
+
+
+class Escalation(Event):
+    """Others may decide on a call too, since it has waited for a time."""
+
+    approval_id: str
+    request_id: str
+    tool: str
+    rule: str
+    at: int
+
+
+class ApprovalEscalated(Event):
+    type: Literal["approval_escalated"] = "approval_escalated"
+    escalation: Escalation
 
 
 class IterationEnded(Event):
@@ -198,6 +215,7 @@ RunEvent = (
     | Decided
     | ApprovalRequested
     | ApprovalDecided
+    | ApprovalEscalated
     | IterationEnded
     | AgentEvent
     | UnknownData

@@ -175,6 +175,11 @@ class ApprovalDecision(Body):
     steps: Any = Field(default=None, description="Not read. The turn's calls before this one, which are done and are not done again.")
     in_force_version: Any = Field(default=None, description="Not read. The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.")
     parked_ms: Any = Field(default=None, description="Not read. How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.")
+    rules: Any = Field(default=None, description="Not read. What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough.")
+    asked_because: Any = Field(default=None, description="Not read. Why it is asked, in a sentence; empty where an earlier version wrote the record.")
+    state: Any = Field(default=None, description="Not read. The state of the run before the call; empty where an earlier version wrote the record.")
+    groups: Any = Field(default=None, description="Not read. The groups that the turn was granted; empty where an earlier version wrote the record.")
+    bound: Any = Field(default=None, description="Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
 
 
 class CancelRequest(Body):
@@ -1032,6 +1037,7 @@ class WaitingApproval(Answer):
 
     approval: AskedApproval = Field(description="With `decision` added it is the body of the decision.")
     decisions: list[Literal["approve", "refuse"] | str] = Field(description="What the caller may decide; who asked for the call may be left with refusing it.")
+    progress: ApprovalProgress = Field(description="What asks for the approval, and what the call waits for still.")
     tool: WaitingTool = Field(description="What is to be called.")
     question: str | None = Field(description="The first 500 characters of what the run was asked; null while the run is not listed.")
 
@@ -1063,7 +1069,7 @@ class DecidedApproval(Answer):
     requested_by: str | None = Field(description="Who asked.")
     on_behalf_of: str | None = Field(description="Whom the asker acts for.")
     requested_at: int | None = Field(description="When it was asked. Milliseconds since the epoch.")
-    decision: str = Field(description="`approve`, `refuse`, or `expire` where time ran out.")
+    decision: str = Field(description="`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.")
     decided_by: str = Field(description="Who decided; the executor where time ran out.")
     reason: str = Field(description="Why.")
     decided_at: int = Field(description="When it was taken. Milliseconds since the epoch.")
@@ -1096,8 +1102,26 @@ class AskedApproval(Answer):
     requested_at: int = Field(description="Milliseconds since the epoch.")
     in_force_version: str = Field(description="The configuration in force when it was asked, which may only deny; empty where an earlier version wrote the record.")
     parked_ms: int | None = Field(description="How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record.")
+    rules: list[AskingRule] = Field(description="What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough.")
+    asked_because: str = Field(description="Why it is asked, in a sentence; empty where an earlier version wrote the record.")
+    state: str = Field(description="The state of the run before the call; empty where an earlier version wrote the record.")
+    groups: list[str] = Field(description="The groups that the turn was granted; empty where an earlier version wrote the record.")
+    bound: str = Field(description="A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
     requested_partition: int = Field(description="Where it stands on agent.approvals.")
     requested_offset: int = Field(description="Its offset there.")
+
+
+class AskingRule(Answer):
+    """One of the rules that ask for an approval of a call: each has to have its approvers."""
+
+    rule: str = Field(description="`rule` for a rule of policy.approval, `effect` for what the tool can change, `plan` for a plan.")
+    name: str = Field(description="The name of the rule; empty for the others.")
+    message: str = Field(description="Why it asks, in a sentence.")
+    quorum: int = Field(description="How many approvers have to approve the call.")
+    approvers: list[str] = Field(description="Who might decide when it was asked, as the entries of the configuration.")
+    escalates_at: int | None = Field(description="When the others may decide too, milliseconds since the epoch; null for never.")
+    escalate_to: list[str] = Field(description="The others.")
+    on_expiry: str = Field(description="What happens where no decision comes in time: `refuse`, or `run`.")
 
 
 class Approval(Answer):
@@ -1110,13 +1134,47 @@ class Approval(Answer):
     arguments: Any = Field(description="The arguments as JSON, without what their schema calls secret.")
     asked_because: ApprovalRule | None = Field(description="What asks for the approval; null where the configuration of then is gone.")
     holds: Literal["once"] = Field(description="A decision is for this call and these arguments alone, once.")
-    approvers: list[str] = Field(description="Who may decide, as policy.approval says; `*` is everybody.")
+    approvers: list[str] = Field(description="Who may decide now, as policy.approval says; `*` is everybody.")
+    progress: ApprovalProgress = Field(description="What asks for the approval, and what the call waits for still.")
     requester_may_not_approve: bool = Field(description="Whether who asked may refuse the call only.")
     steps_before: list[ApprovedStep] = Field(description="What the run did before, the latest 50 steps.")
     decision: TakenDecision | None = Field(description="The decision that counts; null while there is none.")
     decided_at: int | None = Field(description="When it was taken. Milliseconds since the epoch.")
     call: ApprovedStep | None = Field(description="The outcome of the call; null while there is no result.")
     run_ended: str | None = Field(description="How the run ended, where it did without a result of the call: `answer`, or an error.")
+
+
+class ApprovalProgress(Answer):
+    """How far the approval of a call has come."""
+
+    rules: list[AskingRuleState] = Field(description="The rules that ask, each of which has to have its approvers; empty where one approval of an approver of policy.approval is enough.")
+    approved_by: list[GivenApproval] = Field(description="Who has approved the call so far, where it needs several.")
+    still_needed: int = Field(description="Approvals that the call waits for still.")
+    on_expiry: Literal["refuse", "run"] | str = Field(description="What happens to the call where no decision comes in time.")
+
+
+class AskingRuleState(Answer):
+    """A rule that asks for an approval of a call."""
+
+    rule: Literal["rule", "effect", "plan"] | str = Field(description="A rule of policy.approval, or as `asked_because` has it.")
+    name: str = Field(description="The name of the rule; empty for the others.")
+    message: str = Field(description="Why it asks, in a sentence.")
+    quorum: int = Field(description="How many approvers have to approve the call.")
+    given: int = Field(description="How many have.")
+    needed: int = Field(description="How many are missing.")
+    approvers: list[str] = Field(description="Who may decide now, as policy.approval in force says.")
+    escalates_at: int | None = Field(description="When others may decide too; null for never. Milliseconds since the epoch.")
+    escalate_to: list[str] = Field(description="The others.")
+    escalated: bool = Field(description="Whether the others may decide already.")
+    on_expiry: Literal["refuse", "run"] | str = Field(description="What it says of a call without a decision in time.")
+
+
+class GivenApproval(Answer):
+    """An approval of a call that needs several."""
+
+    by: str = Field(description="Who approved.")
+    at: int = Field(description="When the log took it. Milliseconds since the epoch.")
+    rules: list[str] = Field(description="The rules that it counts for.")
 
 
 class ApprovedTool(Answer):
@@ -1130,7 +1188,7 @@ class ApprovedTool(Answer):
 class ApprovalRule(Answer):
     """What asks for an approval."""
 
-    rule: Literal["effect", "plan"] | str = Field(description="The tool’s effect, or that plans are approved.")
+    rule: Literal["rule", "effect", "plan"] | str = Field(description="A rule of policy.approval, the tool’s effect, or that plans are approved.")
     message: str = Field(description="The same in a sentence.")
 
 
@@ -1149,16 +1207,17 @@ class PublishedDecision(Answer):
     """The decision is on the log."""
 
     approval_id: str = Field(description="Names the approval.")
-    status: Literal["published", "taken"] | str = Field(description="`taken`: it counts, and the run goes on.")
+    status: Literal["published", "taken"] | str = Field(description="`taken`: it counts, and the run goes on unless further approvals are needed.")
     outcome: TakenDecision | None = Field(description="What was taken; null while no executor has.")
 
 
 class TakenDecision(Answer):
     """The decision that counts."""
 
-    decision: str = Field(description="`approve`, `refuse`, or `expire` where time ran out.")
+    decision: str = Field(description="`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.")
     decided_by: str = Field(description="Who decided.")
     reason: str = Field(description="Why.")
+    still_needed: int = Field(description="How many approvals the call waits for behind this one.")
 
 
 class AuditList(Answer):
@@ -1172,7 +1231,7 @@ class AuditEntry(Answer):
     """An entry of the audit."""
 
     at: int = Field(description="When the log took the record that it is about. Milliseconds since the epoch.")
-    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "cancel_outcome", "tools_shown", "access_denied"] | str = Field(description="What it is about (docs/audit.md).")
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "cancel_outcome", "tools_shown", "access_denied"] | str = Field(description="What it is about (docs/audit.md).")
     user: str | None = Field(description="The actor.")
     on_behalf_of: str | None = Field(description="The subject that the actor asked for.")
     request_id: str | None = Field(description="The run.")
@@ -1818,7 +1877,7 @@ class ListAuditQuery(TypedDict, total=False):
     tool: str
     """The key of the tool."""
 
-    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "cancel_outcome", "tools_shown", "access_denied"]
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "cancel_outcome", "tools_shown", "access_denied"]
     """What the entry is about, as docs/audit.md lists it."""
 
     outcome: str

@@ -254,6 +254,16 @@ export interface ApprovalDecision {
   readonly in_force_version?: unknown;
   /** Not read. How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
   readonly parked_ms?: unknown;
+  /** Not read. What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough. */
+  readonly rules?: unknown;
+  /** Not read. Why it is asked, in a sentence; empty where an earlier version wrote the record. */
+  readonly asked_because?: unknown;
+  /** Not read. The state of the run before the call; empty where an earlier version wrote the record. */
+  readonly state?: unknown;
+  /** Not read. The groups that the turn was granted; empty where an earlier version wrote the record. */
+  readonly groups?: unknown;
+  /** Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
+  readonly bound?: unknown;
 }
 
 /** CancelRequest */
@@ -1464,6 +1474,8 @@ export interface WaitingApproval {
   readonly approval: AskedApproval;
   /** What the caller may decide; who asked for the call may be left with refusing it. */
   readonly decisions: readonly ("approve" | "refuse")[];
+  /** What asks for the approval, and what the call waits for still. */
+  readonly progress: ApprovalProgress;
   /** What is to be called. */
   readonly tool: WaitingTool;
   /** The first 500 characters of what the run was asked; null while the run is not listed. */
@@ -1508,7 +1520,7 @@ export interface DecidedApproval {
   readonly on_behalf_of: string | null;
   /** When it was asked. Milliseconds since the epoch. */
   readonly requested_at: number | null;
-  /** `approve`, `refuse`, or `expire` where time ran out. */
+  /** `approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then. */
   readonly decision: string;
   /** Who decided; the executor where time ran out. */
   readonly decided_by: string;
@@ -1568,10 +1580,40 @@ export interface AskedApproval {
   readonly in_force_version: string;
   /** How long the run had waited for people before, milliseconds; null where it had not, and where an earlier version wrote the record. */
   readonly parked_ms: number | null;
+  /** What asks for the approval, where rules of policy.approval do; empty where one approval of an approver of the policy is enough. */
+  readonly rules: readonly AskingRule[];
+  /** Why it is asked, in a sentence; empty where an earlier version wrote the record. */
+  readonly asked_because: string;
+  /** The state of the run before the call; empty where an earlier version wrote the record. */
+  readonly state: string;
+  /** The groups that the turn was granted; empty where an earlier version wrote the record. */
+  readonly groups: readonly string[];
+  /** A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
+  readonly bound: string;
   /** Where it stands on agent.approvals. */
   readonly requested_partition: number;
   /** Its offset there. */
   readonly requested_offset: number;
+}
+
+/** One of the rules that ask for an approval of a call: each has to have its approvers. */
+export interface AskingRule {
+  /** `rule` for a rule of policy.approval, `effect` for what the tool can change, `plan` for a plan. */
+  readonly rule: string;
+  /** The name of the rule; empty for the others. */
+  readonly name: string;
+  /** Why it asks, in a sentence. */
+  readonly message: string;
+  /** How many approvers have to approve the call. */
+  readonly quorum: number;
+  /** Who might decide when it was asked, as the entries of the configuration. */
+  readonly approvers: readonly string[];
+  /** When the others may decide too, milliseconds since the epoch; null for never. */
+  readonly escalates_at: number | null;
+  /** The others. */
+  readonly escalate_to: readonly string[];
+  /** What happens where no decision comes in time: `refuse`, or `run`. */
+  readonly on_expiry: string;
 }
 
 /** A call that was asked about, as who may decide on it sees it (docs/approvals.md). */
@@ -1590,8 +1632,10 @@ export interface Approval {
   readonly asked_because: ApprovalRule | null;
   /** A decision is for this call and these arguments alone, once. */
   readonly holds: "once";
-  /** Who may decide, as policy.approval says; `*` is everybody. */
+  /** Who may decide now, as policy.approval says; `*` is everybody. */
   readonly approvers: readonly string[];
+  /** What asks for the approval, and what the call waits for still. */
+  readonly progress: ApprovalProgress;
   /** Whether who asked may refuse the call only. */
   readonly requester_may_not_approve: boolean;
   /** What the run did before, the latest 50 steps. */
@@ -1606,6 +1650,54 @@ export interface Approval {
   readonly run_ended: string | null;
 }
 
+/** How far the approval of a call has come. */
+export interface ApprovalProgress {
+  /** The rules that ask, each of which has to have its approvers; empty where one approval of an approver of policy.approval is enough. */
+  readonly rules: readonly AskingRuleState[];
+  /** Who has approved the call so far, where it needs several. */
+  readonly approved_by: readonly GivenApproval[];
+  /** Approvals that the call waits for still. */
+  readonly still_needed: number;
+  /** What happens to the call where no decision comes in time. */
+  readonly on_expiry: "refuse" | "run";
+}
+
+/** A rule that asks for an approval of a call. */
+export interface AskingRuleState {
+  /** A rule of policy.approval, or as `asked_because` has it. */
+  readonly rule: "rule" | "effect" | "plan";
+  /** The name of the rule; empty for the others. */
+  readonly name: string;
+  /** Why it asks, in a sentence. */
+  readonly message: string;
+  /** How many approvers have to approve the call. */
+  readonly quorum: number;
+  /** How many have. */
+  readonly given: number;
+  /** How many are missing. */
+  readonly needed: number;
+  /** Who may decide now, as policy.approval in force says. */
+  readonly approvers: readonly string[];
+  /** When others may decide too; null for never. Milliseconds since the epoch. */
+  readonly escalates_at: number | null;
+  /** The others. */
+  readonly escalate_to: readonly string[];
+  /** Whether the others may decide already. */
+  readonly escalated: boolean;
+  /** What it says of a call without a decision in time. */
+  readonly on_expiry: "refuse" | "run";
+}
+
+/** An approval of a call that needs several. */
+export interface GivenApproval {
+  /** Who approved. */
+  readonly by: string;
+  /** When the log took it. Milliseconds since the epoch. */
+  readonly at: number;
+  /** The rules that it counts for. */
+  readonly rules: readonly string[];
+}
+
 /** The tool of a call that was asked about. */
 export interface ApprovedTool {
   /** As the configuration names it. */
@@ -1618,8 +1710,8 @@ export interface ApprovedTool {
 
 /** What asks for an approval. */
 export interface ApprovalRule {
-  /** The tool’s effect, or that plans are approved. */
-  readonly rule: "effect" | "plan";
+  /** A rule of policy.approval, the tool’s effect, or that plans are approved. */
+  readonly rule: "rule" | "effect" | "plan";
   /** The same in a sentence. */
   readonly message: string;
 }
@@ -1644,7 +1736,7 @@ export interface ApprovedStep {
 export interface PublishedDecision {
   /** Names the approval. */
   readonly approval_id: string;
-  /** `taken`: it counts, and the run goes on. */
+  /** `taken`: it counts, and the run goes on unless further approvals are needed. */
   readonly status: "published" | "taken";
   /** What was taken; null while no executor has. */
   readonly outcome: TakenDecision | null;
@@ -1652,12 +1744,14 @@ export interface PublishedDecision {
 
 /** The decision that counts. */
 export interface TakenDecision {
-  /** `approve`, `refuse`, or `expire` where time ran out. */
+  /** `approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then. */
   readonly decision: string;
   /** Who decided. */
   readonly decided_by: string;
   /** Why. */
   readonly reason: string;
+  /** How many approvals the call waits for behind this one. */
+  readonly still_needed: number;
 }
 
 /** A page of the audit of the tenant, the newest first. */
@@ -1673,7 +1767,7 @@ export interface AuditEntry {
   /** When the log took the record that it is about. Milliseconds since the epoch. */
   readonly at: number;
   /** What it is about (docs/audit.md). */
-  readonly kind: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "cancel_outcome" | "tools_shown" | "access_denied";
+  readonly kind: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "cancel_outcome" | "tools_shown" | "access_denied";
   /** The actor. */
   readonly user: string | null;
   /** The subject that the actor asked for. */
@@ -2439,7 +2533,7 @@ export interface ListAuditQuery {
   /** The key of the tool. */
   readonly tool?: string;
   /** What the entry is about, as docs/audit.md lists it. */
-  readonly kind?: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "cancel_outcome" | "tools_shown" | "access_denied";
+  readonly kind?: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "cancel_outcome" | "tools_shown" | "access_denied";
   /** Of a call, `ok` or an error code; of a run, `answer` or an error code; of an approval, the decision. */
   readonly outcome?: string;
   /** Entries a page, 1 to 200; 50 unless given. */

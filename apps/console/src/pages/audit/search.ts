@@ -13,6 +13,7 @@ export const auditKinds = {
   approval_requested: 'Approval requested',
   approval_decided: 'Approval decided',
   approval_outcome: 'Approval outcome',
+  approval_escalated: 'Approval escalated',
   cancel_outcome: 'Cancellation',
   tools_shown: 'Tools shown',
   access_denied: 'Access denied',

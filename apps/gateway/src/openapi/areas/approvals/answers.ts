@@ -1,5 +1,5 @@
 import { recordSchema } from '@sluice/contracts';
-import { propertiesOf, ref } from '../../record-schemas.js';
+import { propertiesOf, ref, schemasOfRecord } from '../../record-schemas.js';
 import { text, textOrNull, whole, time, timeOrNull, list, described, object, ids } from '../../schema-parts.js';
 import type { JsonSchema } from '../../json-schema.js';
 
@@ -16,6 +16,7 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
         { enum: ['approve', 'refuse'] },
         'What the caller may decide; who asked for the call may be left with refusing it.',
       ),
+      progress: described('ApprovalProgress', 'What asks for the approval, and what the call waits for still.'),
       tool: described('WaitingTool', 'What is to be called.'),
       question: textOrNull('The first 500 characters of what the run was asked; null while the run is not listed.'),
     }),
@@ -37,7 +38,9 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       requested_by: textOrNull('Who asked.'),
       on_behalf_of: textOrNull('Whom the asker acts for.'),
       requested_at: timeOrNull('When it was asked.'),
-      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decision: text(
+        '`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.',
+      ),
       decided_by: text('Who decided; the executor where time ran out.'),
       reason: text('Why.'),
       decided_at: time('When it was taken.'),
@@ -57,6 +60,7 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       requested_partition: whole('Where it stands on agent.approvals.'),
       requested_offset: whole('Its offset there.'),
     }),
+    ...schemasOfRecord('AskingRule', 'answer'),
     Approval: object('A call that was asked about, as who may decide on it sees it (docs/approvals.md).', {
       approval: described('AskedApproval', 'With `decision` added it is the body of the decision.'),
       decisions: list(
@@ -71,7 +75,8 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
         description: 'What asks for the approval; null where the configuration of then is gone.',
       },
       holds: { const: 'once', description: 'A decision is for this call and these arguments alone, once.' },
-      approvers: list(text('A principal.'), 'Who may decide, as policy.approval says; `*` is everybody.'),
+      approvers: list(text('A principal.'), 'Who may decide now, as policy.approval says; `*` is everybody.'),
+      progress: described('ApprovalProgress', 'What asks for the approval, and what the call waits for still.'),
       requester_may_not_approve: { type: 'boolean', description: 'Whether who asked may refuse the call only.' },
       steps_before: list(ref('ApprovedStep'), 'What the run did before, the latest 50 steps.'),
       decision: {
@@ -85,6 +90,39 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       },
       run_ended: textOrNull('How the run ended, where it did without a result of the call: `answer`, or an error.'),
     }),
+    ApprovalProgress: object('How far the approval of a call has come.', {
+      rules: list(
+        ref('AskingRuleState'),
+        'The rules that ask, each of which has to have its approvers; empty where one approval of an approver of policy.approval is enough.',
+      ),
+      approved_by: list(ref('GivenApproval'), 'Who has approved the call so far, where it needs several.'),
+      still_needed: whole('Approvals that the call waits for still.'),
+      on_expiry: {
+        enum: ['refuse', 'run'],
+        description: 'What happens to the call where no decision comes in time.',
+      },
+    }),
+    AskingRuleState: object('A rule that asks for an approval of a call.', {
+      rule: {
+        enum: ['rule', 'effect', 'plan'],
+        description: 'A rule of policy.approval, or as `asked_because` has it.',
+      },
+      name: text('The name of the rule; empty for the others.'),
+      message: text('Why it asks, in a sentence.'),
+      quorum: whole('How many approvers have to approve the call.'),
+      given: whole('How many have.'),
+      needed: whole('How many are missing.'),
+      approvers: list(text('An entry of the list.'), 'Who may decide now, as policy.approval in force says.'),
+      escalates_at: timeOrNull('When others may decide too; null for never.'),
+      escalate_to: list(text('An entry of the list.'), 'The others.'),
+      escalated: { type: 'boolean', description: 'Whether the others may decide already.' },
+      on_expiry: { enum: ['refuse', 'run'], description: 'What it says of a call without a decision in time.' },
+    }),
+    GivenApproval: object('An approval of a call that needs several.', {
+      by: text('Who approved.'),
+      at: time('When the log took it.'),
+      rules: list(text('A name.'), 'The rules that it counts for.'),
+    }),
     ApprovedTool: object('The tool of a call that was asked about.', {
       key: text('As the configuration names it.'),
       description: textOrNull('What it does; null where the configuration of then is gone.'),
@@ -94,7 +132,10 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       },
     }),
     ApprovalRule: object('What asks for an approval.', {
-      rule: { enum: ['effect', 'plan'], description: 'The tool’s effect, or that plans are approved.' },
+      rule: {
+        enum: ['rule', 'effect', 'plan'],
+        description: 'A rule of policy.approval, the tool’s effect, or that plans are approved.',
+      },
       message: text('The same in a sentence.'),
     }),
     ApprovedStep: object('A step of the run of a call that was asked about.', {
@@ -109,16 +150,22 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
     }),
     PublishedDecision: object('The decision is on the log.', {
       approval_id: text('Names the approval.'),
-      status: { enum: ['published', 'taken'], description: '`taken`: it counts, and the run goes on.' },
+      status: {
+        enum: ['published', 'taken'],
+        description: '`taken`: it counts, and the run goes on unless further approvals are needed.',
+      },
       outcome: {
         anyOf: [ref('TakenDecision'), { type: 'null' }],
         description: 'What was taken; null while no executor has.',
       },
     }),
     TakenDecision: object('The decision that counts.', {
-      decision: text('`approve`, `refuse`, or `expire` where time ran out.'),
+      decision: text(
+        '`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.',
+      ),
       decided_by: text('Who decided.'),
       reason: text('Why.'),
+      still_needed: whole('How many approvals the call waits for behind this one.'),
     }),
   };
 }

@@ -24,8 +24,45 @@ const requestedApproval = {
   requested_at: at,
   in_force_version: 'c-4f2a9d1c7b3e8056',
   parked_ms: 0,
+  rules: [
+    {
+      rule: 'rule',
+      name: 'large-changes',
+      message: 'The rule "large-changes" asks for the approvals of 2 persons of this call.',
+      quorum: 2,
+      approvers: ['user:bob', 'group:finance'],
+      escalates_at: at + 600_000,
+      escalate_to: ['group:board'],
+      on_expiry: 'refuse',
+    },
+  ],
+  asked_because: 'The rule "large-changes" asks for the approvals of 2 persons of this call.',
+  state: 'undefined',
+  groups: ['knowledge'],
+  bound: '9b1d',
   requested_partition: 0,
   requested_offset: 4,
+};
+
+const progress = {
+  rules: [
+    {
+      rule: 'rule',
+      name: 'large-changes',
+      message: 'The rule "large-changes" asks for the approvals of 2 persons of this call.',
+      quorum: 2,
+      given: 1,
+      needed: 1,
+      approvers: ['user:bob', 'group:finance'],
+      escalates_at: at + 600_000,
+      escalate_to: ['group:board'],
+      escalated: false,
+      on_expiry: 'refuse',
+    },
+  ],
+  approved_by: [{ by: 'user:cem', at: at + 5_000, rules: ['large-changes'] }],
+  still_needed: 1,
+  on_expiry: 'refuse',
 };
 
 export const listApprovalsExample: Example = {
@@ -36,6 +73,7 @@ export const listApprovalsExample: Example = {
         {
           approval: requestedApproval,
           decisions: ['approve', 'refuse'],
+          progress,
           tool: { key: 'graph-update', title: 'Graph update' },
           question: 'Add Japan.',
         },
@@ -89,7 +127,8 @@ export const readApprovalExample: Example = {
       arguments: { add: [] },
       asked_because: null,
       holds: 'once',
-      approvers: ['user:bob'],
+      approvers: ['user:bob', 'group:finance'],
+      progress,
       requester_may_not_approve: false,
       steps_before: [],
       decision: null,
@@ -113,7 +152,7 @@ export const decideExample: Example = {
     200: {
       approval_id: 'a-1',
       status: 'taken',
-      outcome: { decision: 'approve', decided_by: 'user:bob', reason: 'Checked.' },
+      outcome: { decision: 'approve', decided_by: 'user:bob', reason: 'Checked.', still_needed: 0 },
     },
     202: { approval_id: 'a-1', status: 'published', outcome: null },
   },

@@ -1,0 +1,147 @@
+import { writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { topics } from '@sluice/contracts';
+import type { ApprovalEscalated } from '@sluice/contracts';
+import {
+  asked,
+  begun,
+  configured,
+  decide,
+  notTheSecond,
+  outcomes,
+  short,
+  startRunning,
+  threeCalls,
+} from '../harness/approving.js';
+import type { TestSystem } from '../harness/system.js';
+
+let system: TestSystem | undefined;
+afterEach(async () => {
+  await system?.close();
+  system = undefined;
+});
+
+const people = "approvers: ['user:ann', 'user:bob', 'user:cem', 'user:local']";
+const ruled = (rule: string, more = ''): string =>
+  `{ ${people}${more}, rules: { twice: { tools: [reset-workflow], ${rule} } } }`;
+
+async function running(approval: string): ReturnType<typeof startRunning> {
+  const started = await startRunning(approval, [threeCalls]);
+  system = started.opened;
+  return started;
+}
+
+const by = (decidedBy: string) => ({ decidedBy });
+
+async function escalations({ bus }: TestSystem): Promise<readonly ApprovalEscalated[]> {
+  const found: ApprovalEscalated[] = [];
+  for await (const { record } of bus.read([topics.approvals], { from: 'start' }))
+    if (record.escalated !== null) found.push(record.escalated);
+  return found;
+}
+
+async function configure(opened: TestSystem, approval: string): Promise<void> {
+  const { configurations } = opened.embedded.runtime;
+  const before = configurations.current().configuration.version;
+  await writeFile(opened.configFile, configured(approval));
+  while (configurations.current().configuration.version === before)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('a rule that asks for two approvals', () => {
+  it('lets the call run with the second person, each with an outcome; never the one who asked', async () => {
+    const { opened, end } = await running(ruled('quorum: 2'));
+    const first = await asked(opened);
+    expect(first.requested).toMatchObject({
+      rules: [{ rule: 'rule', name: 'twice', quorum: 2, onExpiry: 'refuse', escalatesAt: null }],
+      askedBecause: 'The rule "twice" asks for the approvals of 2 persons of this call.',
+      ...{ state: 'results', groups: ['*'], bound: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(await decide(opened, first, 'approve', by('user:local'))).toMatchObject({ notTaken: 'own_call' });
+    expect(await decide(opened, first, 'approve', by('user:ann'))).toMatchObject({
+      ...{ notTaken: null, stillNeeded: 1, rules: ['twice'], approvedBy: ['user:ann'] },
+    });
+    expect(await decide(opened, first, 'approve', by('user:ann'))).toMatchObject({ notTaken: 'already_decided' });
+    expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
+    expect(await decide(opened, first, 'approve', by('user:bob'))).toMatchObject({
+      ...{ notTaken: null, stillNeeded: 0, approvedBy: ['user:ann', 'user:bob'] },
+    });
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await decide(opened, first, 'approve', by('user:cem'))).toMatchObject({ notTaken: 'already_decided' });
+    expect(await begun(opened)).toMatchObject({ 'reset-workflow': 1 });
+    expect(await opened.metric('sluice_approvals_given_total')).toBe(1);
+  });
+
+  it('is refused by the first refusal, also by one who approved before', async () => {
+    const { opened, end } = await running(ruled('quorum: 2'));
+    const first = await asked(opened);
+    await decide(opened, first, 'approve', by('user:ann'));
+    expect(await decide(opened, first, 'refuse', by('user:ann'))).toMatchObject({ notTaken: null, stillNeeded: 0 });
+    expect(await decide(opened, first, 'approve', by('user:bob'))).toMatchObject({ notTaken: 'already_decided' });
+    expect(short((await end).history)[1]).toEqual(['reset-workflow', 'policy_denied', 'approval_refused', 'results']);
+    expect(await begun(opened)).toEqual(notTheSecond);
+  });
+
+  it('counts approvals of a person for each rule that names it, and waits for all of them', async () => {
+    const { opened, end } = await running(
+      `{ ${people}, rules: { a: { tools: [reset-workflow], approvers: ['user:ann', 'user:bob'] }, b: { tools: [reset-workflow], approvers: ['user:bob', 'user:cem'] } } }`,
+    );
+    const first = await asked(opened);
+    expect(await decide(opened, first, 'approve', by('user:ann'))).toMatchObject({ stillNeeded: 1, rules: ['a'] });
+    expect(await decide(opened, first, 'approve', by('user:dan'))).toMatchObject({ notTaken: 'not_an_approver' });
+    expect(await decide(opened, first, 'approve', by('user:bob'))).toMatchObject({ stillNeeded: 0, rules: ['a', 'b'] });
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+  });
+});
+
+describe('a rule that escalates', () => {
+  it('lets others decide after a time, and says so on the log once', async () => {
+    const { opened, end } = await running(
+      `{ approvers: ['user:ann'], rules: { twice: { tools: [reset-workflow], escalate: { after_seconds: 3, to: ['user:boss'] } } } }`,
+    );
+    const first = await asked(opened);
+    const { escalatesAt = null } = first.requested.rules[0] ?? {};
+    expect(escalatesAt).toBe(first.requested.requestedAt + 3_000);
+    expect(await decide(opened, first, 'approve', by('user:boss'))).toMatchObject({ notTaken: 'not_an_approver' });
+    while ((await escalations(opened)).length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    const { approvalId, tool } = first.requested;
+    expect(await escalations(opened)).toMatchObject([
+      { approvalId, tool, rule: 'twice', to: ['user:boss'], at: escalatesAt },
+    ]);
+    expect(await decide(opened, first, 'approve', by('user:boss'))).toMatchObject({ notTaken: null });
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await opened.metric('sluice_approvals_escalated_total', { rule: 'twice' })).toBe(1);
+  }, 30_000);
+});
+
+describe('a rule whose time is up', () => {
+  it('lets the call run where it says so, which the record says', async () => {
+    const { opened, end } = await running(ruled('quorum: 2, expires_seconds: 2, on_expiry: run'));
+    const first = await asked(opened);
+    await decide(opened, first, 'approve', by('user:ann'));
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect((await outcomes(opened)).at(-1)).toMatchObject({
+      ...{ decision: 'run', decidedBy: 'service:executor', notTaken: null, stillNeeded: 0 },
+      reason: 'No decision came in time, and the rule "twice" lets the call run then.',
+    });
+    expect(await opened.metric('sluice_approvals_decided_total', { decision: 'run' })).toBe(1);
+  }, 30_000);
+});
+
+describe('an approval of a call that became another one', () => {
+  it('is asked for again where the rules ask for more meanwhile, and not where other things changed', async () => {
+    const { opened, end } = await running(ruled('quorum: 1'));
+    const first = await asked(opened);
+    await configure(opened, ruled('quorum: 2'));
+    expect(await decide(opened, first, 'approve', by('user:ann'))).toMatchObject({ notTaken: null, stillNeeded: 0 });
+    const second = await asked(opened, 2);
+    expect(second.requested.approvalId).not.toBe(first.requested.approvalId);
+    expect(second.requested.argumentsHash).toBe(first.requested.argumentsHash);
+    expect(await begun(opened)).toEqual({ 'complex-analysis': 1 });
+    await configure(opened, ruled('quorum: 2', ', expires_seconds: 7200'));
+    await decide(opened, second, 'approve', by('user:ann'));
+    expect(await decide(opened, second, 'approve', by('user:bob'))).toMatchObject({ notTaken: null, stillNeeded: 0 });
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await begun(opened)).toMatchObject({ 'reset-workflow': 1 });
+  });
+});
