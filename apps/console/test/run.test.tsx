@@ -70,6 +70,9 @@ interface Called {
     state_before: string;
     state: string;
     questions?: readonly object[];
+    rule?: string;
+    edited?: object;
+    facts?: object;
   } | null;
 }
 const data = (name: string, value: object) => ({
@@ -111,6 +114,36 @@ describe('A run', () => {
     expect(screen.getByRole('region', { name: 'Arguments of search' }).textContent).toContain('news');
     expect(screen.getByText(/asked for a form for a person: answered by user:ann/)).toBeTruthy();
     expect(document.querySelector('main img, main script')).toBeNull();
+  });
+
+  it('names the rule and the argument of a refusal, what it was judged by, and what an approver changed', async () => {
+    const message = 'The argument q is out of its bounds by the rule "own-words": it must have at most 2 characters.';
+    const edited = { arguments: '{"q":"all"}', arguments_hash: 'h', edited_by: 'user:bob' };
+    const facts = { 'past/session/3600000/core__search': '{"count":2,"succeeded":1,"running":0,"last":"failed"}' };
+    const refused = {
+      ...failed,
+      outcome: 'policy_denied',
+      reason: 'arguments_out_of_bounds',
+      rule: 'own-words',
+      facts,
+    };
+    show('/runs/run-1', {
+      ...answers,
+      'STREAM /v1/runs/run-1': () =>
+        events(
+          whole[0],
+          ...chunks(1, 1, { id: 'c1', name: 'core__search', result: 'ok', step: { ...moved, edited } }),
+          ...chunks(2, 3, { id: 'c2', name: 'core__read', result: message, step: refused }),
+        ),
+    });
+    expect(await screen.findByText('changed by its approver')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: /ok:\s*search/ }));
+    expect(await screen.findByText('Made with, as user:bob changed it')).toBeTruthy();
+    expect(screen.getByRole('region', { name: 'Changed arguments of search' }).textContent).toContain('"all"');
+    fireEvent.click(screen.getByRole('button', { name: /failed:\s*read/ }));
+    expect((await screen.findByText('own-words')).parentElement?.textContent).toBe('own-words, for the argument q');
+    const fact = screen.getByText('Calls of core__search (session, last 1 h)');
+    expect(fact.parentElement?.textContent).toContain('2 made, 1 succeeded, 0 running, the last one failed');
   });
 
   it('shows errors in the compact view, and only what failed on demand', async () => {

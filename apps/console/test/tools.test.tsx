@@ -111,6 +111,50 @@ describe('The page of a tool', () => {
     expect(screen.getByRole('button', { name: 'Call now' }).hasAttribute('disabled')).toBe(false);
   });
 
+  it('shows operators what bounds say of its calls, and what models are told of them', async () => {
+    const own = {
+      properties: { to: { type: 'string' }, sum: { type: 'number', minimum: 0 }, note: { type: 'string' } },
+    };
+    const told = {
+      type: 'object',
+      properties: { to: { type: 'string', enum: ['ann', 'bob'] }, sum: { type: 'number', minimum: 0, maximum: 500 } },
+    };
+    const rule = { name: 'small', words: ['Of a call, the argument sum must be at most 500.'], tools: ['add'] };
+    const bound = {
+      rule: 'small',
+      whom: 'the tenant is acme',
+      argument: 'sum',
+      words: ['must be at most 500', hostile],
+    };
+    const configured = {
+      ...{ key: 'add', id: 'core__add', title: 'Add', description: 'Adds', type: 'add', source: 'built_in' },
+      ...{ source_name: null, effect: 'read_only', groups: ['basic'], available_in_states: ['*'], state: null },
+      ...{ connection: null, allowed: true, needs_approval: false, unavailable: null, rules: ['small'] },
+      bounds: [bound],
+    };
+    const document = JSON.stringify({ tools: [{ key: 'add', spec: { inputSchema: own } }] });
+    show(
+      '/tools/add',
+      {
+        ...answers,
+        'GET /v1/tools': () => ({ ...list, tools: [{ ...offered, input_schema: told }] }),
+        'GET /v1/configurations/current': ({ url }) => ({
+          ...{ ...version, text: null, tools: [configured], groups: [], states: [], agents: [], rules: [rule] },
+          ...{ policy: [], document: url.searchParams.get('document') === 'true' ? document : null },
+        }),
+      },
+      operator,
+    );
+    const row = (await screen.findByText(`must be at most 500 and ${hostile}`)).closest('tr');
+    expect(row?.textContent).toContain('the tenant is acme');
+    expect(screen.getByText(rule.words[0] ?? '')).toBeTruthy();
+    expect(await screen.findAllByText('by a rule')).toHaveLength(2);
+    const limits = screen.getAllByRole('cell').map(({ textContent }) => textContent);
+    expect(limits).toContain('one of 2 one of ann, bob by a rule');
+    expect(limits).toContain('number at least 0 at most 500 by a rule');
+    expect(screen.getByText(/Models are not offered note/)).toBeTruthy();
+  });
+
   it('shows operators also a tool that no run is offered, and why', async () => {
     const hidden = {
       ...{ key: 'send', id: 'core__send', title: 'Send', description: 'Sends it', type: 'send', source: 'built_in' },

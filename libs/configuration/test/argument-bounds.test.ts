@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileConfiguration, formatProblems } from '@sluice/configuration';
+import {
+  compileConfiguration,
+  configurationChanges,
+  describeConfiguration,
+  formatProblems,
+} from '@sluice/configuration';
 import { compileEvaluator } from '@sluice/core';
 import type { RuleFacts } from '@sluice/core';
 import { sampleInputs } from './sample-inputs.js';
@@ -120,5 +125,51 @@ describe('bounds of arguments in a configuration', () => {
     ],
   ])('are refused with %s', (_name, file, text) => {
     expect(problems(file)).toContain(text);
+  });
+});
+
+describe('bounds in words', () => {
+  const described = (file: object) => {
+    const { configuration } = compile(file);
+    if (configuration === null) throw new Error(problems(file));
+    return configuration;
+  };
+  const amount = (most: number) => ({
+    tool: { ...tool, write: { ...tool.write, arguments: { prompt: { max_length: most } } } },
+    lists: { words: ['a', 'b'] },
+    rules: {
+      short: {
+        ...{ tools: ['write'], for: { channels: ['mcp'], agents: ['default'] } },
+        arguments: { prompt: { required: true, one_of: { list: 'words' } } },
+      },
+    },
+  });
+
+  it('stand at tools and rules, with whom they bind', () => {
+    const { tools, rules } = describeConfiguration(described(amount(9)));
+    expect(tools.map(({ key, bounds }) => [key, bounds])).toEqual([
+      [
+        'write',
+        [
+          { rule: 'tool.write', whom: null, argument: 'prompt', words: ['must have at most 9 characters or items'] },
+          {
+            ...{ rule: 'short', whom: 'the request came over mcp and the agent is default', argument: 'prompt' },
+            words: ['must be given', 'must be one of the list words'],
+          },
+        ],
+      ],
+      ['look', []],
+    ]);
+    expect(rules.map(({ words }) => words)).toEqual([
+      [
+        'Binds a request where the request came over mcp and the agent is default.',
+        'Of a call, the argument prompt must be given and must be one of the list words.',
+      ],
+    ]);
+  });
+
+  it('are named where they are other in another version', () => {
+    const changes = configurationChanges(described(amount(9)), described(amount(10)));
+    expect(changes).toMatchObject([{ kind: 'tool', name: 'write', part: 'arguments', change: 'changed' }]);
   });
 });

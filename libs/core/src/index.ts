@@ -80,7 +80,7 @@ export { redactArguments } from './approval/redact-arguments.js';
 export { asWritten, shownArguments } from './approval/shown-arguments.js';
 export type { ShownArguments } from './approval/shown-arguments.js';
 export { mostConditions } from './availability/availability.js';
-export { ruleInWords } from './availability/in-words.js';
+export { ruleInWords, whomInWords } from './availability/in-words.js';
 export { knownLanguages } from './availability/language.js';
 export { heldAfter, spentBy } from './availability/load.js';
 export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
@@ -98,6 +98,8 @@ export type {
 export { outOfBoundsMessage } from './bounds/argument-rules.js';
 export type { JudgedCall } from './bounds/argument-rules.js';
 export { compileBounds, outOfBounds } from './bounds/compile-bounds.js';
+export { argumentsInWords, boundsInWords } from './bounds/in-words.js';
+export type { BoundInWords } from './bounds/in-words.js';
 export { partsOfPath } from './bounds/values-at.js';
 export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
 export { approaches, describedBy } from './descriptions/approaches.js';

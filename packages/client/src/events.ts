@@ -1,4 +1,4 @@
-import type { AskedApproval, IncompleteAnswer, StepQuestion } from './generated/api.js';
+import type { AskedApproval, EditedArguments, IncompleteAnswer, StepQuestion } from './generated/api.js';
 
 export interface Usage {
   readonly input_tokens: number;
@@ -103,8 +103,9 @@ export type RunEvent =
       /** Whether the result is there while other calls of the turn go on; another one follows when it is on record. */
       readonly is_preliminary: boolean;
       /**
-       * Of a result on record: `ok` or the tool error, its reason, the states before and after, and what the tool’s
-       * server asked meanwhile (absent where an older gateway sent it); else null.
+       * Of a result on record: `ok` or the tool error, its reason, the states before and after, what the tool’s server
+       * asked meanwhile, the rule that refused the call, what an approver changed its arguments to, and what was found
+       * out to judge it (absent where an older gateway sent it); else null.
        */
       readonly step: {
         readonly outcome: string;
@@ -112,6 +113,9 @@ export type RunEvent =
         readonly state_before: string;
         readonly state: string;
         readonly questions?: readonly StepQuestion[];
+        readonly rule?: string | null;
+        readonly edited?: EditedArguments | null;
+        readonly facts?: Readonly<Record<string, string>>;
       } | null;
     }
   /** What the run’s strategy decided for a turn. */

@@ -83,10 +83,11 @@ export class CallParts {
     if (open === undefined) return [];
     const { part } = open;
     this._open.delete(at);
-    const { outcome, reason, observation, state, stateBefore } = step;
+    const { outcome, reason, observation, state, stateBefore, rule, facts } = step;
     const isError = outcome !== 'ok';
     const questions = step.questions.map((one) => recordToJson('StepQuestion', one) as Json);
-    const artifact = { outcome, reason, state_before: stateBefore, state, questions };
+    const edited = step.edited === null ? null : (recordToJson('EditedArguments', step.edited) as Json);
+    const artifact = { outcome, reason, rule, state_before: stateBefore, state, questions, edited, facts };
     return [
       { type: 'result', path: [part], result: read(observation), isError, artifact },
       { type: 'part-finish', path: [part] },

@@ -77,9 +77,13 @@ function named<T extends { readonly name: string }>(
   return new Map(all.map((one) => [one.name, partsOf(one)]));
 }
 
-function toolsOf({ tools, policy }: Configuration, { rules }: ConfigurationDescription): ReadonlyMap<string, Parts> {
+function toolsOf(
+  { tools, policy }: Configuration,
+  { rules, tools: described }: ConfigurationDescription,
+): ReadonlyMap<string, Parts> {
   const allowed = new Set(policy.allowedTools);
   const ruled = new Set(rules.flatMap((rule) => rule.tools));
+  const boundsOf = new Map(described.map(({ key, bounds }) => [key, ownBounds(bounds)]));
   return new Map(
     tools.map((tool) => [
       tool.key,
@@ -98,6 +102,7 @@ function toolsOf({ tools, policy }: Configuration, { rules }: ConfigurationDescr
         allowed: allowed.has(tool.id) ? 'yes' : 'no',
         approval: needsApproval(tool, policy) ? 'needed' : 'not needed',
         rules: ruled.has(tool.key) ? list(rules.flatMap((rule) => (rule.tools.includes(tool.key) ? rule.name : []))) : 'none', // prettier-ignore
+        ...(boundsOf.get(tool.key) === '' ? {} : { arguments: boundsOf.get(tool.key) ?? '' }),
         ...(tool.agent === undefined ? {} : { agent: JSON.stringify(tool.agent) }),
         ...(tool.plan === undefined ? {} : { plans: JSON.stringify(tool.plan) }),
         ...(tool.mcp?.pin === undefined || tool.mcp.pin === null ? {} : { 'what its server offers': tool.mcp.pin }),
@@ -105,6 +110,12 @@ function toolsOf({ tools, policy }: Configuration, { rules }: ConfigurationDescr
       },
     ]),
   );
+}
+
+/** Those of the entry and of agents; a rule has its own as a part of itself. */
+function ownBounds(bounds: ConfigurationDescription['tools'][number]['bounds']): string {
+  const own = bounds.filter(({ rule }) => rule.startsWith('tool.') || rule === 'agents.default');
+  return own.map(({ rule, argument, words }) => `${rule}: ${argument} ${words.join(' and ')}`).join('; ');
 }
 
 function fromOf({ mcp, file, type }: ConfiguredTool): string {

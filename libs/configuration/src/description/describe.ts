@@ -1,4 +1,6 @@
 import {
+  argumentsInWords,
+  boundsInWords,
   compileRules,
   mcpToolType,
   needsApproval,
@@ -7,10 +9,19 @@ import {
   ruleInWords,
   sentenceList,
   undefinedState,
+  whomInWords,
   wildcard,
   withGroupsBelow,
 } from '@sluice/core';
-import type { Configuration, ConfiguredTool, Finding, Policy, ToolEffect } from '@sluice/core';
+import type {
+  AvailabilityRule,
+  BoundInWords,
+  Configuration,
+  ConfiguredTool,
+  Finding,
+  Policy,
+  ToolEffect,
+} from '@sluice/core';
 import { findEverything } from '../findings.js';
 import { join } from '../problems.js';
 import { findAboutRoles } from '../role-findings.js';
@@ -74,6 +85,8 @@ interface DescribedTool {
   readonly unavailable: string | null;
   /** Names of the rules about it. */
   readonly rules: readonly string[];
+  /** What its arguments must be, by which rule. */
+  readonly bounds: readonly BoundInWords[];
 }
 
 interface DescribedAgent {
@@ -101,6 +114,7 @@ export function describeConfiguration(configuration: Configuration): Configurati
     ({ id }) => id,
   );
   const allowed = new Set(policy.allowedTools);
+  const bounds = boundsInWords(configuration);
   return {
     groups: groupsOf(configuration),
     states: statesOf(tools),
@@ -112,6 +126,7 @@ export function describeConfiguration(configuration: Configuration): Configurati
       connection: tool.connection ?? null,
       ...{ allowed: allowed.has(tool.id), needs_approval: needsApproval(tool, policy), unavailable: tool.unavailable },
       rules: (ofTool.get(tool.id) ?? []).map(({ name }) => name),
+      bounds: bounds.get(tool.id) ?? [],
     })),
     agents: tools.flatMap(({ key, agent }) =>
       agent === undefined
@@ -125,11 +140,25 @@ export function describeConfiguration(configuration: Configuration): Configurati
     ),
     rules: rules.map((rule) => ({
       name: rule.name,
-      words: ruleInWords(rule, keyOf),
+      words: sentencesOf(rule, configuration, keyOf),
       tools: rule.tools.map(keyOf),
     })),
     policy: policyInWords(policy, keyOf),
   };
+}
+
+/** A rule with whom it binds, and what arguments must be. */
+function sentencesOf(
+  rule: AvailabilityRule,
+  { lists }: Configuration,
+  keyOf: (id: string) => string,
+): readonly string[] {
+  const bounds = argumentsInWords(rule.arguments ?? {}, lists);
+  return [
+    ...(rule.whom === undefined ? [] : [`Binds a request where ${whomInWords(rule.whom)}.`]),
+    ...ruleInWords(rule, keyOf),
+    ...bounds.map(({ argument, words }) => `Of a call, the argument ${argument} ${words.join(' and ')}.`),
+  ];
 }
 
 /** Every group by its name, without the wildcard. */

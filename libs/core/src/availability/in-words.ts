@@ -7,6 +7,7 @@ import type {
   LoadCondition,
   RuleKind,
   TimeCondition,
+  Whom,
 } from './types.js';
 
 /** Names of a list that a sentence holds. */
@@ -41,6 +42,13 @@ export function conditionsInWords(
   keyOf: (id: string) => string,
 ): readonly string[] {
   return inWords[kind](rule, keyOf);
+}
+
+/** Which requests a rule binds: `the tenant is acme and the request came over mcp`. */
+export function whomInWords({ agents, ...whom }: Whom): string {
+  const facts = contextInWords(whom);
+  const agent = agents === undefined ? [] : [`the agent is ${anyOf(agents)}`];
+  return [...(facts === '' ? [] : [facts]), ...agent].join(' and ');
 }
 
 function contextInWords(condition: ContextCondition): string {

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from .models import AskedApproval, IncompleteAnswer, StepQuestion
+from .models import AskedApproval, EditedArguments, IncompleteAnswer, StepQuestion
 
 
 class Event(BaseModel):
@@ -91,13 +91,17 @@ class ModelRetry(Event):
 
 
 class StepOutcome(Event):
-    """`ok` or the tool error, its reason, the states before and after, and what the tool's server asked meanwhile."""
+    """`ok` or the tool error, its reason, the states before and after, what the tool's server asked meanwhile, the rule
+    that refused the call, what an approver changed its arguments to, and what was found out to judge it."""
 
     outcome: str
     reason: str | None
     state_before: str
     state: str
     questions: list[StepQuestion] = []
+    rule: str | None = None
+    edited: EditedArguments | None = None
+    facts: dict[str, str] = {}
 
 
 class ToolResult(Event):

@@ -1391,6 +1391,16 @@ class DescribedTool(Answer):
     needs_approval: bool = Field(description="Whether its calls wait for an approval.")
     unavailable: str | None = Field(description="Why it cannot be offered now.")
     rules: list[str] = Field(description="The rules about it.")
+    bounds: list[ArgumentBound] = Field(description="What its arguments must be; a call that breaks one is refused.")
+
+
+class ArgumentBound(Answer):
+    """What one place of the configuration says of one argument of a tool."""
+
+    rule: str = Field(description="The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents.")
+    whom: str | None = Field(description="Which calls it binds, in words; null for all.")
+    argument: str = Field(description="The path of the argument.")
+    words: list[str] = Field(description="All of it must hold.")
 
 
 class DescribedAgent(Answer):

@@ -2013,6 +2013,20 @@ export interface DescribedTool {
   readonly unavailable: string | null;
   /** The rules about it. */
   readonly rules: readonly string[];
+  /** What its arguments must be; a call that breaks one is refused. */
+  readonly bounds: readonly ArgumentBound[];
+}
+
+/** What one place of the configuration says of one argument of a tool. */
+export interface ArgumentBound {
+  /** The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents. */
+  readonly rule: string;
+  /** Which calls it binds, in words; null for all. */
+  readonly whom: string | null;
+  /** The path of the argument. */
+  readonly argument: string;
+  /** All of it must hold. */
+  readonly words: readonly string[];
 }
 
 /** A tool that is an agent. */

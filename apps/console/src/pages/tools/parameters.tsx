@@ -3,17 +3,34 @@ import type { Column } from '../../ui/table.js';
 import { Tag } from '../../ui/tag.js';
 import { fieldsOf } from './form/fields.js';
 import type { Field } from './form/fields.js';
+import { limitsIn, withheldFrom } from './limits.js';
+import css from './tools.module.css';
 
-/** The arguments of a tool, a row each. */
-export function Parameters({ schema }: { readonly schema: unknown }) {
-  const fields = fieldsOf(schema);
-  if (fields === null)
-    return <p>Its arguments are not an object with named properties; the JSON schema says what they are.</p>;
-  if (fields.length === 0) return <p>It takes no arguments.</p>;
-  return <Table label="Arguments" columns={columns} items={fields} keyOf={({ name }) => name} />;
+interface Props {
+  readonly schema: unknown;
+  /** The tool’s own schema, where the reader may read it: what is otherwise in `schema` is what bounds narrow. */
+  readonly configured?: unknown;
 }
 
-const columns: readonly Column<Field>[] = [
+/** The arguments of a tool, a row each. */
+export function Parameters({ schema, configured }: Props) {
+  const fields = fieldsOf(schema);
+  const withheld = withheldFrom(schema, configured);
+  if (fields === null)
+    return <p>Its arguments are not an object with named properties; the JSON schema says what they are.</p>;
+  return (
+    <>
+      {fields.length === 0 ? (
+        <p>It takes no arguments.</p>
+      ) : (
+        <Table label="Arguments" columns={columnsFor(schema, configured)} items={fields} keyOf={({ name }) => name} />
+      )}
+      {withheld.length > 0 && <p>Models are not offered {withheld.join(', ')}: bounds say that it may not be given.</p>}
+    </>
+  );
+}
+
+const columnsFor = (schema: unknown, configured: unknown): readonly Column<Field>[] => [
   { id: 'name', name: 'Argument', cell: ({ name }) => <code>{name}</code> },
   {
     id: 'kind',
@@ -21,6 +38,11 @@ const columns: readonly Column<Field>[] = [
     cell: (field) => (
       <>
         {kindOf(field)} {field.isRequired && <Tag tone="warn">required</Tag>}
+        {limitsIn(schema, configured, field.name).map(({ words, isNarrowed }) => (
+          <div key={words} className={css['limit']}>
+            {words} {isNarrowed && <Tag tone="accent">by a rule</Tag>}
+          </div>
+        ))}
       </>
     ),
   },

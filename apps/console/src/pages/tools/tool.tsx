@@ -7,6 +7,7 @@ import { useSignedIn } from '../../session/session-provider.js';
 import { Json } from '../../ui/json.js';
 import { Card, Columns, Page } from '../../ui/page.js';
 import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
+import { Bounds } from './bounds.js';
 import { CallTool } from './call-tool.js';
 import { Parameters } from './parameters.js';
 import { ToolFacts } from './facts.js';
@@ -39,10 +40,13 @@ export function ToolPage() {
   return <Found key={key} tool={tool} askable={groups.data.groups.map(({ name }) => name)} />;
 }
 
+/** For operators with what bounds narrow of the tool’s own schema, which they may read. */
 function Taken({ tool, schema }: { readonly tool: GroupTool; readonly schema: unknown }) {
+  const { me } = useSignedIn();
+  const { data: configured } = useQuery({ ...schemaQuery(tool.key), enabled: me.is_operator });
   return (
     <>
-      <Parameters schema={schema} />
+      <Parameters schema={schema} configured={configured} />
       <details>
         <summary>JSON schema</summary>
         <Json value={schema} label={`JSON schema of ${tool.key}`} />
@@ -87,6 +91,7 @@ function Found({ tool, askable }: { readonly tool: GroupTool; readonly askable: 
           {offered.data && <Taken tool={tool} schema={offered.data.input_schema} />}
         </Card>
       </Columns>
+      <Bounds tool={tool.key} />
       <ToolUse tool={tool.key} />
       {offered.data && <CallTool tool={tool} schema={offered.data.input_schema} groups={groups} />}
     </Page>

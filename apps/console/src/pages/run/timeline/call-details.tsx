@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
-import type { StepQuestion } from '@sluice/client';
+import type { EditedArguments, StepQuestion } from '@sluice/client';
 import { Button } from '../../../ui/button.js';
 import { Json } from '../../../ui/json.js';
 import { Facts } from '../../../ui/page.js';
@@ -9,6 +9,7 @@ import { Term } from '../../../ui/term.js';
 import { Moment } from '../../../ui/time.js';
 import { originsOf } from '../origins.js';
 import type { CallRow } from './row-kinds.js';
+import { factsInWords } from './judged-by.js';
 import type { CallTimes, RunTimeline } from './model.js';
 import css from './timeline.module.css';
 
@@ -43,6 +44,10 @@ export function CallDetails(props: Props) {
             value: step.state === step.state_before ? step.state : `${step.state_before} → ${step.state}`,
           },
         ]),
+    ...(step?.rule == null
+      ? []
+      : [{ name: 'Refused by the rule', value: <Refusal rule={step.rule} of={result?.result} /> }]),
+    ...factsInWords(step?.facts ?? {}).map(({ name, value }) => ({ name, value })),
     ...(span === null ? [] : [{ name: 'Began', value: <Moment at={span.from} isExact /> }]),
     ...(agentRun === null
       ? []
@@ -63,6 +68,7 @@ export function CallDetails(props: Props) {
       <Facts facts={facts} />
       <h3>Arguments</h3>
       <Json value={call.arguments === '' ? '(none)' : call.arguments} label={`Arguments of ${tool}`} />
+      {step?.edited != null && <Edited edited={step.edited} tool={tool} />}
       {depth === 0 && <Origins {...props} />}
       <Questions questions={step?.questions ?? []} />
       <h3>{step !== null && step.outcome !== 'ok' ? 'Error' : 'Result'}</h3>
@@ -72,6 +78,32 @@ export function CallDetails(props: Props) {
         <Json value={result.result} label={`Result of ${tool}`} />
       )}
     </div>
+  );
+}
+
+/** The rule, and the argument that it is about where the refusal names one. */
+function Refusal({ rule, of }: { readonly rule: string; readonly of: unknown }) {
+  const text = typeof of === 'string' ? of : JSON.stringify(of ?? '');
+  const argument = /The argument (\S{1,200}) is out of its bounds/.exec(text)?.[1];
+  return (
+    <>
+      <strong>{rule}</strong>
+      {argument !== undefined && (
+        <>
+          , for the argument <code>{argument}</code>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What an approver changed the arguments to, with which the call was made. */
+function Edited({ edited, tool }: { readonly edited: EditedArguments; readonly tool: string }) {
+  return (
+    <>
+      <h3>Made with, as {edited.edited_by} changed it</h3>
+      <Json value={edited.arguments} label={`Changed arguments of ${tool}`} />
+    </>
   );
 }
 

@@ -49,6 +49,7 @@ export function CallLine({ row, scale, timeline, question, times, isOpen, onTogg
           <span className="visually-hidden">{words[status]}:</span>
           <code className={css['tool']}>{tool}</code>
           <span className={css['preview']}>{shorten(call.arguments)}</span>
+          {state?.edited != null && <Fixed tone="accent">changed by its approver</Fixed>}
           {status === 'failed' && <Fixed tone="bad">{reason ?? outcome}</Fixed>}
           {(status === 'approval' || status === 'running') && <Fixed tone="warn">{words[status]}</Fixed>}
           {preview !== '' && (

@@ -78,6 +78,13 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       needs_approval: isSo('Whether its calls wait for an approval.'),
       unavailable: textOrNull('Why it cannot be offered now.'),
       rules: names('The rules about it.'),
+      bounds: list(ref('ArgumentBound'), 'What its arguments must be; a call that breaks one is refused.'),
+    }),
+    ArgumentBound: object('What one place of the configuration says of one argument of a tool.', {
+      rule: text('The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents.'),
+      whom: textOrNull('Which calls it binds, in words; null for all.'),
+      argument: text('The path of the argument.'),
+      words: list(text('A part of a sentence.'), 'All of it must hold.'),
     }),
     DescribedAgent: object('A tool that is an agent.', {
       key,

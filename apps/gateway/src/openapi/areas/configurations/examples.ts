@@ -36,6 +36,14 @@ export const readConfigurationExample: Example = {
           ...{ source_name: null, effect: 'read_only', groups: ['read-only'], available_in_states: ['*'] },
           ...{ state: 'analysis', connection: null, allowed: true, needs_approval: false, unavailable: null },
           rules: ['office-hours'],
+          bounds: [
+            {
+              rule: 'office-hours',
+              whom: null,
+              argument: 'query',
+              words: ['must have at most 200 characters or items'],
+            },
+          ],
         },
       ],
       agents: [],

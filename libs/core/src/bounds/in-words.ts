@@ -1,0 +1,53 @@
+import { whomInWords } from '../availability/in-words.js';
+import type { Configuration } from '../settings/configuration.js';
+import { compileBounds } from './compile-bounds.js';
+import type { ArgumentBounds, Lists } from './types.js';
+
+/** What one place of the configuration says of one argument of a tool, in words. */
+export interface BoundInWords {
+  /** The name of the rule; `tool.<key>` for an entry’s own bounds, `agents.default` for those of agents. */
+  readonly rule: string;
+  /** Which calls it binds; null for all of them. */
+  readonly whom: string | null;
+  /** The path of the argument. */
+  readonly argument: string;
+  /** All of it must hold: `must be a number of at most 500`. */
+  readonly words: readonly string[];
+}
+
+type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'lists'>;
+
+/** By the id of a tool: everything that bounds its arguments. */
+export function boundsInWords({
+  tools,
+  rules = [],
+  agentArguments = {},
+  lists,
+}: Bounding): ReadonlyMap<string, readonly BoundInWords[]> {
+  const byTool = new Map<string, BoundInWords[]>();
+  const add = (toolId: string, rule: string, whom: string | null, bounds: ArgumentBounds): void => {
+    const all = argumentsInWords(bounds, lists).map((one) => ({ rule, whom, ...one }));
+    byTool.set(toolId, [...(byTool.get(toolId) ?? []), ...all]);
+  };
+  for (const { id, key, arguments: bounds } of tools) if (bounds !== undefined) add(id, `tool.${key}`, null, bounds);
+  for (const [id, bounds] of Object.entries(agentArguments))
+    add(id, 'agents.default', 'an agent’s model calls it', bounds);
+  for (const { name, whom, tools: named, arguments: bounds } of rules)
+    if (bounds !== undefined)
+      for (const id of named) add(id, name, whom === undefined ? null : whomInWords(whom), bounds);
+  return byTool;
+}
+
+/** What each argument must be, in the order of their paths. */
+export function argumentsInWords(
+  bounds: ArgumentBounds,
+  lists: Lists = {},
+): readonly Pick<BoundInWords, 'argument' | 'words'>[] {
+  return compileBounds(bounds, lists).paths.map(({ path, bound, checks }) => {
+    const given = [
+      ...(bound.absent === true ? ['may not be given'] : []),
+      ...(bound.required === true ? ['must be given'] : []),
+    ];
+    return { argument: path, words: [...given, ...checks.map(({ why }) => why.replace(/^it /, ''))] };
+  });
+}
