@@ -78,7 +78,7 @@ export class ModelEndpoint {
   private answer(body: string): string {
     const { messages, tools = [] } = JSON.parse(body) as {
       messages: { role: string; content: unknown }[];
-      tools?: { function: { name: string } }[];
+      tools?: { function: { name: string; parameters?: { properties?: Properties } } }[];
     };
     const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
     const question = JSON.stringify(messages.find(({ role }) => role === 'user')?.content);
@@ -89,7 +89,9 @@ export class ModelEndpoint {
     const call = model.turn(results, new Set(ids.keys()));
     const turn = results.length;
     if (call === undefined) return events(undefined, turn);
-    const written = JSON.stringify(withoutNulls(call.arguments));
+    const { properties = {} } =
+      tools.find((tool) => tool.function.name === ids.get(call.tool))?.function.parameters ?? {};
+    const written = JSON.stringify(fitted(call.arguments, properties));
     return events([ids.get(call.tool) ?? call.tool, filledIn(written, results)], turn);
   }
 }
@@ -112,6 +114,13 @@ function filledIn(written: string, results: readonly string[]): string {
     .replace(/"ID(\d?)"/, (left, n: string) => JSON.stringify(files?.[Number(n || '1') - 1] ?? files?.at(-1) ?? left));
 }
 
-function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+type Properties = Readonly<Record<string, { readonly type?: unknown } | undefined>>;
+
+/** Arguments as the schema that is offered has them: nothing for null, and text where the schema wants text. */
+function fitted(given: Readonly<Record<string, unknown>>, properties: Properties): Readonly<Record<string, unknown>> {
+  const members = Object.entries(given).filter(([, value]) => value !== null);
+  const isText = (name: string): boolean => properties[name]?.type === 'string';
+  return Object.fromEntries(
+    members.map(([name, value]) => [name, isText(name) && typeof value === 'object' ? JSON.stringify(value) : value]),
+  );
 }

@@ -62,7 +62,7 @@ from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime  # noqa: 
 from agentdojo.types import text_content_block_from_string  # noqa: E402
 
 sys.path.insert(0, str(HERE))
-from attacks import calls_of  # noqa: E402
+from attacks import adapted, calls_of  # noqa: E402
 
 # The attack speaks to a model by name; this one is not asked.
 PIPELINE = SimpleNamespace(name="gpt-4o-2024-05-13")
@@ -96,9 +96,10 @@ class Pair:
     def all_ran(self, calls):
         return all(any(fits(ran, call) for ran in self.calls) for call in calls)
 
-    def script(self):
+    def script(self, adaptive=False):
         """What an obedient model does in this pair, by the ground truth of both tasks."""
         attack = [] if self.injection is None else calls_of(self.suite, self.injection, self.before)
+        attack = adapted(self.suite, attack) if adaptive else attack
         self.planned = {
             "question": self.user.PROMPT,
             "user": [plain(call) for call in self.user.ground_truth(self.before.model_copy(deep=True))],
@@ -149,7 +150,7 @@ def open_pair(body):
     with lock:
         pair = Pair(body["suite"], body["user_task"], body.get("injection_task"))
     PAIRS[body["pair"]] = pair
-    return pair.script()
+    return pair.script(body.get("adaptive", False))
 
 
 def judge_pair(body):

@@ -9,6 +9,13 @@ export interface Call {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+export interface Pair {
+  readonly suite: string;
+  readonly userTask: string;
+  /** Null: the user's task alone. */
+  readonly injectionTask: string | null;
+}
+
 /** What an obedient model does in a pair: the user's task, and what the injection in the results asks for. */
 export interface Script {
   readonly question: string;
@@ -62,8 +69,8 @@ export class World {
     return this.post('/tasks', {});
   }
 
-  open(pair: string, suite: string, userTask: string, injectionTask: string | null): Promise<Script> {
-    return this.post('/open', { pair, suite, user_task: userTask, injection_task: injectionTask });
+  open(pair: string, { suite, userTask, injectionTask }: Pair, adaptive: boolean): Promise<Script> {
+    return this.post('/open', { pair, suite, user_task: userTask, injection_task: injectionTask, adaptive });
   }
 
   judge(pair: string): Promise<Verdict> {
