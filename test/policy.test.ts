@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -8,6 +8,7 @@ import { calls, ids, workflowConfiguration } from './harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { Said, TestSystem } from './harness/system.js';
 import { eventually } from './harness/eventually.js';
+import { replayed } from './replay/replaying.js';
 
 const update = calls.update;
 
@@ -195,10 +196,45 @@ describe('authorization by Cedar (K-61, X-4)', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const cedar = (policies: string): string => {
+    mkdirSync(folder, { recursive: true });
     const file = join(folder, 'policies.cedar');
     writeFileSync(file, policies);
     return `authorization: { cedar: { policies: "${file}", schema: examples/authorization/sluice.cedarschema } }`;
   };
+
+  it('decides by arguments with their defaults, a list without any, and a denied call says so', async () => {
+    mkdirSync(folder, { recursive: true });
+    const schema = join(folder, 'arguments.cedarschema');
+    const declared = readFileSync('examples/authorization/sluice.cedarschema', 'utf8').replace(
+      'type Asked = { tenant: String, effect: String };',
+      `type Asked = { tenant: String, effect: String,
+        arguments?: { add?: Set<{ subject: String, object: String }>, limit?: Long } };`,
+    );
+    writeFileSync(schema, declared);
+    const policies = `
+      permit (principal == User::"local", action == Action::"tool.execute", resource);
+      forbid (principal, action == Action::"tool.execute", resource == Tool::"${ids.update}")
+      when { context has arguments && context.arguments has add &&
+        context.arguments.add.contains({ subject: "Sluice", object: "tested" }) };`;
+    const { play, model, opened } = await playing({
+      authorization: cedar(policies).replace('examples/authorization/sluice.cedarschema', `"${schema}"`),
+    });
+    const adding = (object: unknown) =>
+      [ids.update, JSON.stringify({ add: [{ subject: 'Sluice', predicate: 'is', object }] })] as const;
+    const steps = await play({ calls: [update, adding('open'), adding(7), calls.analysis] });
+    expect(steps.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ['authz_denied', 'not_permitted'],
+      ['ok', null],
+      ['authz_denied', 'not_permitted'],
+      ['ok', null],
+    ]);
+    expect(steps[0]?.observation).toContain(`use the tool ${ids.update} with these arguments. Change them`);
+    expect(steps[2]?.observation).toContain('with this value of its argument “add”. Change it');
+    expect(model.asked[0]?.tools.map(({ id }) => id)).toContain(ids.update);
+    expect(opened.embedded.runtime.configurations.current().configuration.authorization).not.toHaveProperty('claims');
+    const again = (await replayed(opened.bus, null)).map(({ outcome }) => outcome.kind);
+    expect(new Set(again)).toEqual(new Set(['equal']));
+  });
 
   it('decides by effect; then, where a policy fails, refuses as unavailable and says why in the log', async () => {
     const policies = `

@@ -27,6 +27,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     allowed: (toolId) => allowed(toolId, facts, judges),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
+    authorizeValidated: () => Promise.resolve({ ok: true }),
     hashResult: (invocation, json) => signatures.keyedHash('executor', `${invocation.callKey}\n${json}`),
     bounds: () => Promise.resolve({ ok: true }),
     approval: () => Promise.resolve({ ok: true }),

@@ -61,6 +61,14 @@ export const scenarios: readonly Scenario[] = [
     harm: ran,
   },
   {
+    stage: 'authorize validated',
+    does: 'a caller who may not with the arguments as they were checked',
+    pipeline: { authorizeValidated: () => Promise.resolve(deny('authz_denied')) },
+    without: { pipeline: { authorizeValidated: () => Promise.resolve(pass) } },
+    outcome: 'authz_denied',
+    harm: ran,
+  },
+  {
     stage: 'connection',
     does: 'a connection that the grant does not hold',
     pipeline: { connection: () => Promise.resolve(deny('policy_denied')) },

@@ -17,6 +17,7 @@ async function run(
     allowed: () => ({ ok: true }),
     authorize: () => Promise.resolve({ ok: true }),
     connection: () => Promise.resolve({ ok: true }),
+    authorizeValidated: () => Promise.resolve({ ok: true }),
     hashResult: () => 'hash',
     conceal: (_tool, result) => result,
     bounds: () => Promise.resolve({ ok: true }),

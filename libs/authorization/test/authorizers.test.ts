@@ -123,7 +123,7 @@ describe('OpenFGA, where a call is decided', () => {
         const verdict = await authorize(fga, action, onTool, contextOf(subject), () => undefined);
         if (verdict.ok) throw new Error('It is denied.');
         const step = { outcome: verdict.code, reason: verdict.reason ?? null, observation: verdict.message };
-        expect(recordedDenial(step, action)).toBe(missing);
+        expect(recordedDenial(step, action)).toEqual({ allowed: false, missing });
         const other = action === 'tool.execute' ? 'connection.use' : 'tool.execute';
         expect(recordedDenial(step, other)).toBeNull();
       }

@@ -13,6 +13,8 @@ export interface AuthorizationFiles {
    * of them.
    */
   cedarProblems(policies: string, schema: string): readonly CedarProblem[];
+  /** Names of the caller's claims that a Cedar schema declares; absent where there is no Cedar to read it. */
+  cedarClaims?(schema: string): readonly string[];
 }
 export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
 const groupPrefix = 'group:';
@@ -43,7 +45,9 @@ export function readAuthorization(
   if (section.has('openfga'))
     section.problem(section.at('openfga'), 'OpenFGA beside `cedar`', 'either `cedar` or `openfga`: one decides');
   const { policies, schema } = readCedar(section.section('cedar'), files);
-  return { kind: 'cedar', policies, schema, groups: Object.fromEntries(groups) };
+  const claims = files.cedarClaims?.(schema) ?? [];
+  const declared = claims.length === 0 ? {} : { claims };
+  return { kind: 'cedar', policies, schema, groups: Object.fromEntries(groups), ...declared };
 }
 
 function readGroups(section: Section): Groups {

@@ -100,7 +100,7 @@ export type { JudgedCall } from './bounds/argument-rules.js';
 export { compileBounds, outOfBounds } from './bounds/compile-bounds.js';
 export { argumentsInWords, boundsInWords } from './bounds/in-words.js';
 export type { BoundInWords } from './bounds/in-words.js';
-export { partsOfPath } from './bounds/values-at.js';
+export { partsOfPath, valuesAt } from './bounds/values-at.js';
 export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
 export { approaches, describedBy } from './descriptions/approaches.js';
 export type { Approach } from './descriptions/approaches.js';
@@ -139,6 +139,8 @@ export type { RequestVerdict } from './identity/permission.js';
 export { localPrincipal, principalKinds } from './identity/principal.js';
 export type { Principal } from './identity/principal.js';
 export { groupsOf } from './identity/roles.js';
+export { checkContexts } from './settings/authorization-types.js';
+export { withSchemaDefaults } from './bounds/schema-defaults.js';
 export { authorizationActions } from './ports/authorization.js';
 export type {
   AuthorizationAction,
@@ -301,7 +303,13 @@ export { modelProviderEntries, modelProviderEntry, modelProviders } from './sett
 export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';
 export type { AgentSettings, ConfidenceSettings, PlanSettings, StrategyName } from './settings/agent-types.js';
-export type { AuthorizationSettings, Delegation, Permission } from './settings/authorization-types.js';
+export type {
+  ArgumentObject,
+  AuthorizationSettings,
+  CheckContext,
+  Delegation,
+  Permission,
+} from './settings/authorization-types.js';
 export type { Configuration, GroupFallbacks, MonitoringSettings } from './settings/configuration.js';
 export type { ConfiguredTool, ToolFile, ToolNetwork, ToolType } from './settings/configured-tool.js';
 export type { ConnectionSettings } from './settings/connection-types.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { authorize } from '@sluice/core';
+import { authorize, recordedDenial } from '@sluice/core';
 import type { AuthorizationAnswer, AuthorizationPort } from '@sluice/core';
 
 const tool = { id: 'core__x', effect: 'state_change' } as const;
@@ -59,6 +59,49 @@ describe('authorization of a call', () => {
     expect(verdict).toMatchObject({ ok: false, code: 'unavailable', reason: 'authorizer_unreachable' });
     expect(JSON.stringify(verdict)).not.toContain('host-7');
     expect(faults).toHaveLength(1);
+  });
+
+  it('tells an authorizer of the call, of its arguments where it looks at them, and again where these differ', async () => {
+    const [plain, looking] = [answering(yes), answering(yes)];
+    const ports = [plain.port, { ...looking.port, looksAtArguments: (id: string) => id === tool.id }];
+    const of = { claims: { accounts: ['a-1'] }, facts: { note: 'x' } };
+    const about = (amount: number, before?: number) => ({
+      ...{ ...of, arguments: () => ({ amount }) },
+      ...(before === undefined ? {} : { before: () => ({ amount: before }) }),
+    });
+    for (const call of [about(1), about(1, 1), about(2, 1)])
+      expect(await authorize(ports, 'tool.execute', tool, context, unexpected, call)).toEqual({ ok: true });
+    const rest = { tenantId: 't', runId: 'run', effect: 'state_change', ...of };
+    expect(plain.asked.map((given) => given[4])).toEqual([rest]);
+    expect(looking.asked.map((given) => given[4])).toEqual([
+      { ...rest, arguments: { amount: 1 } },
+      { ...rest, arguments: { amount: 2 } },
+    ]);
+    const other = { ...tool, id: 'core__y' };
+    await authorize(ports, 'tool.execute', other, context, unexpected, about(3));
+    expect(looking.asked.at(-1)?.[4]).toEqual(rest);
+  });
+
+  it.each([
+    [null, 'The caller is not permitted to use the tool core__x with these arguments. Change them, use another tool,'],
+    ['amount', 'use the tool core__x with this value of its argument “amount”. Change it, use another tool,'],
+  ])('says whether it is denied for arguments (%s), and replay reads it off the step again', async (argument, said) => {
+    for (const missing of ['permission', 'delegation'] as const)
+      for (const action of ['tool.execute', 'connection.use'] as const) {
+        const denial = { allowed: false, missing, argument } as const;
+        const verdict = await authorize([answering(denial).port], action, tool, context, unexpected);
+        if (verdict.ok) throw new Error('It is denied.');
+        if (missing === 'permission' && action === 'tool.execute') expect(verdict.message).toContain(said);
+        const step = { outcome: verdict.code, reason: verdict.reason ?? null, observation: verdict.message };
+        expect(recordedDenial(step, action)).toEqual(denial);
+      }
+  });
+
+  it('that cannot say whether it looks at arguments is unavailable', async () => {
+    const port = { ...answering(yes).port, looksAtArguments: unexpected };
+    const call = { claims: {}, facts: {}, arguments: () => ({}) };
+    const verdict = await authorize([port], 'tool.execute', tool, context, () => undefined, call);
+    expect(verdict).toMatchObject({ ok: false, reason: 'authorizer_unreachable' });
   });
 
   it('needs every authorizer’s yes', async () => {

@@ -26,6 +26,7 @@ describe('the pipeline (spec/tool-use.md §2b)', () => {
       'authorize',
       'connection',
       'validate input',
+      'authorize validated',
       'bounds',
       'approval',
       'rate',

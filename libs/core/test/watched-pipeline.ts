@@ -65,6 +65,7 @@ export function pipeline(
     allowed: () => stage('policy', { ok: true }),
     authorize: () => Promise.resolve(stage('authorize', { ok: true })),
     connection: () => Promise.resolve(stage('connection', { ok: true })),
+    authorizeValidated: () => Promise.resolve(stage('authorize validated', { ok: true })),
     hashResult: ({ callKey }, text) => stage('hash', `hash of ${callKey} ${text}`),
     conceal: (_tool, result) => stage('conceal', result),
     bounds: () => Promise.resolve(stage('bounds', { ok: true })),

@@ -21,6 +21,7 @@ export interface CompileWith {
     folders: readonly string[],
   ): Promise<{ readonly types: readonly ToolType[]; readonly problems: readonly Problem[] }>;
   readonly cedarProblems: AuthorizationFiles['cedarProblems'];
+  readonly cedarClaims?: NonNullable<AuthorizationFiles['cedarClaims']>;
   /** MCP tools as they were allowed, where no person looks at what changed. */
   readonly pins?: Pins;
   /** Under which names MCP clients know tools from before. */
@@ -66,7 +67,7 @@ export async function compileText(text: string, file: string, given: CompileWith
 }
 
 async function compileParsed(parsed: Parsed, file: string, given: CompileWith): Promise<Compiled> {
-  const { cedarProblems, pins } = given;
+  const { cedarProblems, cedarClaims, pins } = given;
   const value = withPathsFrom(file, parsed.value);
   const { types, problems } = await given.types(toolFolders(value));
   const held = {
@@ -75,7 +76,11 @@ async function compileParsed(parsed: Parsed, file: string, given: CompileWith): 
     ...(given.argumentsProblem === undefined ? {} : { argumentsProblem: given.argumentsProblem }),
     ...(given.isSet === undefined ? {} : { isSet: (variable: string) => given.isSet?.(variable) ?? true }),
   };
-  const files = { read: given.readFile ?? readNamed, cedarProblems };
+  const files = {
+    read: given.readFile ?? readNamed,
+    cedarProblems,
+    ...(cedarClaims === undefined ? {} : { cedarClaims }),
+  };
   const compile = (offers: readonly McpOffer[]): Compiled =>
     parsed.positioned(
       withProblems(problems, compileConfiguration(value, { types, offers, ...held, digest: sha256, files })),

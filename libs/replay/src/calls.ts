@@ -117,10 +117,8 @@ function recordedWorld(
  */
 function answered(recorded: Step | null): AuthorizationPort {
   return {
-    check: (_actor, _subject, action) => {
-      const missing = recorded === null ? null : recordedDenial(recorded, action);
-      return Promise.resolve(missing === null ? { allowed: true } : { allowed: false, missing });
-    },
+    check: (_actor, _subject, action) =>
+      Promise.resolve((recorded === null ? null : recordedDenial(recorded, action)) ?? { allowed: true }),
   };
 }
 

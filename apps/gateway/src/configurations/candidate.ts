@@ -1,6 +1,6 @@
 import { realpathSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { cedarProblems } from '@sluice/authorization';
+import { cedarClaims, cedarProblems } from '@sluice/authorization';
 import { namesBefore, pinKeyOf } from '@sluice/configuration';
 import type { AuthorizationFiles } from '@sluice/configuration';
 import { versionOf } from '@sluice/core';
@@ -35,6 +35,7 @@ export async function compileCandidate(text: string, known: Known): ReturnType<t
     names: namesBefore(current),
     types: (folders) => Promise.resolve({ types: typesFor(folders, current), problems: [] }),
     cedarProblems,
+    cedarClaims,
     readFile: isBeside ? readingBeside(source) : () => ({ error: notReadHere }),
     isSet: (variable) => environment.forChild([variable])[variable] !== undefined,
     discover: (servers) => Promise.resolve(servers.map((server) => knownOffer(server, current))),

@@ -1,6 +1,6 @@
 import { formatProblems } from '@sluice/configuration';
 import type { Configuration, McpOffer, McpServer } from '@sluice/core';
-import { cedarProblems } from '@sluice/authorization';
+import { cedarClaims, cedarProblems } from '@sluice/authorization';
 import { createConnectionBroker, credentialForServers, formsOf } from '@sluice/connections';
 import { loadToolTypes } from '@sluice/sources';
 import { argumentsProblem } from '@sluice/tools';
@@ -20,6 +20,7 @@ export function compileForCommand(
     ...more,
     types: (folders) => loadToolTypes(folders, builtInTools),
     cedarProblems,
+    cedarClaims,
     argumentsProblem,
     isSet: (variable) => environment.forChild([variable])[variable] !== undefined,
   });

@@ -3,7 +3,7 @@ import { formatFindings, formatProblems, namesBefore, pinKeyOf } from '@sluice/c
 import { logNames } from '@sluice/core';
 import type { Configuration, ConfiguredTool, McpOffer, McpServer } from '@sluice/core';
 import type { NamesBefore, Pins } from '@sluice/configuration';
-import { cedarProblems } from '@sluice/authorization';
+import { cedarClaims, cedarProblems } from '@sluice/authorization';
 import { keyFileProblem } from '@sluice/identity';
 import { loadToolTypes } from '@sluice/sources';
 import { argumentsProblem } from '@sluice/tools';
@@ -163,6 +163,7 @@ export class ConfigurationSource {
       names: this.names,
       types: (folders) => loadToolTypes(folders, builtInTools),
       cedarProblems,
+      cedarClaims,
       keyFileProblem,
       argumentsProblem,
       isSet: (variable) => this.runtime.environment.forChild([variable])[variable] !== undefined,

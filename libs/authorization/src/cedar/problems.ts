@@ -1,6 +1,7 @@
 import { authorizationActions } from '@sluice/core';
 import type { AuthorizationContext, CedarProblem } from '@sluice/core';
 import type { DetailedError, EntityJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { declarationProblems, declaredContexts } from './declared.js';
 import { cedarPackage, engine, isInstalled } from './engine.js';
 import { delegationQuestion, permissionQuestion, principalTypes } from './question.js';
 import type { Question } from './question.js';
@@ -19,6 +20,8 @@ export function cedarProblems(policies: string, schema: string): readonly CedarP
   ];
   if (unreadable.length > 0) return unreadable;
 
+  const unserved = declarationProblems(declaredContexts(schema)).map((one): CedarProblem => ({ in: 'schema', ...one }));
+  if (unserved.length > 0) return unserved;
   const validated = validate({ schema, policies: { staticPolicies: policies } });
   const unfit = validated.type === 'failure' ? validated.errors : validated.validationErrors.map(({ error }) => error);
   const refused = questions().flatMap((question) => {

@@ -1,5 +1,5 @@
 import type { AuthorizationAction, AuthorizationContext, AuthorizationResource } from '@sluice/core';
-import type { AuthorizationCall, EntityJson, TypeAndId } from '@cedar-policy/cedar-wasm/nodejs';
+import type { AuthorizationCall, CedarValueJson, EntityJson, TypeAndId } from '@cedar-policy/cedar-wasm/nodejs';
 
 /** What Cedar is asked, without the policies. */
 export type Question = Pick<AuthorizationCall, 'principal' | 'action' | 'resource' | 'context' | 'entities'>;
@@ -9,7 +9,7 @@ export const principalTypes = { user: 'User', agent: 'Agent', service: 'Service'
 const resourceTypes = { tool: 'Tool', connection: 'Connection' } as const;
 
 /** Beside the port's own actions: acting on another's behalf, whose entity is the resource. */
-const delegationAction = 'act.for';
+export const delegationAction = 'act.for';
 
 /** `user:ann` as `User::"ann"`; null for what has no such form, for whom no policy can be written. */
 export function principalOf(name: string): TypeAndId | null {
@@ -18,19 +18,23 @@ export function principalOf(name: string): TypeAndId | null {
   return { type: principalTypes[kind as keyof typeof principalTypes], id: rest.join(':') };
 }
 
+/** What of a call the context of an action declares. */
+type FromCall = Readonly<Record<string, CedarValueJson>>;
+
 /** Whether the principal may do it. */
 export function permissionQuestion(
   principal: EntityJson,
   action: AuthorizationAction,
   { type, id }: AuthorizationResource,
   { tenantId, effect }: AuthorizationContext,
+  call: FromCall = {},
 ): Question {
   const resource = { type: resourceTypes[type], id };
   return {
     principal: principal.uid,
     action: { type: 'Action', id: action },
     resource,
-    context: { tenant: tenantId, effect },
+    context: { ...call, tenant: tenantId, effect },
     entities: [principal, { uid: resource, attrs: {}, parents: [] }],
   };
 }
@@ -42,13 +46,14 @@ export function delegationQuestion(
   action: AuthorizationAction,
   { id }: AuthorizationResource,
   { tenantId, effect }: AuthorizationContext,
+  call: FromCall = {},
 ): Question {
   const same = JSON.stringify(actor.uid) === JSON.stringify(subject.uid);
   return {
     principal: actor.uid,
     action: { type: 'Action', id: delegationAction },
     resource: subject.uid,
-    context: { tenant: tenantId, effect, action, id },
+    context: { ...call, tenant: tenantId, effect, action, id },
     entities: same ? [actor] : [actor, subject],
   };
 }

@@ -17,7 +17,7 @@ interface Part {
 
 /** The rules of a configuration made ready for decisions. */
 export interface Availability {
-  /** Whether there is a rule at all, or a bound: whether anything is judged by RuleFacts. */
+  /** Whether there is a rule at all, a bound or a claim for the authorizer: whether anything is judged by RuleFacts. */
   readonly hasRules: boolean;
   /** Which conditions do not hold, as bits; 0: everything is open. */
   closed(facts: RuleFacts, calls: RunHistory['calls'], state: string): number;
@@ -34,13 +34,13 @@ export interface Availability {
 /** Compiles the rules on when tools are available, once per configuration version. */
 export function compileAvailability(
   { tools, rules = [], policy }: Pick<Configuration, 'tools' | 'rules' | 'policy'>,
-  hasBounds = false,
+  isJudgedElsewhere = false,
 ): Availability {
   const parts = rules.flatMap((rule) => partsOf(rule, policy));
   const byTool = tools.map(({ id }) => bitsOf(id, parts));
   const numbered = parts.map(({ kind, rule }, n) => ({ bit: 1 << n, kind, rule: rule.name }));
   return {
-    hasRules: parts.length > 0 || hasBounds,
+    hasRules: parts.length > 0 || isJudgedElsewhere,
     closed(facts, calls, state) {
       let bits = 0;
       for (let n = 0; n < parts.length; n++) {

@@ -16,10 +16,17 @@ export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<stri
   return measures;
 }
 
-type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'>;
+type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'> & Partial<Pick<Configuration, 'authorization'>>;
 
-/** Names of the claims that rules and bounds ask for: only these go onto the records. */
-export function claimsOf({ rules = [], tools, agentArguments = {} }: Naming): readonly string[] {
+/** Names of the claims that the authorizer looks at: those that its schema declares. */
+export function authorizerClaims({
+  authorization = null,
+}: Partial<Pick<Configuration, 'authorization'>>): readonly string[] {
+  return authorization?.kind === 'cedar' ? (authorization.claims ?? []) : [];
+}
+
+/** Names of the claims that rules, bounds and the authorizer ask for: only these go onto the records. */
+export function claimsOf({ rules = [], tools, agentArguments = {}, authorization = null }: Naming): readonly string[] {
   const bounds = [
     ...rules.map((rule) => rule.arguments),
     ...tools.map((tool) => tool.arguments),
@@ -28,7 +35,8 @@ export function claimsOf({ rules = [], tools, agentArguments = {} }: Naming): re
   const named = rules.flatMap(({ when, unless, whom }) =>
     [when, unless, whom].flatMap((one) => Object.keys(one?.claims ?? {})),
   );
-  return [...new Set([...named, ...bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)))])];
+  const asked = authorizerClaims({ authorization });
+  return [...new Set([...named, ...asked, ...bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)))])];
 }
 
 /** Names of the claims that these bounds compare with. */

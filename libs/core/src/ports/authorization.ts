@@ -1,3 +1,4 @@
+import type { JsonValue } from '../json.js';
 import type { ToolEffect } from '../tool/types.js';
 
 /** What can be asked about. */
@@ -16,11 +17,30 @@ export interface AuthorizationContext {
   readonly runId: string;
   /** The effect of the tool that is run or that uses the connection. */
   readonly effect: ToolEffect;
+  /**
+   * The arguments of the call, with the defaults of the tool’s schema; absent where nothing is called, as for a list of
+   * tools, and for an authorizer that does not look at them.
+   */
+  readonly arguments?: JsonValue;
+  /** Values of the caller’s claims that the configuration names; absent where nothing is called. */
+  readonly claims?: Readonly<Record<string, readonly string[]>>;
+  /** What was found out for rules beside the record, by name; absent where nothing is called. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
-/** `missing` is what an allowed request would have had to have. */
-export type AuthorizationAnswer =
-  { readonly allowed: true } | { readonly allowed: false; readonly missing: 'permission' | 'delegation' };
+/** Not allowed. */
+export interface AuthorizationDenial {
+  readonly allowed: false;
+  /** What an allowed request would have had to have. */
+  readonly missing: 'permission' | 'delegation';
+  /**
+   * The argument for whose value it is denied, null for all of them together; absent where it is denied whatever the
+   * arguments are.
+   */
+  readonly argument?: string | null;
+}
+
+export type AuthorizationAnswer = { readonly allowed: true } | AuthorizationDenial;
 
 /**
  * Who may do what. Without a subject the actor needs the permission. With one the actor acts on its behalf:
@@ -35,6 +55,8 @@ export interface AuthorizationPort {
     resource: AuthorizationResource,
     context: AuthorizationContext,
   ): Promise<AuthorizationAnswer>;
+  /** Whether it looks at the arguments of a call of this tool; absent: never. Throws where it cannot decide. */
+  looksAtArguments?(toolId: string): boolean;
 }
 
 export interface CedarProblem {

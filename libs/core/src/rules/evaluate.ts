@@ -1,4 +1,5 @@
 import { type Availability, compileAvailability } from '../availability/availability.js';
+import { authorizerClaims } from '../availability/measures.js';
 import type { RuleFacts } from '../availability/types.js';
 import { type ArgumentRules, compileArgumentRules } from '../bounds/argument-rules.js';
 import type { Configuration } from '../settings/configuration.js';
@@ -110,7 +111,10 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const rules = compileRules(tools, configuration.groupTree);
   const policy = compilePolicy(configuration.policy);
   const argumentRules = compileArgumentRules(configuration);
-  const availability = compileAvailability(configuration, argumentRules.hasBounds);
+  const availability = compileAvailability(
+    configuration,
+    argumentRules.hasBounds || authorizerClaims(configuration).length > 0,
+  );
   const lasting = tools.map(
     (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
   );

@@ -29,6 +29,8 @@ export type AuthorizationSettings =
       readonly schema: string;
       /** Principals by group. */
       readonly groups: Readonly<Record<string, readonly string[]>>;
+      /** Names of the caller’s claims that the schema declares; absent for none. */
+      readonly claims?: readonly string[];
     }
   | {
       readonly kind: 'openfga';
@@ -38,4 +40,19 @@ export type AuthorizationSettings =
       readonly model: string | null;
       readonly keyEnv: string | null;
       readonly timeoutMs: number;
+      /** By tool id, the arguments whose values are objects that are checked; absent for none. */
+      readonly arguments?: Readonly<Record<string, readonly ArgumentObject[]>>;
+      /** What else of the call the context of a check has, for conditions; absent for nothing. */
+      readonly context?: readonly CheckContext[];
     };
+
+/** An argument of a tool whose values are objects of a store, and the relation that the caller needs to each. */
+export interface ArgumentObject {
+  readonly path: string;
+  readonly type: string;
+  readonly relation: string;
+}
+
+/** What of a call a check at OpenFGA can be given. */
+export const checkContexts = ['arguments', 'claims', 'facts'] as const;
+export type CheckContext = (typeof checkContexts)[number];

@@ -99,10 +99,12 @@ export interface ToolPipeline<Parked = never> {
   eligible(toolId: string): Verdict;
   /** Whether policy data allows the tool. */
   allowed(toolId: string): Verdict;
-  /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1). */
-  authorize(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
+  /** AuthorizationPort.check(actor, subject, 'tool.execute', tool) (F1), with the arguments as they were written. */
+  authorize(tool: BoundTool, context: ToolInvocationContext, args: JsonValue): Promise<Verdict>;
   /** Grant and request intersection for tools with connections, and `connection.use`; asks no broker. */
-  connection(tool: BoundTool, context: ToolInvocationContext): Promise<Verdict>;
+  connection(tool: BoundTool, context: ToolInvocationContext, args: JsonValue): Promise<Verdict>;
+  /** Asks both again about the validated arguments, where validation changed what the authorizer was asked about. */
+  authorizeValidated(tool: BoundTool, invocation: ToolInvocation, args: JsonValue): Promise<Verdict>;
   /**
    * Whether the validated arguments are within all bounds, under the granting configuration and the one in force.
    */

@@ -55,16 +55,20 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
   if (tool === undefined) return turnedAway(notBound(context.toolCallId, toolId));
 
   // 3 authorization
-  const authorized = await pipeline.authorize(tool, context);
+  const authorized = await pipeline.authorize(tool, context, invocation.args);
   if (!authorized.ok) return refuse(authorized);
 
   // 4 connection
-  const connected = await pipeline.connection(tool, context);
+  const connected = await pipeline.connection(tool, context, invocation.args);
   if (!connected.ok) return refuse(connected);
 
   // 5 input
   const input = await validateInput(invocation, tool, pipeline);
   if (!input.ok) return turnedAway(input.refusal);
+
+  // 3 and 4 again, where an authorizer looks at arguments and these are others than the model wrote
+  const permitted = await pipeline.authorizeValidated(tool, invocation, input.args);
+  if (!permitted.ok) return refuse(permitted);
 
   const bounded = await pipeline.bounds(tool, invocation, input.args);
   if (!bounded.ok) return refuse(bounded);

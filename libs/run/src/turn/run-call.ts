@@ -10,6 +10,7 @@ import {
   utf8Length,
   allApprovers,
   keyOfRule,
+  withSchemaDefaults,
 } from '@sluice/core';
 import type {
   ApprovalAsk,
@@ -247,8 +248,25 @@ function pipelineFor(
   const facts = factsAt(of, first);
   const both = [judges.granting, judges.inForce] as const;
   const budget = budgetAt(call.tool, judges);
-  const permitted = (action: AuthorizationAction, tool: BoundTool, context: ToolInvocationContext) =>
-    authorize(world.authorizers, action, tool, context, (error) => world.onAuthorizerFault(tool, context.runId, error));
+  // A tool runs with the defaults of its schema, so its caller is asked about with them.
+  const whole = (tool: BoundTool, args: JsonValue) => withSchemaDefaults(tool.spec.inputSchema, args);
+  const permitted = (
+    action: AuthorizationAction,
+    tool: BoundTool,
+    context: ToolInvocationContext,
+    args: JsonValue,
+    written?: JsonValue,
+  ) =>
+    authorize(
+      ...([world.authorizers, action, tool, context] as const),
+      (error) => world.onAuthorizerFault(tool, context.runId, error),
+      {
+        arguments: () => whole(tool, args),
+        claims: facts.rules.claims,
+        facts: { ...facts.rules.facts, ...found },
+        ...(written === undefined ? {} : { before: () => whole(tool, written) }),
+      },
+    );
   return {
     ...world,
     source,
@@ -257,10 +275,17 @@ function pipelineFor(
       return verdict.ok ? inPlan(of, judges.granting) : verdict;
     },
     allowed: (toolId) => allowed(toolId, facts, judges),
-    authorize: (tool, context) => permitted('tool.execute', tool, context),
-    connection: async (tool, context) => {
+    authorize: (tool, context, args) => permitted('tool.execute', tool, context, args),
+    connection: async (tool, context, args) => {
       const verdict = judgeConnection(tool, context, record, both);
-      return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context) : verdict;
+      return verdict.ok && tool.requiresConnection ? permitted('connection.use', tool, context, args) : verdict;
+    },
+    authorizeValidated: async (tool, { context, args: written }, args) => {
+      if (written === args) return { ok: true };
+      const verdict = await permitted('tool.execute', tool, context, args, written);
+      return verdict.ok && tool.requiresConnection
+        ? permitted('connection.use', tool, context, args, written)
+        : verdict;
     },
     bounds: (tool, _invocation, args) => withinBounds({ toolId: tool.id, args }, facts, both, found),
     approval: async (tool, invocation, args) => {
