@@ -5,6 +5,8 @@ import {
   effectOnce,
   faultText,
   NoticeGate,
+  pastOutcomeOf,
+  reserve,
   withinRate,
   withinServerRate,
 } from '@sluice/core';
@@ -14,8 +16,10 @@ import type {
   CallEnd,
   CallLimit,
   ConfiguredTool,
+  CountedCall,
   EffectClaims,
   Step,
+  ToolExecResult,
   ToolInvocation,
 } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
@@ -29,6 +33,7 @@ import {
   begunCall,
   CallerForms,
   callIdOf,
+  callKeyOf,
   cancelOf,
   endedStep,
   hashedResult,
@@ -37,6 +42,7 @@ import {
   noRoomForResult,
   offeredIds,
   otherLabel,
+  readPast,
   refusedCall,
   runCall,
   runOfRecord,
@@ -125,6 +131,8 @@ export class Turn {
 
   private async takeBack(next: NextCall, { end, run, startedAt }: Returned): Promise<CallOutcome> {
     const { result, edited } = await resumeCall(this.judged(next, startedAt), end, this.world(next));
+    if (this.isCounted(next.call.tool))
+      await this.endInPast(callKeyOf(this.name, next.record, next.call, next.index), result);
     const { evaluator } = this.granting;
     const agentRun = agentRunOf(end, run, this.record.run, evaluator);
     const step = endedStep(next, evaluator, result, this.until(startedAt), agentRun, edited);
@@ -221,13 +229,14 @@ export class Turn {
     return `${this.runtime.environment.instance}/${callKey}/${this.handling}`;
   }
 
-  private claims(invocation: ToolInvocation): EffectClaims {
+  private claims(invocation: ToolInvocation, counted: CountedCall | null = null): EffectClaims {
     const { ledger, clock, log } = this.runtime;
     return {
       ...{ ledger, clock },
       owner: this.owner(invocation),
       retentionMs: claimMemoryMs,
       isAgain: this.isAgain,
+      ...(counted === null ? {} : { reserve: (claim) => reserve(counted, invocation, claim, this.runtime) }),
       sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       onUnsettled: (callKey, error) =>
         log.error(
@@ -235,6 +244,23 @@ export class Turn {
           'an effect happened and its outcome could not be written to the ledger',
         ),
     };
+  }
+
+  /** Whether a rule counts calls of the tool beyond their run. */
+  private isCounted(toolId: string): boolean {
+    return [this.granting, this.inForce].some(({ evaluator }) => evaluator.past.counts(toolId));
+  }
+
+  /** What a call had no effect with is given back; one that is not written counts on, as what is under way. */
+  private async endInPast(callKey: string, result: ToolExecResult): Promise<void> {
+    try {
+      await this.runtime.past.end(callKey, pastOutcomeOf(result));
+    } catch (error) {
+      this.runtime.log.error(
+        { call_key: callKey, error: (error as Error).message },
+        'the end of a call that rules count could not be written to the ledger',
+      );
+    }
   }
 
   /**
@@ -246,6 +272,7 @@ export class Turn {
     if (tool === undefined || tool.spec?.effect === 'read_only') return null;
     const before = await begunBefore(invocation, this.claims(invocation));
     if (before === null) return null;
+    if (this.isCounted(tool.id)) await this.endInPast(invocation.callKey, before.result);
     this.runtime.log.warn(
       { request_id: this.record.requestId, tool_call_id: invocation.context.toolCallId, tool: invocation.toolId },
       'call already executed by an earlier attempt; using its recorded result',
@@ -337,10 +364,20 @@ export class Turn {
       contentBytes: runtime.environment.content?.maxBytes ?? contentByDefault.maxBytes,
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
-      once: (tool, invocation, effect, ask) =>
-        toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
-          effectOnce(tool, invocation, this.claims(invocation), effect, ask),
-        ),
+      past: (asked, caller, at) => readPast(asked, caller, at, runtime.past),
+      foresee: () => Promise.resolve({ ok: true }),
+      beginAgent: async (invocation, counted) => {
+        const begun = await reserve(counted, invocation, null, runtime);
+        return begun.kind === 'refused' ? begun.verdict : { ok: true };
+      },
+      once: async (tool, invocation, effect, ask, counted) => {
+        const claims = this.claims(invocation, counted);
+        const result = await toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
+          effectOnce(tool, invocation, claims, effect, ask),
+        );
+        if (counted !== null) await this.endInPast(invocation.callKey, result);
+        return result;
+      },
       begun: (invocation) => this.begun(invocation),
       onStart: (invocation, args) =>
         progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),

@@ -21,6 +21,7 @@ import {
   ledBySteps,
   namingTools,
   originOf,
+  pastOfRun,
   recall,
   redrivenFrom,
   requestProblem,
@@ -201,11 +202,13 @@ export class FilterService {
   ): Promise<readonly Outgoing[]> {
     const { clock } = this.runtime;
     const { evaluator } = loaded;
-    const [measured, cancelled] = await Promise.all([
+    const now = clock.now();
+    const [measured, cancelled, facts] = await Promise.all([
       this.loads.measured(loaded),
       cancelOf({ requestId: ids.requestId, run }, this.runtime),
+      pastOfRun({ request, run }, ids, evaluator, now, this.runtime.past),
     ]);
-    const conditioned = withConditions(run, evaluator, measured, origin);
+    const conditioned = withConditions(run, evaluator, { ...measured, facts }, origin);
     const decided = this.timed(evaluator, () =>
       decideIteration(ids, request, conditioned, evaluator, clock.now(), cancelled),
     );

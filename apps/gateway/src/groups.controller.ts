@@ -4,7 +4,7 @@ import { listGroups, listStates, nearMiss, stateDiagram } from '@sluice/core';
 import type { Evaluator, KnownFacts, Principal } from '@sluice/core';
 import { HabitStore, noteOn, recommendGroups } from '@sluice/discovery';
 import type { Habits } from '@sluice/discovery';
-import { beginningFacts, channelHeader, originOf } from '@sluice/run';
+import { beginningFacts, channelHeader, originOf, pastOfCaller } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Caller } from './caller.js';
@@ -83,8 +83,12 @@ export class GroupsController {
     const loaded = configurations.current();
     const { evaluator } = loaded;
     const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);
-    const measured = await this.loads.measured(loaded);
-    const facts = beginningFacts(principal, '', origin, measured, evaluator, clock.now());
+    const now = clock.now();
+    const [measured, past] = await Promise.all([
+      this.loads.measured(loaded),
+      pastOfCaller(principal, null, evaluator, now, this.runtime.past),
+    ]);
+    const facts = beginningFacts(principal, '', origin, { ...measured, facts: past }, evaluator, now);
     return { evaluator, permitted: principal.groups, known: { facts, unknown: ['question'] } };
   }
 }

@@ -4,7 +4,7 @@ import { dependsOn, requestWarnings, withoutFacts } from '@sluice/core';
 import type { Decision, Evaluator, Unknown } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { beginning, channelHeader, decideIteration, originOf, withConditions } from '@sluice/run';
+import { beginning, channelHeader, decideIteration, originOf, pastOfRun, withConditions } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Caller } from './caller.js';
@@ -103,7 +103,11 @@ export class ToolsController {
     await this.permission.require(request, principal, route);
     const { run, groups } = beginning(request, principal, evaluator, clock.now());
     const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);
-    const judged = withConditions(run, evaluator, await this.loads.measured(loaded), origin);
+    const [measured, facts] = await Promise.all([
+      this.loads.measured(loaded),
+      pastOfRun({ request, run }, request, evaluator, clock.now(), this.runtime.past),
+    ]);
+    const judged = withConditions(run, evaluator, { ...measured, facts }, origin);
     const iteration = decideIteration(request, request, judged, evaluator, clock.now());
     if (iteration.kind === 'end') throw new Refusal(400, 'invalid_request', iteration.response.error?.message ?? '');
     const { hidden, offered } = iteration.decision;

@@ -1,6 +1,8 @@
 import type { LoadWatch, Runtime } from '@sluice/host';
 import type { Asking } from '@sluice/mcp';
+import { pastOfCaller } from '@sluice/run';
 import type { Caller } from './callers.js';
+import { sessionOfCalls } from './session-of-calls.js';
 import type { SessionStates } from './session-states.js';
 
 /** Who asks, or is to hear of something. */
@@ -21,6 +23,12 @@ export async function askingOf(
   { runtime, states, loads }: AskingParts,
 ): Promise<Asking> {
   const loaded = runtime.configurations.current();
-  const [state, measured] = await Promise.all([states.stateOf(session, principal), loads.measured(loaded)]);
-  return { caller: principal, claims, state, measured, now: runtime.clock.now() };
+  const now = runtime.clock.now();
+  const ofCalls = session === null ? null : sessionOfCalls(session);
+  const [state, measured, facts] = await Promise.all([
+    states.stateOf(session, principal),
+    loads.measured(loaded),
+    pastOfCaller(principal, ofCalls, loaded.evaluator, now, runtime.past),
+  ]);
+  return { caller: principal, claims, state, measured: { ...measured, facts }, now };
 }

@@ -16,6 +16,7 @@ import type { Caller } from './callers.js';
 import { followCall } from './follow-call.js';
 import type { FormAnswers } from './forms.js';
 import type { CallOutcome, Decision, Following } from './follow-call.js';
+import { sessionOfCalls } from './session-of-calls.js';
 import { SessionStates } from './session-states.js';
 
 /** How a client may name a call so that repeating it repeats nothing. */
@@ -343,9 +344,9 @@ function claimName({ tenantId, actorId }: Principal, requestId: string): string 
   return `mcp/key/${sha256(JSON.stringify([tenantId, actorId, requestId]))}`;
 }
 
-/** Calls of one session of the protocol are one session of tools too; where there is none, each call has its own. */
+/** Where there is no session of the protocol, each call has its own. */
 function sessionIdOf(session: string | null, requestId: string): string {
-  return session === null ? requestId : `mcp-${session}`;
+  return session === null ? requestId : sessionOfCalls(session);
 }
 
 /** The same records, and a call at their end. */

@@ -25,6 +25,7 @@ import {
   withHiddenRounds,
   withPreviousAnswer,
 } from '@sluice/proxy';
+import { pastOfCaller } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import { TokenCounter } from '@sluice/tokens';
 import {
@@ -222,7 +223,12 @@ export class Planner {
     loaded: Loaded,
   ): Promise<(name: string) => boolean> {
     const { configuration, evaluator } = loaded;
-    const at = { question, measured: await this.loads.measured(loaded), now: this.runtime.clock.now() };
+    const now = this.runtime.clock.now();
+    const [measured, facts] = await Promise.all([
+      this.loads.measured(loaded),
+      pastOfCaller(caller.principal, null, evaluator, now, this.runtime.past),
+    ]);
+    const at = { question, measured: { ...measured, facts }, now };
     return rightsOf(caller, evaluator, configuration.proxy?.unknownTools ?? 'pass', at);
   }
 

@@ -42,6 +42,7 @@ export async function dryCall(
   const tried = await tryCall(iteration.record, evaluator, ids, now, {
     source: checkingTools(configuration, builtInTools),
     authorizer: asks || configuration.authorization === null ? createAuthorizer(configuration.authorization) : null,
+    past: null,
     mayName: () => true,
     onFault: () => undefined,
   });

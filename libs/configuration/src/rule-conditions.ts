@@ -1,6 +1,7 @@
 import {
   channels,
   defaultAgent,
+  historySpans,
   isTimeZone,
   knownLanguages,
   loadMeasures,
@@ -8,9 +9,10 @@ import {
   quote,
   suggestion,
 } from '@sluice/core';
-import type { ContextCondition, HistoryCondition, LoadCondition, TimeCondition, Whom } from '@sluice/core';
+import type { ContextCondition, HistoryCondition, LoadCondition, PastSpan, TimeCondition, Whom } from '@sluice/core';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
+import { readSpan } from './rule-totals.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
 
@@ -142,7 +144,7 @@ export function readLoad(section: Section): LoadCondition | undefined {
   };
 }
 
-/** `history`: what the run must have done, or must not. */
+/** `history`: what the run must have done, or must not; with `within`, its session, user or tenant. */
 export function readHistory(section: Section, tools: readonly IdentifiedTool[]): HistoryCondition | undefined {
   if (!section.has('history')) return undefined;
   const own = section.section('history').closed(configurationKeys['rules.<rule>.history']);
@@ -151,17 +153,30 @@ export function readHistory(section: Section, tools: readonly IdentifiedTool[]):
     notAfter: readTools(own, 'not_after', tools),
     atMost: own.has('at_most') ? own.wholeNumber('at_most', { byDefault: 1, most: mostCalls }) : null,
     whileApproved: readTools(own, 'while_approved', tools),
+    ...(own.has('after_success_last') ? { afterSuccessLast: readTools(own, 'after_success_last', tools) } : {}),
+    ...(own.has('not_while_running') ? { notWhileRunning: readTools(own, 'not_while_running', tools) } : {}),
   };
-  const { after, notAfter, atMost, whileApproved } = condition;
-  if (
-    own.usable &&
-    after.length + notAfter.length + whileApproved.length === 0 &&
-    atMost === null &&
-    own.keys().length === 0
-  )
-    own.problem(own.path, 'nothing that the run did', suggestion('', configurationKeys['rules.<rule>.history']));
-  return condition;
+  const past = readPast(own);
+  if (own.usable && own.keys().every((key) => key === 'within' || key === 'in_last'))
+    own.problem(own.path, 'nothing that was done', suggestion('', historyKeys));
+  if (past !== undefined && condition.whileApproved.length > 0)
+    own.problem(own.at('while_approved'), '`while_approved` with a span', 'a rule of its own that has no span');
+  return past === undefined ? condition : { ...condition, past };
 }
+
+const historyKeys = configurationKeys['rules.<rule>.history'].filter((key) => key !== 'within' && key !== 'in_last');
+
+/** `within` and `in_last`. What a run’s own record says needs no span. */
+function readPast(own: Section): PastSpan | undefined {
+  const within = own.choice('within', historySpans) ?? 'run';
+  const inLastMs = own.has('in_last') ? readSpan(own, 'in_last') : historyByDefaultMs;
+  const isOfRecord =
+    within === 'run' && ['in_last', 'after_success_last', 'not_while_running'].every((key) => !own.has(key));
+  return isOfRecord ? undefined : { within, inLastMs };
+}
+
+/** How far back a rule on history looks that does not say. */
+const historyByDefaultMs = 30 * 86_400_000;
 
 /** Keys or ids of tools, as ids. */
 export function readTools(section: Section, key: string, tools: readonly IdentifiedTool[]): readonly string[] {

@@ -5,6 +5,7 @@ import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readContext, readHistory, readLoad, readTime, readTools, readWhom } from './rule-conditions.js';
 import { readBounds } from './bounds.js';
+import { readTotals } from './rule-totals.js';
 import type { Section } from './section.js';
 
 /**
@@ -49,9 +50,10 @@ function readRule(section: Section, name: string, { groups, tools, lists }: Know
     ...only('load', readLoad(section)),
     ...only('history', readHistory(section, tools)),
     ...only('arguments', readBounds(section, lists)),
+    ...only('totals', readTotals(section)),
   };
-  if (section.usable && conditionsOf(rule) === 0 && rule.arguments === undefined) {
-    const write = 'at least one of `when`, `unless`, `time`, `load`, `history` and `arguments`';
+  if (section.usable && conditionsOf(rule) === 0 && rule.arguments === undefined && rule.totals === undefined) {
+    const write = 'at least one of `when`, `unless`, `time`, `load`, `history`, `arguments` and `totals`';
     section.problem(section.path, 'no condition', write);
   }
   refuseImpossible(section, rule);

@@ -106,6 +106,10 @@ export const toolErrorReasons = {
     meaning:
       'An argument is out of the bounds that a rule, the tool’s entry or the agent’s sets; the message names both.',
   },
+  total_used: {
+    stage: 'decided',
+    meaning: 'The call would pass what a rule lets calls add up to within a span; the message says what is left.',
+  },
   nested_agent: {
     stage: 'decided',
     isKeptBack: true,

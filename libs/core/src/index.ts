@@ -102,6 +102,16 @@ export { argumentsInWords, boundsInWords } from './bounds/in-words.js';
 export type { BoundInWords } from './bounds/in-words.js';
 export { partsOfPath, valuesAt } from './bounds/values-at.js';
 export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
+export { amountFrom, amountOf, decimalOf, largestAmount, oneAmount } from './past/amounts.js';
+export { pastFactName, pastFactText } from './past/facts.js';
+export type { NeededPast } from './past/facts.js';
+export { foreseen, together, uncountableMessage } from './past/reservation.js';
+export type { BeginningCall, Reservation } from './past/reservation.js';
+export { pastOutcomeOf, reserve } from './past/reserve.js';
+export type { CountedCall } from './past/reserve.js';
+export { itemOf, scopeOf } from './past/scope.js';
+export { historySpans, totalScopes } from './past/types.js';
+export type { PastCaller, PastSpan, TotalLimit } from './past/types.js';
 export { approaches, describedBy } from './descriptions/approaches.js';
 export type { Approach } from './descriptions/approaches.js';
 export {

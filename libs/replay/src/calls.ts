@@ -3,13 +3,14 @@ import type {
   BoundTool,
   Configuration,
   ConfiguredTool,
+  Reservation,
   Step,
   ToolErrorCode,
   ToolErrorReason,
   ToolExecResult,
   ToolSource,
 } from '@sluice/core';
-import { recordedDenial } from '@sluice/core';
+import { amountFrom, foreseen, recordedDenial } from '@sluice/core';
 import { cancelledBefore, editOf, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
@@ -91,6 +92,13 @@ function recordedWorld(
     decisionOn: (id) => Promise.resolve(recorded !== null && isRefusedInput(recorded) ? approve : decisionOn(id)),
     takeAgentRun: () => Promise.resolve(true),
     rate: () => Promise.resolve({ ok: true }),
+    past: () => Promise.resolve(recorded?.facts ?? {}),
+    foresee: ({ reservation, onUsed }) => {
+      const used = recordedUse(reservation, recorded);
+      if (used.some((one) => one !== undefined)) onUsed(used.map((one) => one ?? 0n));
+      return Promise.resolve(foreseen(reservation, used));
+    },
+    beginAgent: () => Promise.resolve({ ok: true }),
     capabilities: saidByTheRecord,
     once: saidByTheRecord,
     cached: saidByTheRecord,
@@ -109,6 +117,14 @@ function recordedWorld(
     onCancel: () => () => undefined,
     after: () => () => undefined,
   };
+}
+
+/** What the step says was used of each total before its call; undefined where it says nothing. */
+function recordedUse({ limits }: Reservation, recorded: Step | null): readonly (bigint | undefined)[] {
+  return limits.map(({ total }) => {
+    const text = total === null ? undefined : recorded?.facts[total.fact];
+    return text === undefined ? undefined : (amountFrom(text) ?? undefined);
+  });
 }
 
 /**
@@ -178,6 +194,7 @@ export function recordedResult(toolCallId: string, recorded: Step): ToolExecResu
     ...(recorded.cachedAt === null ? {} : { cachedAtMs: recorded.cachedAt }),
     ...(recorded.content.length === 0 ? {} : { content: recorded.content }),
     ...(recorded.questions.length === 0 ? {} : { questions: recorded.questions }),
+    ...(Object.keys(recorded.facts).length === 0 ? {} : { facts: recorded.facts }),
   };
   if (outcome === 'ok') return { toolCallId, ok: true, value: observation, ...facts };
   const errorCode = outcome as ToolErrorCode;

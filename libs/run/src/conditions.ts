@@ -13,7 +13,7 @@ import type { Evaluator, JsonObject, Principal, RuleFacts, RunConditions, RunSta
 import type { AgentRequest } from '@sluice/contracts';
 
 /** What is found out for a decision beside the request; part of `RunConditions`, where the decision keeps it. */
-export type Measured = Pick<RunConditions, 'loads' | 'held'>;
+export type Measured = Pick<RunConditions, 'loads' | 'held'> & Partial<Pick<RunConditions, 'facts'>>;
 
 /** How a request came, and the claims of its credential that rules name. */
 export type Origin = Pick<RunConditions, 'channel' | 'claims'>;
@@ -45,13 +45,13 @@ export function originOf(
 export function withConditions(
   run: RunState,
   { availability }: Pick<Evaluator, 'availability'>,
-  { loads, held }: Measured,
+  { loads, held, facts = null }: Measured,
   origin?: Origin,
 ): RunState {
   if (!availability.hasRules) return run;
   const { channel, claims } = origin ?? run.conditions ?? unknownOrigin;
   const { succeeded = {}, approved = {} } = run.conditions ?? {};
-  return { ...run, conditions: { channel, claims, loads, held, succeeded, approved, facts: null } };
+  return { ...run, conditions: { channel, claims, loads, held, succeeded, approved, facts } };
 }
 
 /** What a recorded decision was given: from the run as the decision left it. */
@@ -67,6 +67,18 @@ type JudgedRun = Pick<RunState, 'conditions' | 'principal' | 'parent' | 'inputTo
 /** A request as it is before its run begins names no call. */
 type JudgedRequest = Pick<AgentRequest, 'question'> & Partial<Pick<AgentRequest, 'call'>>;
 
+/** Which agent calls in the run: empty where the request names the call itself. */
+export function agentOf(
+  {
+    request,
+    run: { parent },
+  }: { readonly request: Partial<Pick<AgentRequest, 'call'>>; readonly run: Pick<RunState, 'parent'> },
+  { byId }: Pick<Evaluator, 'byId'>,
+): string {
+  if ((request.call ?? null) !== null) return '';
+  return parent === null ? defaultAgent : (byId(parent.tool)?.key ?? parent.tool);
+}
+
 /** What the rules are judged by at this instant, milliseconds since the epoch. */
 export function ruleFactsOf(
   { request, run }: { readonly request: JudgedRequest; readonly run: JudgedRun },
@@ -74,14 +86,13 @@ export function ruleFactsOf(
   at: number,
 ): RuleFacts {
   const { conditions, principal, parent } = run;
-  const calling = parent === null ? undefined : evaluator.byId(parent.tool);
-  const { agent } = calling ?? {};
+  const { agent } = (parent === null ? undefined : evaluator.byId(parent.tool)) ?? {};
   const { channel, claims } = conditions ?? unknownOrigin;
   return {
     at,
     tenant: principal?.tenantId ?? '',
     actor: principal?.actorId ?? '',
-    agent: (request.call ?? null) === null ? (calling?.key ?? parent?.tool ?? defaultAgent) : '',
+    agent: agentOf({ request, run }, evaluator),
     ...{ channel, claims },
     facts: conditions?.facts ?? {},
     question: request.question,
@@ -106,7 +117,7 @@ export function beginningFacts(
   evaluator: Pick<Evaluator, 'byId' | 'configuration'>,
   at: number,
 ): RuleFacts {
-  const conditions = { ...origin, ...measured, succeeded: {}, approved: {}, facts: null };
+  const conditions = { facts: null, ...origin, ...measured, succeeded: {}, approved: {} };
   const run = { principal, conditions, parent: null, inputTokens: 0, outputTokens: 0 };
   return ruleFactsOf({ request: { question }, run }, evaluator, at);
 }

@@ -25,6 +25,7 @@ export {
   withConditions,
 } from './conditions.js';
 export type { Measured, Origin } from './conditions.js';
+export { pastOfCaller, pastOfRun, readPast } from './past.js';
 export { judgeConnection } from './connections.js';
 export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
 export { hashedResult } from './digest.js';

@@ -1,3 +1,4 @@
+import { isPastOpen } from '../past/facts.js';
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { binds, holds, isHistoryOpen } from './conditions.js';
@@ -89,8 +90,11 @@ function partsOf(rule: AvailabilityRule, { budgets, approvalMs }: Configuration[
   if (history !== undefined) {
     parts.push({
       ...{ kind: 'history', rule },
-      isClosed: ({ succeeded, approved, at }, calls) =>
-        !isHistoryOpen(history, rule.tools, { calls, succeeded, approved }, at, approvalMs),
+      isClosed: (facts, calls) => {
+        if (history.past !== undefined) return !isPastOpen(history, history.past, rule.tools, facts);
+        const { succeeded, approved, at } = facts;
+        return !isHistoryOpen(history, rule.tools, { calls, succeeded, approved }, at, approvalMs);
+      },
     });
   }
   return parts;

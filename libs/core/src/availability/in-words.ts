@@ -1,3 +1,5 @@
+import { pastInWords, totalSpanInWords } from '../past/words.js';
+import type { TotalLimit } from '../past/types.js';
 import { sentenceList } from '../quote.js';
 import { measureName } from './load.js';
 import type {
@@ -32,7 +34,7 @@ const inWords: Readonly<Record<RuleKind, InWords>> = {
  * the key of a tool by its id.
  */
 export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
-  return Object.values(inWords).flatMap((words) => words(rule, keyOf));
+  return [...Object.values(inWords).flatMap((words) => words(rule, keyOf)), ...(rule.totals ?? []).map(totalInWords)];
 }
 
 /** The same for the conditions of one kind. */
@@ -49,6 +51,12 @@ export function whomInWords({ agents, ...whom }: Whom): string {
   const facts = contextInWords(whom);
   const agent = agents === undefined ? [] : [`the agent is ${anyOf(agents)}`];
   return [...(facts === '' ? [] : [facts]), ...agent].join(' and ');
+}
+
+function totalInWords(limit: TotalLimit): string {
+  const most = `At most ${String(limit.atMost)}`;
+  const what = limit.of === 'calls' ? 'calls of its tools' : `as the sum of the argument ${limit.of.path}`;
+  return `${most} ${what} ${totalSpanInWords(limit)}.`;
 }
 
 function contextInWords(condition: ContextCondition): string {
@@ -91,14 +99,20 @@ function loadInWords({ measure, isHighClosing, close, open }: LoadCondition): st
 }
 
 function historyInWords(
-  { after, notAfter, atMost, whileApproved }: HistoryCondition,
+  { past, after, notAfter, atMost, whileApproved, afterSuccessLast = [], notWhileRunning = [] }: HistoryCondition,
   keyOf: (id: string) => string,
 ): readonly string[] {
   const keys = (ids: readonly string[]): string => sentenceList(ids.map(keyOf), shownNames);
+  const where = past === undefined ? 'in the run' : pastInWords(past);
+  const each = past === undefined ? 'in a run' : where;
   return [
-    ...(after.length === 0 ? [] : [`Available after ${keys(after)} succeeded in the run.`]),
-    ...(notAfter.length === 0 ? [] : [`Not available after a call of ${keys(notAfter)} in the run.`]),
-    ...(atMost === null ? [] : [`At most ${String(atMost)} ${atMost === 1 ? 'call' : 'calls'} of its tools in a run.`]),
+    ...(after.length === 0 ? [] : [`Available after ${keys(after)} succeeded ${where}.`]),
+    ...(notAfter.length === 0 ? [] : [`Not available after a call of ${keys(notAfter)} ${where}.`]),
+    ...(atMost === null ? [] : [`At most ${String(atMost)} ${atMost === 1 ? 'call' : 'calls'} of its tools ${each}.`]),
+    ...(afterSuccessLast.length === 0
+      ? []
+      : [`Available while the last call of ${keys(afterSuccessLast)} ${where} is one that succeeded.`]),
+    ...(notWhileRunning.length === 0 ? [] : [`Not available while a call of ${keys(notWhileRunning)} runs ${where}.`]),
     ...(whileApproved.length === 0
       ? []
       : [`Available while the approval of a call of ${keys(whileApproved)} in the run stands.`]),

@@ -1,4 +1,5 @@
 import type { ArgumentBounds, BoundFacts } from '../bounds/types.js';
+import type { PastSpan, TotalLimit } from '../past/types.js';
 import type { CallCounts } from '../rules/call-counts.js';
 
 /** Which part of a rule closes its tools; each is a hidden reason of its own. */
@@ -20,6 +21,8 @@ export interface AvailabilityRule {
   readonly history?: HistoryCondition;
   /** A call of its tools outside of these bounds is refused. Of its tools none is closed by them. */
   readonly arguments?: ArgumentBounds;
+  /** A call of its tools that passes one of these is refused. */
+  readonly totals?: readonly TotalLimit[];
 }
 
 /** Whom a rule binds: all that is given must fit, and a list fits where the fact is one of its items. */
@@ -75,13 +78,19 @@ export interface LoadCondition {
   readonly open: number;
 }
 
-/** What the run did so far; tools by id. */
+/** What the run did so far, or what its session, user or tenant did; tools by id. */
 export interface HistoryCondition {
+  /** Whose calls count, and since when; absent for those of the run, as its own record has them. */
+  readonly past?: PastSpan;
   readonly after: readonly string[];
   readonly notAfter: readonly string[];
-  /** Calls of all the rule’s tools together in one run; null for no limit. */
+  /** Calls of all the rule’s tools together; null for no limit. */
   readonly atMost: number | null;
+  /** Only of a run’s own calls. */
   readonly whileApproved: readonly string[];
+  /** The last call of each that has ended succeeded; only with `past`, as `notWhileRunning`. */
+  readonly afterSuccessLast?: readonly string[];
+  readonly notWhileRunning?: readonly string[];
 }
 
 /** A rule whose condition on the run’s history does not hold. */

@@ -2,6 +2,7 @@ import { type Availability, compileAvailability } from '../availability/availabi
 import { authorizerClaims } from '../availability/measures.js';
 import type { RuleFacts } from '../availability/types.js';
 import { type ArgumentRules, compileArgumentRules } from '../bounds/argument-rules.js';
+import { compilePast, type PastRules } from '../past/reservation.js';
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { WeakMemory } from '../weak-memory.js';
@@ -68,6 +69,7 @@ export interface Evaluator {
   readonly policy: ToolPolicy;
   readonly availability: Availability;
   readonly argumentRules: ArgumentRules;
+  readonly past: PastRules;
   evaluate(facts: Facts): Decision;
   /** The tool with this id, else the one with this key. */
   tool(idOrKey: string): ConfiguredTool | undefined;
@@ -111,9 +113,10 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const rules = compileRules(tools, configuration.groupTree);
   const policy = compilePolicy(configuration.policy);
   const argumentRules = compileArgumentRules(configuration);
+  const past = compilePast(configuration);
   const availability = compileAvailability(
     configuration,
-    argumentRules.hasBounds || authorizerClaims(configuration).length > 0,
+    argumentRules.hasBounds || past.hasTotals || authorizerClaims(configuration).length > 0,
   );
   const lasting = tools.map(
     (tool) => (policy.decide(tool) === 'deny' ? bit.policy : 0) | (tool.spec === null ? bit.unavailable : 0),
@@ -188,6 +191,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     policy,
     availability,
     argumentRules,
+    past,
     evaluate,
     tool: (idOrKey) => ids.get(idOrKey) ?? keys.get(idOrKey),
     byId: (id) => ids.get(id),

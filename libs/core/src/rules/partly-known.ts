@@ -105,7 +105,7 @@ export function dependsOn(
  * that asks for something unknown may fail to hold.
  */
 function knownPart({ name, tools, ...conditions }: AvailabilityRule, unknown: Unknown): AvailabilityRule {
-  const { whom, when, unless, time, load, history } = conditions;
+  const { whom, when, unless, time, load, history, totals } = conditions;
   const isKnown = (facts: Unknown): boolean => !facts.some((fact) => unknown.includes(fact));
   if (whom !== undefined && !isKnown(ofWhom(whom))) return { name, tools };
   const bounds = conditions.arguments;
@@ -119,11 +119,12 @@ function knownPart({ name, tools, ...conditions }: AvailabilityRule, unknown: Un
     ...(time !== undefined && { time }),
     ...(load !== undefined && isKnown([ofLoad(load)]) && { load }),
     ...(history !== undefined && isKnown(['history']) && { history }),
+    ...(totals !== undefined && isKnown(['history']) && { totals }),
   };
 }
 
 function unknownTo(
-  { whom, when, unless, load, history, arguments: bounds = {} }: AvailabilityRule,
+  { whom, when, unless, load, history, totals, arguments: bounds = {} }: AvailabilityRule,
   unknown: Unknown,
 ): Unknown {
   const names: Unknown = [
@@ -131,7 +132,7 @@ function unknownTo(
     ...(claimsInBounds(bounds).length === 0 ? [] : ['claims' as const]),
     ...[when, unless].flatMap((condition) => (condition === undefined ? [] : ofContext(condition))),
     ...(load === undefined ? [] : [ofLoad(load)]),
-    ...(history === undefined ? [] : ['history' as const]),
+    ...((history ?? totals) === undefined ? [] : ['history' as const]),
   ];
   return unknown.filter((fact) => names.includes(fact));
 }

@@ -1,4 +1,5 @@
 import type { BrokenHistory, RuleFacts, RuleKind } from '../availability/types.js';
+import { pastInWords } from '../past/words.js';
 import { quote } from '../quote.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { budgetUsed } from '../rules/budget-used.js';
@@ -128,14 +129,24 @@ function byHistory({ rule, history }: BrokenHistory, offered: ReadonlySet<string
     const known = ids.filter((id) => offered.has(id));
     return known.length === ids.length ? known.join(', ') : [...known, 'other tools'].join(', ');
   };
-  const { after, notAfter, atMost, whileApproved } = history;
+  const { past, after, notAfter, atMost, whileApproved, afterSuccessLast = [], notWhileRunning = [] } = history;
+  const where = past === undefined ? '' : ` ${pastInWords(past)}`;
   const asks = [
-    ...(after.length === 0 ? [] : [`only after a call of ${named(after)} succeeded`]),
-    ...(notAfter.length === 0 ? [] : [`not after a call of ${named(notAfter)}`]),
-    ...(atMost === null ? [] : [`at most ${atMost} ${atMost === 1 ? 'call' : 'calls'} of its tools in a run`]),
+    ...(after.length === 0 ? [] : [`only after a call of ${named(after)} succeeded${where}`]),
+    ...(notAfter.length === 0 ? [] : [`not after a call of ${named(notAfter)}${where}`]),
+    ...(atMost === null
+      ? []
+      : [
+          `at most ${atMost} ${atMost === 1 ? 'call' : 'calls'} of its tools ${past === undefined ? 'in a run' : where.trimStart()}`,
+        ]),
+    ...(afterSuccessLast.length === 0
+      ? []
+      : [`only while the last call of ${named(afterSuccessLast)}${where} is one that succeeded`]),
+    ...(notWhileRunning.length === 0 ? [] : [`not while a call of ${named(notWhileRunning)} runs${where}`]),
     ...(whileApproved.length === 0 ? [] : [`only while an approved call of ${named(whileApproved)} holds`]),
   ];
-  return `is not available after what this run did so far, by the rule ${quote(rule)}: ${asks.join('; ')}.`;
+  const did = past === undefined ? 'this run did so far' : `was done ${where.trimStart()}`;
+  return `is not available after what ${did}, by the rule ${quote(rule)}: ${asks.join('; ')}.`;
 }
 
 /** Whether both policies allow the tool and leave it a call in this run. Its approval is asked for by a later stage. */

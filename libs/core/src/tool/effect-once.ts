@@ -1,9 +1,10 @@
 import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
-import type { Claim, Ledger } from '../ports/ledger.js';
+import type { reserve } from '../past/reserve.js';
+import type { Claim, ClaimRequest, Ledger } from '../ports/ledger.js';
 import type { BegunBefore, Reconciliation, ToolInvocation } from './pipeline.js';
 import { withoutEffect } from './reconcile.js';
-import { failure } from './refusals.js';
+import { failure, refused } from './refusals.js';
 import type { BoundTool, ToolExecResult } from './types.js';
 
 /** What effect-once works with. */
@@ -18,6 +19,8 @@ export interface EffectClaims {
   readonly isAgain: boolean;
   /** Resolves after so many milliseconds, rejects when the signal aborts. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+  /** Of a call that rules count beyond its run: begins it, with its claim where it has an effect. */
+  reserve?(claim: ClaimRequest | null): ReturnType<typeof reserve>;
   /** The effect happened and its outcome could not be written down: worth a log line, no reason to stop. */
   onUnsettled(callKey: string, error: unknown): void;
 }
@@ -60,11 +63,14 @@ async function claimed(
   effect: () => Promise<ToolExecResult>,
   ask: () => Promise<Reconciliation>,
 ): Promise<ToolExecResult> {
-  if (tool.effect === 'read_only') return effect();
-
-  const { callKey: key } = invocation;
+  const { callKey: key, context } = invocation;
   const { ledger, clock, owner, retentionMs } = claims;
-  const claim = await ledger.claim({ key, owner, now: clock.now(), ttlMs: retentionMs });
+  const request = tool.effect === 'read_only' ? null : { key, owner, now: clock.now(), ttlMs: retentionMs };
+  const reserved = await claims.reserve?.(request);
+  if (reserved?.kind === 'refused') return refused(reserved.verdict, context);
+  if (request === null) return effect();
+
+  const claim = reserved?.claim ?? (await ledger.claim(request));
   if (claim.owner === owner) return runAndSettle(invocation, claims, effect, ask);
 
   const end = await endOf(claim, invocation, claims);

@@ -11,7 +11,8 @@ import {
   ToolUnavailableError,
   ToolUserError,
 } from './types.js';
-import type { BoundTool, ToolExecResult } from './types.js';
+import type { Verdict } from './pipeline.js';
+import type { BoundTool, ToolExecResult, ToolInvocationContext } from './types.js';
 
 /** Characters of a message to the model. */
 export const longestMessage = 4_096;
@@ -134,6 +135,15 @@ export function notBound(toolCallId: string, toolId: string): ToolExecResult {
     `The tool ${toolId} is not available now. Try again later or use another tool.`,
     'not_bound',
   );
+}
+
+/** The result of a call that a stage refused. */
+export function refused(
+  { code, message, reason, rule }: Verdict & { readonly ok: false },
+  { toolCallId }: Pick<ToolInvocationContext, 'toolCallId'>,
+): ToolExecResult {
+  const result = failure(toolCallId, code, message, reason);
+  return rule === undefined ? result : { ...result, rule };
 }
 
 /** The message is cut where it is long: it is prose for a model, and a list of a thousand bad arguments helps none. */

@@ -5,9 +5,20 @@ import { referencesOnly } from './context.js';
 import { finish, fitted } from './finish.js';
 import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
 import { reconcile } from './reconcile.js';
-import { failure, isA, isKeptBack, notBound, textOf, noCredential, thrown, unavailable, lost } from './refusals.js';
+import {
+  failure,
+  isA,
+  isKeptBack,
+  notBound,
+  textOf,
+  noCredential,
+  refused,
+  thrown,
+  unavailable,
+  lost,
+} from './refusals.js';
 import { ToolConnectionDeniedError, ToolInputError, ToolOutput, ToolUnavailableError } from './types.js';
-import type { BoundTool, ToolCapabilities, ToolExecResult, ToolInvocationContext } from './types.js';
+import type { BoundTool, ToolCapabilities, ToolExecResult } from './types.js';
 import { CallLimit } from './call-limit.js';
 import { within } from './within.js';
 import type { Ended } from './within.js';
@@ -164,14 +175,6 @@ function passedOn(
 
 function turnedAway(result: ToolExecResult): Way<never> {
   return { kind: 'refused', result };
-}
-
-function refused(
-  { code, message, reason, rule }: Verdict & { ok: false },
-  { toolCallId }: ToolInvocationContext,
-): ToolExecResult {
-  const result = failure(toolCallId, code, message, reason);
-  return rule === undefined ? result : { ...result, rule };
 }
 
 function judge(

@@ -14,17 +14,18 @@ import {
 } from '@sluice/core';
 import type {
   ApprovalAsk,
+  NeededPast,
   AuthorizationAction,
   AuthorizationPort,
   BegunBefore,
   BoundTool,
   CallEnd,
-  CallFacts,
   ConfiguredTool,
+  CountedCall,
   JsonValue,
   Evaluator,
   Judges,
-  RuleFacts,
+  PastCaller,
   Step,
   ToolBudget,
   ToolExecResult,
@@ -45,10 +46,10 @@ import type { Edit } from '../approvals/edit.js';
 import type { Asking, AcceptedDecision } from '../approvals/request.js';
 import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, wasCancelled } from '../calls.js';
 import { withinBounds } from './bounds.js';
-import { ruleFactsOf } from '../conditions.js';
-import { connectionsOf, judgeConnection } from '../connections.js';
+import { factsAt } from './call-facts.js';
+import { countedCall, pastCallerIn, pastFor, reservationFor } from './past-of-call.js';
+import { judgeConnection } from '../connections.js';
 import { firstUse } from '../documentation.js';
-import type { FirstUse } from '../documentation.js';
 import { asksOf, inPlan, plannedMs, planVerdict } from '../strategy/admit-planned.js';
 import type { TurnSoFar } from '../steps.js';
 
@@ -85,7 +86,6 @@ type Acts = Pick<
   | 'keepAnswer'
   | 'keepResult'
   | 'conceal'
-  | 'once'
   | 'begun'
   | 'onStart'
   | 'onParked'
@@ -116,6 +116,14 @@ export interface CallWorld extends Acts {
   /** Takes the name of an agent’s run for this very call; false if another call has it. */
   takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
   rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
+  /** What rules ask of calls beyond the run, by name; at `at`, milliseconds since the epoch. */
+  past(asked: readonly NeededPast[], caller: PastCaller, at: number): Promise<Readonly<Record<string, string>>>;
+  /** Whether totals refuse the call, where it does not begin: the executor says so as it begins. */
+  foresee(counted: CountedCall): Promise<Verdict>;
+  /** Begins the call that an agent answers, as `once` does others. */
+  beginAgent(invocation: ToolInvocation, counted: CountedCall): Promise<Verdict>;
+  /** As in the pipeline; `counted` is null for a call that no rule counts beyond its run. */
+  once(...of: [...of: Parameters<ToolPipeline['once']>, counted: CountedCall | null]): ReturnType<ToolPipeline['once']>;
   /** Bytes that a result may have in the content store. */
   readonly contentBytes: number;
 }
@@ -153,6 +161,7 @@ export async function runCall(of: CallInTurn, world: CallWorld): Promise<EndOfCa
   }
   const invocation = invocationOf(of, args, Math.max(1, Math.min(toolMs, timeLeft)), world.signal);
   const found: Record<string, string> = {};
+  Object.assign(found, await pastFor(of, world));
   const source = await world.source();
   const end = await runTool(invocation, pipelineFor(of, source, world, found));
   if (end.kind === 'done')
@@ -245,8 +254,10 @@ function pipelineFor(
 ): ToolPipeline<Waiting> {
   const { record, call, index, judges } = of;
   const first = firstUse(call.tool, of, judges.granting);
-  const facts = factsAt(of, first);
+  const facts = factsAt(of, first, found);
   const both = [judges.granting, judges.inForce] as const;
+  // What the call is counted by, once its arguments are known.
+  let counted: CountedCall | null = null;
   const budget = budgetAt(call.tool, judges);
   // A tool runs with the defaults of its schema, so its caller is asked about with them.
   const whole = (tool: BoundTool, args: JsonValue) => withSchemaDefaults(tool.spec.inputSchema, args);
@@ -287,7 +298,18 @@ function pipelineFor(
         ? permitted('connection.use', tool, context, args, written)
         : verdict;
     },
-    bounds: (tool, _invocation, args) => withinBounds({ toolId: tool.id, args }, facts, both, found),
+    bounds: async (tool, _invocation, args) => {
+      const bounded = await withinBounds({ toolId: tool.id, args }, facts, both, found);
+      if (!bounded.ok) return bounded;
+      const reservation = reservationFor(
+        { toolId: tool.id, args, caller: pastCallerIn(of), state: facts.state },
+        facts,
+        both,
+      );
+      if (reservation !== null && 'ok' in reservation) return reservation;
+      counted = reservation === null ? null : countedCall(reservation, of, first, found, world);
+      return { ok: true };
+    },
     approval: async (tool, invocation, args) => {
       // Before anybody is asked: a plan that cannot be walked needs no approval.
       const walked = planVerdict(record, judges.granting.byId(tool.id), call.arguments, of.at, both);
@@ -302,7 +324,10 @@ function pipelineFor(
         ? { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } }
         : approvalVerdict(taken);
     },
-    rate: (tool, invocation) => world.rate(tool, invocation, budget.callsPerMinute),
+    rate: async (tool, invocation) => {
+      const rated = await world.rate(tool, invocation, budget.callsPerMinute);
+      return rated.ok && counted !== null ? world.foresee(counted) : rated;
+    },
     handOver: async (tool, invocation) => {
       if (judges.granting.byId(tool.id)?.agent === undefined) return null;
       const verdict = mayHandOver(tool.id, record, both);
@@ -310,14 +335,18 @@ function pipelineFor(
       const affordable = mayAfford(tool.id, questionOf(invocation.args), record, both);
       if (!affordable.ok) return affordable;
       const agentRunId = agentRunIdOf(record, call, index);
-      if (await world.takeAgentRun(agentRunId, invocation.callKey))
+      if (await world.takeAgentRun(agentRunId, invocation.callKey)) {
+        const begun: Verdict = counted === null ? { ok: true } : await world.beginAgent(invocation, counted);
+        if (!begun.ok) return begun;
         return { parked: { kind: 'agent', handing: { agentRunId, question: questionOf(invocation.args) } } };
+      }
       const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
       return { ok: false, code: 'execution', reason: 'agent_failed', message };
     },
     onParked: (invocation, parked) => {
       if (parked.kind !== 'edit') world.onParked(invocation, parked);
     },
+    once: (tool, invocation, effect, ask) => world.once(tool, invocation, effect, ask, counted),
     limits: { ...limitsOf(judges, budget), contentBytes: world.contentBytes },
     ...(first === null ? {} : { page: first.page }),
   };
@@ -374,21 +403,6 @@ function asked(
     kind: 'approval',
     asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId, ...ask },
   };
-}
-
-function factsAt(
-  { record, offered, turn, judges, at }: CallInTurn,
-  first: FirstUse | null,
-): CallFacts & { readonly rules: RuleFacts } {
-  const { groups, toolChoice } = record;
-  const { state, calls, answer, did } = turn;
-  const connections = connectionsOf(record, judges.granting);
-  const nested = record.run.parent !== null;
-  const rules = { ...ruleFactsOf(record, judges.granting, at), ...did };
-  const mustRead = judges.granting.configuration.descriptions?.readBeforeUse ?? false;
-  const unread = mustRead && first?.documentation === 'unread' ? { unread: first.page } : {};
-  const completed = answer !== null;
-  return { groups, state, offered, toolChoice, calls, completed, connections, nested, rules, ...unread };
 }
 
 /** A call of a turn as the pipeline takes it. */

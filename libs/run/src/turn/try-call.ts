@@ -3,16 +3,18 @@ import type {
   BoundTool,
   Evaluator,
   InputProblem,
+  PastCalls,
   Step,
   ToolEffect,
   ToolErrorCode,
   ToolErrorReason,
   ToolSource,
 } from '@sluice/core';
-import { ToolInputError } from '@sluice/core';
+import { foreseen, ToolInputError } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import { boundedTurn } from '../bounded-turn.js';
 import { directTurn } from '../direct-call.js';
+import { readPast, usedOf } from '../past.js';
 import { notMade, refusedCall } from '../room.js';
 import { turnAfter } from '../steps.js';
 import { runCall } from './run-call.js';
@@ -22,6 +24,8 @@ import type { CallWorld } from './run-call.js';
 interface DryWorld {
   /** The tools that check arguments; nothing else of them is used. */
   readonly source: ToolSource;
+  /** What was called before, for rules with a span; null where it cannot be read here. */
+  readonly past: Pick<PastCalls, 'read'> | null;
   /** Null where the authorizer cannot be asked here, and decides at the call. */
   readonly authorizer: AuthorizationPort | null;
   /** Whether the caller may learn that there is a tool with this key; one that is offered it may. */
@@ -85,7 +89,7 @@ export async function tryCall(
   if (call === undefined) return null;
   const before = turnAfter(record, [], judge);
   const why = notMade(record, 0, [], before, judge);
-  const watched = watching(world);
+  const watched = watching(world, at);
   const run = () =>
     runCall(
       {
@@ -160,7 +164,7 @@ function stepEnd({ outcome, reason, observation }: Step): End {
 const never = new AbortController().signal;
 
 /** A world in which nothing acts, and what the check of the arguments said in it. */
-function watching({ source, authorizer, onFault }: DryWorld) {
+function watching({ source, past, authorizer, onFault }: DryWorld, now: number) {
   let problems: readonly InputProblem[] = [];
   let isReached = false;
   let hasPassed = false;
@@ -195,6 +199,10 @@ function watching({ source, authorizer, onFault }: DryWorld) {
     decisionOn: () => Promise.resolve(null),
     takeAgentRun: begins,
     rate: () => Promise.resolve({ ok: true }),
+    past: async (asked, caller, at) => (past === null ? {} : readPast(asked, caller, at, past)),
+    foresee: async ({ reservation }) =>
+      past === null ? { ok: true } : foreseen(reservation, await usedOf(reservation, now, past)),
+    beginAgent: () => Promise.resolve({ ok: true }),
     capabilities: begins,
     once: begins,
     cached: begins,
