@@ -245,9 +245,13 @@ describe('the list of calls that wait for an approval', () => {
       holds: 'once',
       asked_because: { rule: 'effect', message: expect.stringContaining('state_change') },
       ...{ approvers: ['user:ann', 'user:boss'], requester_may_not_approve: true },
+      progress: { rules: [], approved_by: [], still_needed: 1, on_expiry: 'refuse' },
       ...{ decision: null, decided_at: null, call: null, run_ended: null },
     };
-    const step = { iteration: 1, tool: 'complex-analysis', outcome: 'ok', reason: null };
+    const step = {
+      ...{ iteration: 1, tool: 'complex-analysis', outcome: 'ok', reason: null },
+      ...{ rule: null, edited_arguments: null, edited_by: null },
+    };
     expect(await show(id, boss)).toEqual([
       200,
       { ...before, steps_before: [{ ...step, arguments: calls.analysis[1], result: expect.any(String) }] },

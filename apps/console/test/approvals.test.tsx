@@ -1,6 +1,6 @@
 /** @jest-environment ./test/infra/browser.mjs */
 import { describe, expect, it } from '@jest/globals';
-import type { Approval, AskedApproval, DecidedApproval, WaitingApproval } from '@sluice/client';
+import type { Approval, AskedApproval, AskingRuleState, DecidedApproval, WaitingApproval } from '@sluice/client';
 import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { ann, operator, problem, show } from './page.js';
@@ -77,6 +77,65 @@ describe('The inbox of approvals', () => {
       requested_offset: 2,
     });
     expect(screen.queryByText(/Decided elsewhere/)).toBeNull();
+  });
+
+  it('lets an approver change the arguments, and says beside them what the schema does not take', async () => {
+    const user = userEvent.setup();
+    let sent: unknown = null;
+    const taken = { decision: 'approve', decided_by: 'user:ann', reason: '', still_needed: 0 };
+    const limited = { type: 'object', properties: { amount: { type: 'number', maximum: 20 } }, required: ['amount'] };
+    const tool = { ...details(1).tool, input_schema: limited };
+    show('/approvals', {
+      ...inbox(1),
+      'GET /v1/approvals/a-1': () => details(1, { tool }),
+      'POST /v1/approvals': ({ body }) => {
+        sent = body;
+        return { approval_id: 'a-1', status: 'taken', outcome: taken };
+      },
+    });
+    await user.click(await screen.findByRole('button', { name: 'Approve' }));
+    const dialog = within(await screen.findByRole('dialog'));
+    await user.click(dialog.getByRole('button', { name: 'Change the arguments' }));
+    const editor = dialog.getByRole<HTMLTextAreaElement>('textbox', { name: 'Arguments as JSON' });
+    expect(editor.value).toBe('{\n  "amount": 12\n}');
+    await user.clear(editor);
+    await user.click(editor);
+    await user.paste('{"amount": 21}');
+    expect(within(dialog.getByRole('list', { name: 'Faults' })).getByText(/must be at most 20/)).toBeTruthy();
+    const approve = dialog.getByRole('button', { name: 'Approve as changed' });
+    expect(approve.hasAttribute('disabled')).toBe(true);
+    await user.clear(editor);
+    await user.click(editor);
+    await user.paste('{"amount": 4}');
+    await user.click(dialog.getByRole('button', { name: 'Approve as changed' }));
+    await waitFor(() => expect(sent).toMatchObject({ decision: 'approve', arguments: { amount: 4 } }));
+  });
+
+  it('shows how many of how many approved, who may still, what happens when time is up, and to whom it escalates', async () => {
+    const user = userEvent.setup();
+    const rule: AskingRuleState = {
+      ...{ rule: 'rule', name: 'large', message: 'Two persons <b>are asked</b>.', quorum: 3, given: 1, needed: 2 },
+      ...{ approvers: ['group:finance'], escalates_at: Date.now() + 60_000, escalate_to: ['group:board'] },
+      ...{ escalated: false, on_expiry: 'run' },
+    };
+    const approved_by = [{ by: 'user:cem', at: Date.now(), rules: ['large'] }];
+    const several = { rules: [rule], approved_by, still_needed: 2, on_expiry: 'run' } as const;
+    show('/approvals', {
+      ...inbox(1),
+      'GET /v1/approvals': () => ({ approvals: [{ ...waiting(1), progress: several }], next_cursor: null }),
+      'GET /v1/approvals/a-1': () => details(1, { progress: several }),
+    });
+    const rules = await screen.findByRole('list', { name: 'Rules that ask' });
+    expect(within(rules).getByText('1 of 3')).toBeTruthy();
+    expect(within(rules).getByText('Two persons <b>are asked</b>.')).toBeTruthy();
+    expect(within(rules).getByText(/group:board may approve too from/)).toBeTruthy();
+    expect(within(screen.getByRole('list', { name: 'Approvals so far' })).getByText(/user:cem/)).toBeTruthy();
+    expect(screen.getByText('It runs without a decision.')).toBeTruthy();
+    expect(screen.getByText(/2 approvals are missing/)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Approve' }));
+    const dialog = within(await screen.findByRole('dialog'));
+    expect(dialog.getByText(/Yours is one of 2 approvals/)).toBeTruthy();
+    expect(dialog.queryByRole('button', { name: 'Change the arguments' })).toBeNull();
   });
 
   it('says who decided elsewhere', async () => {

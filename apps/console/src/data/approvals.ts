@@ -70,8 +70,9 @@ async function follow(signal: AbortSignal): Promise<void> {
 
 function add(waiting: WaitingApproval): void {
   queries.setQueryData<readonly WaitingApproval[]>(waitingKey, (known) => {
-    if (known === undefined || known.some(({ approval }) => isSame(approval, waiting.approval))) return known;
-    return [...known, waiting];
+    if (known === undefined) return known;
+    const isKnown = known.some(({ approval }) => isSame(approval, waiting.approval));
+    return isKnown ? known.map((one) => (isSame(one.approval, waiting.approval) ? waiting : one)) : [...known, waiting];
   });
 }
 

@@ -18,6 +18,12 @@ export interface ShownStep {
   readonly arguments: string | null;
   /** The beginning of the result, or the sentence of the error; null where the reader may not see it. */
   readonly result: string | null;
+  /** The rule that refused it; null where none did, and in a history. */
+  readonly rule: string | null;
+  /** What an approver changed its arguments to; null where none did, and where the reader may not see it. */
+  readonly edited_arguments: string | null;
+  /** Who changed them. */
+  readonly edited_by: string | null;
 }
 
 type Judge = Pick<Configuration, 'tools' | 'policy'>;
@@ -86,13 +92,16 @@ export async function shownSteps(
     return known;
   };
   return Promise.all(
-    steps.map(async ({ iteration, action, outcome, reason, arguments: written, observation }) => {
+    steps.map(async ({ iteration, action, outcome, reason, rule, edited, arguments: written, observation }) => {
       const may = await isReadable(action);
       const given = shown.reduce((text, hide) => hide(action, text), written);
       return {
         ...{ iteration, tool: action, outcome, reason },
         arguments: may ? given : null,
         result: may ? cut(observation, shownResult) : null,
+        rule,
+        edited_arguments: may ? (edited?.arguments ?? null) : null,
+        edited_by: edited?.editedBy ?? null,
       };
     }),
   );

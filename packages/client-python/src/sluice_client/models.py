@@ -1201,6 +1201,9 @@ class ApprovedStep(Answer):
     reason: str | None = Field(description="The finer reason of an error.")
     arguments: str | None = Field(description="The arguments as JSON text; null where the caller may not call the tool itself.")
     result: str | None = Field(description="The first 1,000 characters of the result; null where the caller may not call the tool itself.")
+    rule: str | None = Field(description="The rule that refused it; null where none did.")
+    edited_arguments: str | None = Field(description="What an approver changed the arguments to, as JSON text; null where none did, and where the caller may not call the tool itself.")
+    edited_by: str | None = Field(description="The approver who changed them.")
 
 
 class PublishedDecision(Answer):

@@ -1730,6 +1730,12 @@ export interface ApprovedStep {
   readonly arguments: string | null;
   /** The first 1,000 characters of the result; null where the caller may not call the tool itself. */
   readonly result: string | null;
+  /** The rule that refused it; null where none did. */
+  readonly rule: string | null;
+  /** What an approver changed the arguments to, as JSON text; null where none did, and where the caller may not call the tool itself. */
+  readonly edited_arguments: string | null;
+  /** The approver who changed them. */
+  readonly edited_by: string | null;
 }
 
 /** The decision is on the log. */

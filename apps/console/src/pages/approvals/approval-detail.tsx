@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { oneApproval } from '../../data/approvals.js';
+import { useSignedIn } from '../../session/session-provider.js';
 import { Countdown } from '../../ui/countdown.js';
 import { CopyButton } from '../../ui/json.js';
 import { Facts } from '../../ui/page.js';
@@ -13,6 +14,7 @@ import { Moment } from '../../ui/time.js';
 import { ArgumentsTable } from './arguments-table.js';
 import css from './approval.module.css';
 import { Outcome } from './outcome.js';
+import { Progress } from './progress.js';
 import { StepsBefore } from './steps-before.js';
 
 interface Props {
@@ -23,6 +25,7 @@ interface Props {
 
 /** All that an approver needs to decide on a call, and after the decision its outcome. */
 export function ApprovalDetail({ id, actions }: Props) {
+  const { me } = useSignedIn();
   const { data, error, refetch } = useQuery(oneApproval(id));
   if (data === undefined)
     return error === null ? (
@@ -44,7 +47,7 @@ export function ApprovalDetail({ id, actions }: Props) {
         <div className={css['actions']}>{decision === null && actions(data)}</div>
       </header>
       <Outcome approval={data} />
-      {decision === null && isOwnCall(data) && (
+      {decision === null && isOwnCall(data, me.user) && (
         <Note tone="warn">
           You asked for this call yourself, so you may refuse it only. Another approver may approve it.
         </Note>
@@ -70,6 +73,7 @@ export function ApprovalDetail({ id, actions }: Props) {
       </Section>
       <Section title="Why it waits">
         <Facts facts={whyItWaits(data)} />
+        <Progress approval={data} />
       </Section>
       <Section title={`Steps before (${data.steps_before.length === 50 ? 'the latest 50' : data.steps_before.length})`}>
         <StepsBefore steps={data.steps_before} />
@@ -90,11 +94,14 @@ function Section({ title, children }: { readonly title: string; readonly childre
   );
 }
 
-function isOwnCall({ decisions }: Approval): boolean {
-  return decisions.includes('refuse') && !decisions.includes('approve');
+/** An approver of several who has approved already may refuse only, too. */
+function isOwnCall({ decisions, approval }: Approval, user: string): boolean {
+  const isAsker = [approval.requested_by, approval.on_behalf_of].includes(user);
+  return isAsker && decisions.includes('refuse') && !decisions.includes('approve');
 }
 
-function whyItWaits({ approval, asked_because: rule, approvers, requester_may_not_approve: notOwn }: Approval) {
+function whyItWaits(details: Approval) {
+  const { approval, asked_because: rule, approvers, requester_may_not_approve: notOwn, progress } = details;
   const who = approvers.includes('*') ? 'everybody' : approvers.join(', ');
   const { requested_by: asker, on_behalf_of: subject } = approval;
   return [
@@ -102,6 +109,11 @@ function whyItWaits({ approval, asked_because: rule, approvers, requester_may_no
     { name: 'Asked by', value: subject === null || subject === asker ? asker : `${asker} for ${subject}` },
     { name: 'Asked', value: <Moment at={approval.requested_at} /> },
     { name: 'Until', value: <Moment at={approval.expires_at} isExact /> },
+    {
+      name: 'What happens then',
+      value:
+        progress.on_expiry === 'run' ? 'It runs without a decision.' : 'It is refused, and the run goes on without it.',
+    },
     { name: 'May decide', value: notOwn ? `${who}; who asked may refuse only` : who },
     {
       name: 'Run',
@@ -140,6 +152,11 @@ function boundTo({ approval }: Approval) {
         </>
       ),
     },
+    ...(approval.state === '' ? [] : [{ name: <Term name="state" />, value: <code>{approval.state}</code> }]),
+    ...(approval.groups.length === 0
+      ? []
+      : [{ name: <Term name="group">Groups</Term>, value: approval.groups.join(', ') }]),
+    { name: 'If any of it changes', value: 'The call is asked about again before it runs.' },
     { name: 'Call', value: `iteration ${approval.iteration}, call ${approval.index + 1} of its turn` },
     { name: 'Approval', value: <code>{approval.approval_id}</code> },
   ];

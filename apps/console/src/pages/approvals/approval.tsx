@@ -24,7 +24,7 @@ export function ApprovalPage() {
       />
       {deciding !== null && data !== undefined && (
         <DecideDialog
-          asked={data.approval}
+          approval={data}
           decision={deciding}
           onClose={() => setDeciding(null)}
           onDecided={() => undefined}

@@ -1,5 +1,5 @@
 import { ConnectionError, DecisionNotTakenError } from '@sluice/client';
-import type { AskedApproval, PublishedDecision } from '@sluice/client';
+import type { Approval, PublishedDecision } from '@sluice/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sluice } from '../../data/client.js';
@@ -10,12 +10,15 @@ import { Dialog } from '../../ui/dialog.js';
 import { TextArea } from '../../ui/field.js';
 import { Facts } from '../../ui/page.js';
 import { Note } from '../../ui/states.js';
+import { EditArguments, editableText } from './edit-arguments.js';
 import { afterwards } from './in-words.js';
+import { isOfSeveral } from './progress.js';
+import { faultsIn } from './schema-faults.js';
 
 export type Decision = 'approve' | 'refuse';
 
 interface Props {
-  readonly asked: AskedApproval;
+  readonly approval: Approval;
   readonly decision: Decision;
   readonly onClose: () => void;
   /** The decision of this page is on the log. */
@@ -23,12 +26,20 @@ interface Props {
 }
 
 /** A decision is made in two steps: what it is about and why stand between them. */
-export function DecideDialog({ asked, decision, onClose, onDecided }: Props) {
+export function DecideDialog({ approval, decision, onClose, onDecided }: Props) {
+  const { approval: asked, tool, progress, asked_because: rule } = approval;
   const { me } = useSignedIn();
   const [reason, setReason] = useState('');
+  const own = editableText(asked.arguments, rule?.rule === 'plan', isOfSeveral(approval));
+  const [edited, setEdited] = useState<string | null>(null);
+  const faults = edited === null ? [] : faultsIn(edited, tool.input_schema);
+  const isEdited = edited !== null && edited !== own;
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
-      sluice.approvals.decide(asked, decision, { reason: reason.trim(), decidedBy: me.user, waitSeconds: 10 }),
+      sluice.approvals.decide(asked, decision, {
+        ...{ reason: reason.trim(), decidedBy: me.user, waitSeconds: 10 },
+        ...(isEdited ? { arguments: JSON.parse(edited) as Readonly<Record<string, unknown>> } : {}),
+      }),
     onSuccess: (published) => {
       onDecided(published);
       onClose();
@@ -44,8 +55,12 @@ export function DecideDialog({ asked, decision, onClose, onDecided }: Props) {
       actions={
         <>
           <Button onPress={onClose}>{error === null ? 'Not now' : 'Close'}</Button>
-          <Button tone={isApproval ? 'primary' : 'bad'} isDisabled={isPending} onPress={() => mutate()}>
-            {isPending ? 'Deciding …' : isApproval ? 'Approve' : 'Refuse'}
+          <Button
+            tone={isApproval ? 'primary' : 'bad'}
+            isDisabled={isPending || faults.length > 0}
+            onPress={() => mutate()}
+          >
+            {isPending ? 'Deciding …' : isEdited ? 'Approve as changed' : isApproval ? 'Approve' : 'Refuse'}
           </Button>
         </>
       }
@@ -54,15 +69,19 @@ export function DecideDialog({ asked, decision, onClose, onDecided }: Props) {
       <Facts
         facts={[
           { name: 'Tool', value: <code>{asked.tool}</code> },
-          { name: 'Arguments', value: <code>{shortened(asked.arguments)}</code> },
+          ...(edited === null ? [{ name: 'Arguments', value: <code>{shortened(asked.arguments)}</code> }] : []),
           { name: 'Asked by', value: asked.requested_by },
         ]}
       />
-      <p>
-        {isApproval
-          ? 'The call runs once, with these arguments, after policy is checked again. Another call is asked about again.'
-          : 'The call does not run. The run goes on without it, and the model reads your reason.'}
-      </p>
+      {edited !== null && own !== null && <EditArguments text={edited} faults={faults} onChange={setEdited} />}
+      {isApproval && own !== null && (
+        <div>
+          <Button tone="quiet" isSmall onPress={() => setEdited(edited === null ? own : null)}>
+            {edited === null ? 'Change the arguments' : 'Leave them as they are'}
+          </Button>
+        </div>
+      )}
+      <p>{whatFollows(isApproval, isEdited, progress.still_needed)}</p>
       <TextArea
         label={isApproval ? 'Reason (optional)' : 'Reason'}
         value={reason}
@@ -73,6 +92,15 @@ export function DecideDialog({ asked, decision, onClose, onDecided }: Props) {
       />
     </Dialog>
   );
+}
+
+function whatFollows(isApproval: boolean, isEdited: boolean, needed: number): string {
+  if (!isApproval) return 'The call does not run. The run goes on without it, and the model reads your reason.';
+  if (needed > 1)
+    return `Yours is one of ${needed} approvals that the call waits for still. It runs once all are given.`;
+  if (isEdited)
+    return 'The call runs once, with your arguments, after all checks of a call. The model reads what was changed, not by whom.';
+  return 'The call runs once, with these arguments, after policy is checked again. Another call is asked about again.';
 }
 
 function WhyNot({ error }: { readonly error: Error }) {

@@ -93,7 +93,7 @@ export function Inbox() {
       />
       {deciding !== null && opened !== undefined && (
         <DecideDialog
-          asked={opened.approval}
+          approval={opened}
           decision={deciding}
           onClose={() => setDeciding(null)}
           onDecided={() => decided(opened.approval.approval_id)}

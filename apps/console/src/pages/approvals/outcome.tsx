@@ -12,13 +12,13 @@ export function Outcome({ approval }: { readonly approval: Approval }) {
   const { me } = useSignedIn();
   const { decision, decided_at: at, call, run_ended: ended, approval: asked } = approval;
   if (decision === null && ended === null) return null;
-  const isExpired = decision?.decision === 'expire';
+  const isExpired = decision?.decision === 'expire' || decision?.decision === 'run';
   return (
     <div className={css['outcome']}>
       {decision !== null && (
         <Note tone={toneOf(decision.decision)}>
           <strong>
-            {isExpired ? 'Not decided in time' : sentenceCase(decided(decision.decision))}
+            {isExpired ? timeWasUp(decision.decision) : sentenceCase(decided(decision.decision))}
             {!isExpired && ` by ${decision.decided_by === me.user ? 'you' : decision.decided_by}`}
           </strong>
           {at !== null && (
@@ -49,6 +49,9 @@ export function Outcome({ approval }: { readonly approval: Approval }) {
     </div>
   );
 }
+
+const timeWasUp = (decision: string): string =>
+  decision === 'run' ? 'Not decided in time, so it ran as its rule says' : 'Not decided in time';
 
 function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);

@@ -18,7 +18,8 @@ export function StepsBefore({ steps }: { readonly steps: readonly ApprovedStep[]
 }
 
 export function Step({ step }: { readonly step: ApprovedStep }) {
-  const { iteration, tool, outcome, reason, arguments: given, result } = step;
+  const { iteration, tool, outcome, reason, rule, arguments: given, result } = step;
+  const { edited_arguments: edited, edited_by: editor } = step;
   const isOk = outcome === 'ok';
   const head = (
     <>
@@ -26,6 +27,8 @@ export function Step({ step }: { readonly step: ApprovedStep }) {
       <strong>{tool}</strong>
       <Tag tone={isOk ? 'good' : 'bad'}>{isOk ? 'ok' : outcome}</Tag>
       {reason !== null && <span className={css['muted']}>{reason}</span>}
+      {rule !== null && <span className={css['muted']}>by the rule {rule}</span>}
+      {editor !== null && <Tag tone="accent">changed by {editor}</Tag>}
     </>
   );
   if (given === null && result === null) {
@@ -43,6 +46,12 @@ export function Step({ step }: { readonly step: ApprovedStep }) {
       <div className={css['stepBody']}>
         <h4>Arguments</h4>
         <Json label={`Arguments of ${tool}`} value={given ?? ''} />
+        {edited !== null && (
+          <>
+            <h4>Made with, as its approver changed it</h4>
+            <Json label={`Changed arguments of ${tool}`} value={edited} />
+          </>
+        )}
         <h4>Result, its first 1,000 characters</h4>
         <Json label={`Result of ${tool}`} value={result ?? ''} />
       </div>

@@ -13,7 +13,7 @@ interface Props {
 export function WaitingList({ waiting, selected }: Props) {
   return (
     <ul className={css['list']} aria-label="Calls that wait">
-      {waiting.map(({ approval, tool, question }) => {
+      {waiting.map(({ approval, tool, question, progress }) => {
         const { approval_id: id, arguments: given, requested_by: asker, requested_at: at } = approval;
         return (
           <li key={id}>
@@ -36,6 +36,7 @@ export function WaitingList({ waiting, selected }: Props) {
               </span>
               <span className={css['muted']}>
                 {asker} · <Moment at={at} />
+                {progress.still_needed > 1 && ` · ${progress.still_needed} approvals are missing`}
               </span>
             </Link>
           </li>

@@ -147,6 +147,11 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       result: textOrNull(
         'The first 1,000 characters of the result; null where the caller may not call the tool itself.',
       ),
+      rule: textOrNull('The rule that refused it; null where none did.'),
+      edited_arguments: textOrNull(
+        'What an approver changed the arguments to, as JSON text; null where none did, and where the caller may not call the tool itself.',
+      ),
+      edited_by: textOrNull('The approver who changed them.'),
     }),
     PublishedDecision: object('The decision is on the log.', {
       approval_id: text('Names the approval.'),
