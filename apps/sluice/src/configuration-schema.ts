@@ -116,6 +116,10 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
       return [{ type: 'object', additionalProperties: nullable({ type: 'string' }) }];
     case 'map of lists':
       return [{ type: 'object', additionalProperties: nullable(texts) }];
+    case 'map of lists of maps': {
+      const items = sectionSchema(namedSection(place) ?? place, rows);
+      return [{ type: 'object', additionalProperties: nullable({ type: 'array', items }) }];
+    }
     case 'value':
       return [values.items];
     case 'list of values':

@@ -156,6 +156,84 @@ describe('OpenFGA, where a call is decided', () => {
   });
 });
 
+describe('OpenFGA, by the values of arguments', () => {
+  const user = 'user:acme/ann';
+  const related = (relation: string, object: string) => ({ user, relation, object });
+  const objects = { path: 'account', type: 'account', relation: 'can_pay_from' };
+  const tool = (name: string) => ({ type: 'tool', id: `core__${name}` }) as const;
+  const context = { tenantId: 'acme', runId: 'r', effect: 'external_side_effect' } as const;
+  const call = (args: object) => ({ ...context, arguments: args as never, claims: { of: ['a'] }, facts: { n: '1' } });
+  const ofAccount = { allowed: false, missing: 'permission', argument: 'account' };
+
+  it('needs the relation to each of them, of whom the call is for, in its tenant', async () => {
+    const server = await serveOpenFga('s', [
+      ...['pay', 'look'].map((name) => related('can_execute', `tool:core__${name}`)),
+      ...['a-1', 'a%3A2', '7'].map((name) => related('can_pay_from', `account:acme/${name}`)),
+      related('can_pay_from', 'account:other/a-3'),
+      { user: 'agent:acme/planner', relation: 'can_act_for', object: user },
+    ]);
+    try {
+      const fga = createAuthorizer({
+        ...({ kind: 'openfga', url: server.url, store: 's', model: null, keyEnv: null, timeoutMs: 30_000 } as const),
+        arguments: { core__pay: [objects, { ...objects, path: 'more/*/account' }] },
+      });
+      const ask = (args: object, actor = 'user:ann', subject?: string) =>
+        fga.check(actor, subject, 'tool.execute', tool('pay'), call(args));
+      for (const account of ['a-1', 'a:2', 7, ['a-1', 'a:2']])
+        expect(await ask({ account })).toEqual({ allowed: true });
+      expect(await ask({ account: 'a-1' }, 'agent:planner', 'user:ann')).toEqual({ allowed: true });
+      expect(await ask({})).toEqual({ allowed: true });
+      const many = Array.from({ length: 21 }, (_, n) => `b-${String(n)}`);
+      for (const account of ['a-3', 'b', '', null, { a: 1 }, ['a-1', 'b'], [['a-1']], '\ud800', 'x'.repeat(257), many])
+        expect([account, await ask({ account })]).toEqual([account, ofAccount]);
+      expect(await ask({ account: 'a-3' }, 'agent:planner', 'user:ann')).toEqual(ofAccount);
+      expect(await ask({ more: [{ account: 'a-1' }, { account: 'b' }] })).toMatchObject({ argument: 'more/*/account' });
+      expect(await ask({ more: 'b' })).toMatchObject({ argument: 'more/*/account' });
+      // Another tool, a list of tools, and who may not use the tool at all.
+      expect(await fga.check('user:ann', undefined, 'tool.execute', tool('look'), context)).toEqual({ allowed: true });
+      expect([fga.looksAtArguments?.('core__pay'), fga.looksAtArguments?.('core__look')]).toEqual([true, false]);
+      expect(await fga.check('user:ann', undefined, 'tool.execute', tool('pay'), context)).toEqual({ allowed: true });
+      expect(await ask({ account: 'a-1' }, 'user:eve')).toEqual({ allowed: false, missing: 'permission' });
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('gives conditions of the call what the configuration names, and nothing of it for a list', async () => {
+    const limit = ({ arguments: args = {} }: { readonly arguments?: { amount?: number } }): boolean =>
+      (args.amount ?? 0) <= 100;
+    const server = await serveOpenFga('s', [{ ...related('can_execute', 'tool:core__pay'), when: limit }]);
+    try {
+      const openfga = { url: server.url, store: 's', timeout_seconds: 10, context: ['facts', 'arguments'] };
+      const fga = createAuthorizer(compiled({ openfga }));
+      const ask = (about: ReturnType<typeof call> | typeof context) =>
+        fga.check('user:ann', undefined, 'tool.execute', tool('pay'), about);
+      expect(await ask(call({ amount: 100 }))).toEqual({ allowed: true });
+      expect(await ask(call({ amount: 101 }))).toEqual({ allowed: false, missing: 'permission' });
+      expect(await ask(context)).toEqual({ allowed: true });
+      const asked = server.asked.map((one) => (one as { readonly context: object }).context);
+      expect(asked[0]).toMatchObject({ arguments: { amount: 100 }, facts: { n: '1' } });
+      expect(asked[2]).toMatchObject({ arguments: {}, facts: {} });
+      expect(asked[0]).not.toHaveProperty('claims');
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('refuses in the configuration what could check nothing', () => {
+    const reading = (more: object) => () => compiled({ openfga: { url: 'http://127.0.0.1:9', store: 's', ...more } });
+    expect(reading({ arguments: { query: [objects] } })()).toMatchObject({ arguments: { core__query: [objects] } });
+    for (const [more, said] of [
+      [{ arguments: { qery: [objects] } }, 'qery'],
+      [{ arguments: { query: [{ ...objects, path: 'a//b' }] } }, 'names with `/` between'],
+      [{ arguments: { query: [{ ...objects, type: 'a:b' }] } }, 'a name as the model has it'],
+      [{ arguments: { query: [{ path: 'account', type: 'account' }] } }, 'a relation of the model'],
+      [{ context: ['argument'] }, 'arguments'],
+    ] as const)
+      expect(reading(more)).toThrow(said);
+  });
+});
+
 describe('OpenFGA', () => {
   const context = { tenantId: 'a b', runId: 'r', effect: 'state_change' as const };
   const tool = { type: 'tool', id: 'core__x' } as const;

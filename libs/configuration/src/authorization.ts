@@ -1,5 +1,14 @@
-import { principalKinds, quote, suggestion, wildcard } from '@sluice/core';
-import type { AuthorizationSettings, CedarProblem, Delegation, Permission } from '@sluice/core';
+import { checkContexts, partsOfPath, principalKinds, quote, suggestion, wildcard } from '@sluice/core';
+import type {
+  ArgumentObject,
+  AuthorizationSettings,
+  CedarProblem,
+  ConfiguredTool,
+  Delegation,
+  JsonObject,
+  Permission,
+} from '@sluice/core';
+import { argumentNames, hasPath } from './argument-paths.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { Section } from './section.js';
@@ -27,6 +36,7 @@ export function readAuthorization(
   file: Section,
   tools: readonly IdentifiedTool[],
   files: AuthorizationFiles,
+  specified: readonly Pick<ConfiguredTool, 'id' | 'spec'>[] = [],
 ): AuthorizationSettings | null {
   if (!file.has('authorization')) return null;
   const section = file.section('authorization').closed(configurationKeys.authorization);
@@ -41,7 +51,7 @@ export function readAuthorization(
       section.problem(section.at(key), `rules beside \`${other}\``, write);
     }
   }
-  if (other === 'openfga') return readOpenFga(section);
+  if (other === 'openfga') return readOpenFga(section, tools, specified);
   if (section.has('openfga'))
     section.problem(section.at('openfga'), 'OpenFGA beside `cedar`', 'either `cedar` or `openfga`: one decides');
   const { policies, schema } = readCedar(section.section('cedar'), files);
@@ -171,7 +181,17 @@ function quoted(name: string): string {
 /** How long OpenFGA may take for one check, in seconds. */
 const openFgaSeconds = { byDefault: 2, most: 30 };
 
-function readOpenFga(authorization: Section): AuthorizationSettings {
+/** Names of types and relations as a model of OpenFGA has them. */
+const modelName = /^[^:#@*\s]{1,50}$/;
+
+/** Arguments of one tool whose values are objects, at most. */
+const mostArguments = 16;
+
+function readOpenFga(
+  authorization: Section,
+  tools: readonly IdentifiedTool[],
+  specified: readonly Pick<ConfiguredTool, 'id' | 'spec'>[],
+): AuthorizationSettings {
   if (authorization.has('groups')) {
     const write = 'the groups as tuples in the store, and none here';
     authorization.problem(authorization.at('groups'), 'groups beside `openfga`', write);
@@ -184,6 +204,8 @@ function readOpenFga(authorization: Section): AuthorizationSettings {
     ['store', 'the id of the store'],
   ] as const)
     if (!section.has(key)) section.problem(section.at(key), 'nothing', write);
+  const objects = readArgumentObjects(section.section('arguments'), tools, specified);
+  const context = checkContexts.filter((one) => readContext(section).includes(one));
   return {
     kind: 'openfga',
     url: url ?? '',
@@ -191,5 +213,63 @@ function readOpenFga(authorization: Section): AuthorizationSettings {
     model: section.text('model', 'the id of the authorization model'),
     keyEnv: section.text('key_env', 'the name of the environment variable that holds its key'),
     timeoutMs: section.wholeNumber('timeout_seconds', openFgaSeconds) * 1_000,
+    ...(Object.keys(objects).length === 0 ? {} : { arguments: objects }),
+    ...(context.length === 0 ? {} : { context }),
   };
+}
+
+function readContext(section: Section): readonly string[] {
+  const names = section.names('context', `a list of ${checkContexts.join(', ')}`) ?? [];
+  names.forEach((name, place) => {
+    if (checkContexts.some((one) => one === name)) return;
+    section.problem(section.itemAt('context', place), quoted(name), suggestion(name, checkContexts));
+  });
+  return names;
+}
+
+/** By tool id, the arguments whose values are objects of the store. */
+function readArgumentObjects(
+  section: Section,
+  tools: readonly IdentifiedTool[],
+  specified: readonly Pick<ConfiguredTool, 'id' | 'spec'>[],
+): Readonly<Record<string, readonly ArgumentObject[]>> {
+  const byName = toolsByName(tools);
+  return Object.fromEntries(
+    section.keys().flatMap((name): [string, readonly ArgumentObject[]][] => {
+      const tool = byName.get(name);
+      if (tool === undefined) section.unknown(section.at(name), 'tool', name, suggestion(name, [...byName.keys()]));
+      const items = section.items(name, 'a list of arguments') ?? [];
+      if (items.length > mostArguments)
+        section.problem(section.at(name), `${String(items.length)} arguments`, `at most ${String(mostArguments)}`);
+      const schema = specified.find(({ id }) => id === tool?.id)?.spec?.inputSchema;
+      const read = items.map((item, place) => {
+        const entry = new Section(item, section.itemAt(name, place), section.problems);
+        return readArgumentObject(entry, schema);
+      });
+      return tool === undefined ? [] : [[tool.id, read]];
+    }),
+  );
+}
+
+function readArgumentObject(section: Section, schema: JsonObject | undefined): ArgumentObject {
+  section.closed(configurationKeys['authorization.openfga.arguments.<tool>[]']);
+  const needed = (key: 'path' | 'type' | 'relation', write: string): string => {
+    if (section.usable && !section.has(key)) section.problem(section.at(key), 'nothing', write);
+    return section.text(key, write) ?? '';
+  };
+  const path = needed('path', 'the path of an argument, such as `account` or `to/account`');
+  const type = needed('type', 'a type of the model, such as `account`');
+  const relation = needed('relation', 'a relation of the model, such as `can_pay_from`');
+  for (const [key, name] of [
+    ['type', type],
+    ['relation', relation],
+  ] as const)
+    if (name !== '' && !modelName.test(name))
+      section.problem(section.at(key), quoted(name), 'a name as the model has it');
+  const parts = partsOfPath(path);
+  if (path !== '' && parts.includes(''))
+    section.problem(section.at('path'), `the path ${quote(path)}`, 'names with `/` between, such as `to/account`');
+  else if (path !== '' && schema !== undefined && !hasPath(schema, parts))
+    section.problem(section.at('path'), `the unknown argument ${quote(path)}`, suggestion(path, argumentNames(schema)));
+  return { path, type, relation };
 }

@@ -155,7 +155,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(Object.keys(agentArguments).length === 0 ? {} : { agentArguments }),
     identity: readIdentity(file.section('identity')),
     policy,
-    authorization: readAuthorization(file, identified, given.files),
+    authorization: readAuthorization(file, identified, given.files, compiled),
     instructions: readInstructions(file.section('agents')),
     ...strategy,
     ...readSupervisor(file.section('agents').section('default')),

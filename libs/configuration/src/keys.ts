@@ -113,7 +113,8 @@ export const configurationKeys = {
   'authorization.permissions[]': ['principals', 'tenants', 'tools', 'connections'],
   'authorization.delegations[]': ['actors', 'subjects', 'tenants', 'tools', 'connections'],
   'authorization.cedar': ['policies', 'schema'],
-  'authorization.openfga': ['url', 'store', 'model', 'key_env', 'timeout_seconds'],
+  'authorization.openfga': ['url', 'store', 'model', 'key_env', 'timeout_seconds', 'arguments', 'context'],
+  'authorization.openfga.arguments.<tool>[]': ['path', 'type', 'relation'],
   agents: ['default'],
   'agents.default': [
     'instructions',

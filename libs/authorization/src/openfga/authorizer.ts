@@ -1,25 +1,36 @@
-import { principalKinds } from '@sluice/core';
-import type { AuthorizationContext, AuthorizationPort, AuthorizationSettings } from '@sluice/core';
+import { partsOfPath, principalKinds, valuesAt } from '@sluice/core';
+import type {
+  ArgumentObject,
+  AuthorizationContext,
+  AuthorizationPort,
+  AuthorizationSettings,
+  JsonValue,
+} from '@sluice/core';
 
 type OpenFga = Extract<AuthorizationSettings, { readonly kind: 'openfga' }>;
 
 /** A question to OpenFGA: has the user this relation to the object? */
 interface Check {
   readonly user: string;
-  readonly relation: 'can_execute' | 'can_use' | 'can_act_for';
+  readonly relation: string;
   readonly object: string;
 }
 
 /** Of an answer, in bytes. */
 const longestAnswer = 65_536;
 
+/** Objects that the values of one argument may be in a call, and characters that the store takes of one. */
+const mostObjects = 20;
+const longestObject = 256;
+
 /**
  * A store of OpenFGA. Permission and delegation are two checks, so that a model that forgets one of them denies.
  * Principals are named with their tenant, so that users of two tenants with one name are two. An answer is not kept:
- * what is written there holds at once.
+ * what is written there holds at once. Where a tool's arguments name objects, whom the call is for needs the
+ * relation to each of them.
  */
 export function openFgaAuthorizer(
-  { url, store, model, keyEnv, timeoutMs }: OpenFga,
+  { url, store, model, keyEnv, timeoutMs, arguments: named = {}, context: told = [] }: OpenFga,
   secret: (variable: string) => string | undefined,
 ): AuthorizationPort {
   const address = `${url.replace(/\/$/, '')}/stores/${encodeURIComponent(store)}/check`;
@@ -53,21 +64,58 @@ export function openFgaAuthorizer(
     return allowed;
   };
 
+  const objectsOf = (toolId: string): readonly ArgumentObject[] =>
+    Object.hasOwn(named, toolId) ? (named[toolId] ?? []) : [];
+  /** The first argument with a value to which the user has not the relation; null for none. */
+  const deniedArgument = async (
+    user: string,
+    toolId: string,
+    { arguments: args, tenantId }: AuthorizationContext,
+    given: object,
+  ): Promise<string | null> => {
+    if (args === undefined) return null;
+    for (const { path, type, relation } of objectsOf(toolId)) {
+      const objects = objectsIn(args, path, type, tenantId);
+      if (objects === null) return path;
+      const all = await Promise.all(objects.map((object) => allows({ user, relation, object }, given)));
+      if (all.includes(false)) return path;
+    }
+    return null;
+  };
+
   return {
+    looksAtArguments: (toolId) => told.includes('arguments') || objectsOf(toolId).length > 0,
     check: async (actor, subject, action, { type, id }, context) => {
       const acting = userOf(actor, context);
       const permitted = subject === undefined ? acting : userOf(subject, context);
-      const given = { tenant: context.tenantId, effect: context.effect, action, resource: id };
+      const more = told.map((part) => [part, context[part] ?? {}] as const);
+      const given = {
+        ...{ tenant: context.tenantId, effect: context.effect, action, resource: id },
+        ...Object.fromEntries(more),
+      };
       const relation = action === 'tool.execute' ? 'can_execute' : 'can_use';
       const object = `${type}:${escaped(id)}`;
       if (permitted === null || !(await allows({ user: permitted, relation, object }, given)))
         return { allowed: false, missing: 'permission' };
+      const argument = action === 'tool.execute' ? await deniedArgument(permitted, id, context, given) : null;
+      if (argument !== null) return { allowed: false, missing: 'permission', argument };
       if (subject === undefined) return { allowed: true };
       const delegated =
         acting !== null && (await allows({ user: acting, relation: 'can_act_for', object: permitted }, given));
       return delegated ? { allowed: true } : { allowed: false, missing: 'delegation' };
     },
   };
+}
+
+/** The objects that an argument names; null where one is none, or where there are too many. */
+function objectsIn(args: JsonValue, path: string, type: string, tenantId: string): readonly string[] | null {
+  const { values, isAstray } = valuesAt(args, partsOfPath(path));
+  const all = values.flatMap((value) => (Array.isArray(value) ? (value as readonly JsonValue[]) : [value]));
+  const names = new Set(all.map((value) => (typeof value === 'object' ? '' : String(value))));
+  if (isAstray || names.size > mostObjects || ![...names].every((name) => name !== '' && name.isWellFormed()))
+    return null;
+  const objects = [...names].map((name) => `${type}:${escaped(tenantId)}/${escaped(name)}`);
+  return objects.every(({ length }) => length <= longestObject) ? objects : null;
 }
 
 /** `user:ann` of `acme` as `user:acme/ann`; null for what is no principal. */
