@@ -145,3 +145,35 @@ describe('an approval of a call that became another one', () => {
     expect(await begun(opened)).toMatchObject({ 'reset-workflow': 1 });
   });
 });
+
+describe('a rule on arguments', () => {
+  const upTo = (length: number): string =>
+    `{ ${people}, effects: [], rules: { long: { tools: [text-completion], unless: { prompt: { max_length: ${String(length)} } } } } }`;
+
+  it('asks for a call that is beyond its bounds, and says which argument', async () => {
+    const { opened, end } = await running(upTo(5));
+    const first = await asked(opened);
+    expect(first.requested).toMatchObject({
+      ...{ rules: [{ name: 'long', quorum: 1 }], arguments: '{"prompt":"Say so"}' },
+      askedBecause: expect.stringMatching(
+        /^The rule "long" asks for an approval of this call\. The argument prompt is/,
+      ),
+    });
+    await decide(opened, first, 'approve', by('user:ann'));
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('asks for none that is within them', async () => {
+    const { opened, end } = await running(upTo(6));
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await opened.all('agent.approvals')).toEqual([]);
+  });
+
+  it('is about the calls of those whom it names, and about those of others their effect decides', async () => {
+    const { opened, end } = await running(
+      `{ ${people}, effects: [], rules: { mine: { tools: [text-completion], for: { channels: [mcp] } } } }`,
+    );
+    expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await opened.all('agent.approvals')).toEqual([]);
+  });
+});

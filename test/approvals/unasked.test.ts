@@ -18,7 +18,7 @@ it.each([
   ['a reason is given', ', approval: { none: it is a test system }', false],
   ['somebody approves', `, approval: { approvers: ['user:ann'] }`, false],
 ])(
-  'an allowed tool that changes things: `check` and the lines at the start say that it runs unasked, where %s: %#',
+  'an allowed tool that changes things: `check` and the lines at the start say that it runs unasked, and a strict check fails, where %s: %#',
   async (_, approval, unasked) => {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(
@@ -29,6 +29,7 @@ it.each([
     const { code, output } = await inProcess(check, environment, file);
     expect(code).toBe(0);
     expect(output.includes(says)).toBe(unasked);
+    expect((await inProcess(check, environment, '--strict', file)).code).toBe(unasked ? 1 : 0);
     const { configuration } = await compileForCommand(file, { environment });
     if (configuration === null) throw new Error('It compiles.');
     expect(aboutApproval(configuration).startsWith(`! ${says}`)).toBe(unasked);

@@ -145,7 +145,9 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
 /** A section with fixed keys, or one whose keys are names of the author's choice. */
 function mapSchema(place: string, rows: Rows): JsonObject {
   // The page says of these: as there.
-  const there = place.replace('agents.default.tool_discovery.', 'pipes.tool_discovery.');
+  const there = place
+    .replace('agents.default.tool_discovery.', 'pipes.tool_discovery.')
+    .replace('policy.approval.rules.<rule>.for', 'rules.<rule>.for');
   if (there !== place) return mapSchema(there, rows);
   if (Object.hasOwn(configurationKeys, place)) return sectionSchema(place, rows);
   const named = namedSection(place);

@@ -1,12 +1,13 @@
 import { approverKinds, changingEffects, quote, suggestion, toolEffects, wildcard } from '@sluice/core';
-import type { ApprovalRule, Policy, ToolEffect } from '@sluice/core';
+import type { ApprovalRule, Lists, Policy, ToolEffect } from '@sluice/core';
 import { formOfPrincipal, principalForm } from './authorization.js';
 import type { Groups } from './group-map.js';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { longestParkedSeconds } from './limits.js';
 import { only, readGroupNames } from './rules.js';
-import { readTools } from './rule-conditions.js';
+import { readBounds } from './bounds.js';
+import { readTools, readWhom } from './rule-conditions.js';
 import type { Section } from './section.js';
 
 /** How long an approval is waited for. */
@@ -20,7 +21,12 @@ type Approval = Pick<
 >;
 
 /** `policy.approval`: which calls wait for a person, for whom, and for how long. */
-export function readApproval(section: Section, tools: readonly IdentifiedTool[], groups: Groups): Approval {
+export function readApproval(
+  section: Section,
+  tools: readonly IdentifiedTool[],
+  groups: Groups,
+  lists: Lists,
+): Approval {
   section.closed(configurationKeys['policy.approval']);
   const approvalWaived = section.text('none', 'why no call needs an approval, in a sentence');
   for (const key of approvalWaived === null ? [] : (['approvers', 'effects', 'rules'] as const))
@@ -32,7 +38,9 @@ export function readApproval(section: Section, tools: readonly IdentifiedTool[],
       );
   const approvers = readApprovers(section, 'approvers') ?? [];
   const ofRules = section.section('rules');
-  const approvalRules = ofRules.keys().map((name) => readRule(ofRules.section(name), name, approvers, tools, groups));
+  const approvalRules = ofRules
+    .keys()
+    .map((name) => readRule(ofRules.section(name), name, approvers, tools, groups, lists));
   const byDefault = approvers.length + approvalRules.length > 0 ? changingEffects : [];
   return {
     approvalEffects: section.has('effects') ? readEffects(section) : byDefault,
@@ -51,6 +59,7 @@ function readRule(
   byDefault: readonly string[],
   tools: readonly IdentifiedTool[],
   groups: Groups,
+  lists: Lists,
 ): ApprovalRule {
   section.closed(configurationKeys['policy.approval.rules.<rule>']);
   const named = new Set(readTools(section, 'tools', tools));
@@ -66,6 +75,8 @@ function readRule(
     name,
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
     effects: section.has('effects') ? readEffects(section) : [],
+    ...only('whom', readWhom(section, tools)),
+    ...only('unless', readBounds(section, lists, 'unless')),
     quorum,
     ...only('approvers', approvers ?? undefined),
     ...only('escalate', escalate),

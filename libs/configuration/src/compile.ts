@@ -115,6 +115,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     file.section('policy'),
     identified,
     groups,
+    lists,
     mcp.servers.map(({ id }) => id),
   );
   const rules = readRules(file.section('rules'), groups, identified, lists);

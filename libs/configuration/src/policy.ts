@@ -1,5 +1,5 @@
 import { isServerTool, matchesPattern, quote, suggestion, wildcard } from '@sluice/core';
-import type { Policy } from '@sluice/core';
+import type { Lists, Policy } from '@sluice/core';
 import { readAllowedAgents } from './agent-tools.js';
 import { readApproval } from './approval.js';
 import { readBudgets } from './budgets.js';
@@ -17,6 +17,7 @@ export function readPolicy(
   section: Section,
   tools: readonly IdentifiedTool[],
   groups: Groups,
+  lists: Lists,
   servers: readonly string[] = [],
 ): Policy {
   section.closed(configurationKeys.policy);
@@ -24,7 +25,7 @@ export function readPolicy(
   return {
     allowedTools: readAllowed(section, tools, servers),
     ...(allowedAgents.length === 0 ? {} : { allowedAgents }),
-    ...readApproval(section.section('approval'), tools, groups),
+    ...readApproval(section.section('approval'), tools, groups, lists),
     budgets: readBudgets(section.section('budgets'), tools),
   };
 }

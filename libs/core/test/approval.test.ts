@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { isRejectionReason, judgeDecision, rejectionReasons, redactArguments } from '@sluice/core';
+import {
+  countsFor,
+  deciderBy,
+  isRejectionReason,
+  judgeDecision,
+  rejectionReasons,
+  redactArguments,
+} from '@sluice/core';
 import type { JsonValue, WrittenDecision } from '@sluice/core';
 import { readCases } from '../../configuration/test/read-cases.js';
 
@@ -44,6 +51,34 @@ describe('a decision on an approval', () => {
       policy,
     );
     expect(reason).toBe(one.reason ?? null);
+  });
+
+  it.each([
+    ['group:finance', true],
+    ['group:fin', false],
+    ['group:*', false],
+    ['role:treasurer', true],
+    ['role:finance', false],
+    ['claim:department=money', true],
+    ['claim:realm.level=3', true],
+    ['claim:department=other', false],
+    ['claim:absent=', false],
+    ['user:bob', true],
+    ['*', true],
+  ])('counts for the entry %s by what the credential says: %s', (entry, counts) => {
+    const decider = deciderBy({
+      principal: { actorId: 'user:bob', tenantId: 'acme', subjectId: null, groups: ['finance'], connections: [] },
+      roles: ['treasurer'],
+      claims: { department: ['money', 'law'], realm: { level: 3 } },
+    });
+    const policy = { approvers: [entry], requesterMayNotApprove: false };
+    expect(judgeDecision(asked, { ...usual, isEditSound: true }, decider, 1, policy) === null).toBe(counts);
+    const { decidedAs } = countsFor(asked, 'approve', decider, 1, policy);
+    expect(decidedAs).toEqual(counts && /^(group|role|claim):/.test(entry) ? [entry] : []);
+    // Where there is no identity, a name alone proves nothing of these.
+    const local = { actorId: entry, tenantId: null };
+    const isName = !/^(group|role|claim):/.test(entry);
+    expect(judgeDecision(asked, { ...usual, isEditSound: true }, local, 1, policy) === null).toBe(isName);
   });
 
   it('has a reason for each way not to count', () => {

@@ -14,7 +14,7 @@ export const usage = `sluice check [--strict] [--model] [--json] [FILE]
   Compiles a configuration (without FILE that of SLUICE_CONFIG) as the system would, asking the MCP servers of allowed tools what they
   offer. Asks once where permissions come from (file or table of users, lookup) and OpenFGA, with the variables that are set here, and
   says which model's key is not set here. Exit code 1 if it has mistakes; with --strict also if an allowed tool cannot be offered, as when
-  its server does not answer, or if one of the others does not answer or has no key.
+  its server does not answer, if one of the others does not answer or has no key, or if tools that change things run unasked (unasked).
   With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
   if one gives no answer. --json prints {file, version, ok, problems, findings, sources, models}.`;
 
@@ -54,9 +54,11 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const away = findings.filter(({ kind }) => kind === 'missing_tools').length;
   const unknown = away === 0 ? '' : `, ${away === 1 ? 'a list' : `${away} lists`} of MCP tools without any`;
   const lacking = away > 0 || !allOffered(configuration);
+  // Tools that change things and that no one is asked about.
+  const unasked = findings.some(({ kind }) => kind === 'unasked');
   const refused =
     models.some(({ problem }) => problem !== null) ||
-    (values.strict && (silent.length > 0 || unset.length > 0 || lacking));
+    (values.strict && (silent.length > 0 || unset.length > 0 || lacking || unasked));
   if (values.json)
     printJson(surroundings, {
       ...{ file, version: configuration.version, ok: !refused, problems: [], sources: silent },

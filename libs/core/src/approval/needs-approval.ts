@@ -1,3 +1,10 @@
+import { binds } from '../availability/conditions.js';
+import type { RuleFacts } from '../availability/types.js';
+import { compileBounds, outOfBounds } from '../bounds/compile-bounds.js';
+import type { CompiledBounds } from '../bounds/compile-bounds.js';
+import { withSchemaDefaults } from '../bounds/schema-defaults.js';
+import type { ArgumentBounds, Lists } from '../bounds/types.js';
+import type { JsonValue } from '../json.js';
 import { quote } from '../quote.js';
 import { toolEffects } from '../tool/types.js';
 import type { ToolEffect } from '../tool/types.js';
@@ -28,6 +35,15 @@ type AskedTool = Pick<ConfiguredTool, 'spec' | 'plan'> & { readonly id?: string 
 type Asking = Pick<Policy, 'approvalEffects' | 'approvalRules'>;
 type AskingPolicy = Asking & Pick<Policy, 'approvers' | 'approvalMs'>;
 
+/** A call as rules on approvals judge it. */
+interface JudgedCall {
+  /** The validated arguments. */
+  readonly args: JsonValue;
+  readonly facts: RuleFacts;
+  readonly state: string;
+  readonly lists?: Lists;
+}
+
 /**
  * Whether a call of the tool can need an approval: of which calls, `approvalAsks` says. A tool without a specification
  * counts as the worst.
@@ -37,32 +53,60 @@ export function needsApproval(tool: AskedTool, policy: Asking): boolean {
 }
 
 /**
- * All that asks for an approval of a call. Where rules are about its tool, they ask in place of its effect. Each of
- * them has to have its approvers.
+ * All that asks for an approval of a call. Where rules are about its tool and its caller, they ask in place of the
+ * effect. Each of them has to have its approvers. Without a call, all that can ask.
  */
-export function approvalAsks(tool: AskedTool, policy: AskingPolicy): readonly ApprovalAsk[] {
+export function approvalAsks(
+  tool: AskedTool,
+  policy: AskingPolicy,
+  call: JudgedCall | null = null,
+): readonly ApprovalAsk[] {
   const { approvers, approvalMs: expiresMs } = policy;
   const plain = { name: '', quorum: 1, approvers, escalate: null, expiresMs, onExpiry: 'refuse' } as const;
   if (tool.plan?.approve === true) {
     const message = 'The run’s strategy has plans approved before their calls are made.';
     return [{ ...plain, rule: 'plan', message }];
   }
-  const rules = rulesAbout(tool, policy);
-  if (rules.length > 0) return rules.map((rule) => askOf(rule, policy));
+  const about = rulesAbout(tool, policy);
+  const rules = call === null ? about : about.filter(({ whom }) => binds(whom, call.facts, call.state));
+  if (rules.length > 0) return rules.flatMap((rule) => asksOfRule(rule, tool, policy, call));
   if (!asksByEffect(tool, policy)) return [];
   const message = `policy.approval asks for an approval of calls with the effect ${effectOf(tool)}.`;
   return [{ ...plain, rule: 'effect', message }];
 }
 
+/** What the rule asks of the call: nothing where its arguments are within the bounds that need no approval. */
+function asksOfRule(
+  rule: ApprovalRule,
+  { spec }: AskedTool,
+  policy: AskingPolicy,
+  call: JudgedCall | null,
+): readonly ApprovalAsk[] {
+  if (call === null || rule.unless === undefined) return [askOf(rule, policy, '')];
+  const args = withSchemaDefaults(spec?.inputSchema, call.args);
+  const out = outOfBounds(compiled(rule.unless, call.lists), args, call.facts);
+  return out === null ? [] : [askOf(rule, policy, ` The argument ${out.path} is beyond what needs none: ${out.why}.`)];
+}
+
+const compiledBounds = new WeakMap<ArgumentBounds, CompiledBounds>();
+
+/** Once for each rule of a configuration. */
+function compiled(bounds: ArgumentBounds, lists: Lists | undefined): CompiledBounds {
+  const known = compiledBounds.get(bounds) ?? compileBounds(bounds, lists);
+  compiledBounds.set(bounds, known);
+  return known;
+}
+
 function askOf(
   { name, quorum, approvers, escalate, expiresMs, onExpiry }: ApprovalRule,
   policy: AskingPolicy,
+  why: string,
 ): ApprovalAsk {
   const persons = quorum === 1 ? 'an approval' : `the approvals of ${quorum} persons`;
   return {
     rule: 'rule',
     ...{ name, quorum, onExpiry },
-    message: `The rule ${quote(name)} asks for ${persons} of this call.`,
+    message: `The rule ${quote(name)} asks for ${persons} of this call.${why}`,
     approvers: approvers ?? policy.approvers,
     escalate: escalate ?? null,
     expiresMs: expiresMs ?? policy.approvalMs,

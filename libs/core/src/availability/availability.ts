@@ -1,4 +1,5 @@
 import { isPastOpen } from '../past/facts.js';
+import type { ApprovalRule } from '../settings/policy-types.js';
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import { binds, holds, isHistoryOpen } from './conditions.js';
@@ -18,7 +19,10 @@ interface Part {
 
 /** The rules of a configuration made ready for decisions. */
 export interface Availability {
-  /** Whether there is a rule at all, a bound or a claim for the authorizer: whether anything is judged by RuleFacts. */
+  /**
+   * Whether there is a rule at all, a bound, a claim for the authorizer, or a rule on approvals by caller or arguments:
+   * whether anything is judged by RuleFacts.
+   */
   readonly hasRules: boolean;
   /** Which conditions do not hold, as bits; 0: everything is open. */
   closed(facts: RuleFacts, calls: RunHistory['calls'], state: string): number;
@@ -32,6 +36,11 @@ export interface Availability {
   historyOf(bits: number): readonly BrokenHistory[];
 }
 
+/** Whether a rule on approvals asks who calls, or with which arguments. */
+function isJudgedByFacts({ whom, unless }: ApprovalRule): boolean {
+  return whom !== undefined || unless !== undefined;
+}
+
 /** Compiles the rules on when tools are available, once per configuration version. */
 export function compileAvailability(
   { tools, rules = [], policy }: Pick<Configuration, 'tools' | 'rules' | 'policy'>,
@@ -41,7 +50,7 @@ export function compileAvailability(
   const byTool = tools.map(({ id }) => bitsOf(id, parts));
   const numbered = parts.map(({ kind, rule }, n) => ({ bit: 1 << n, kind, rule: rule.name }));
   return {
-    hasRules: parts.length > 0 || isJudgedElsewhere,
+    hasRules: parts.length > 0 || isJudgedElsewhere || (policy.approvalRules ?? []).some(isJudgedByFacts),
     closed(facts, calls, state) {
       let bits = 0;
       for (let n = 0; n < parts.length; n++) {

@@ -16,7 +16,10 @@ export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<stri
   return measures;
 }
 
-type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'> & Partial<Pick<Configuration, 'authorization'>>;
+type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'> &
+  Partial<Pick<Configuration, 'authorization'>> & {
+    readonly policy?: Pick<Configuration['policy'], 'approvalRules'>;
+  };
 
 /** Names of the claims that the authorizer looks at: those that its schema declares. */
 export function authorizerClaims({
@@ -26,15 +29,20 @@ export function authorizerClaims({
 }
 
 /** Names of the claims that rules, bounds and the authorizer ask for: only these go onto the records. */
-export function claimsOf({ rules = [], tools, agentArguments = {}, authorization = null }: Naming): readonly string[] {
+export function claimsOf(naming: Naming): readonly string[] {
+  const { rules = [], tools, agentArguments = {}, authorization = null, policy = {} } = naming;
+  const { approvalRules = [] } = policy;
   const bounds = [
     ...rules.map((rule) => rule.arguments),
     ...tools.map((tool) => tool.arguments),
     ...Object.values(agentArguments),
+    ...approvalRules.map(({ unless }) => unless),
   ];
-  const named = rules.flatMap(({ when, unless, whom }) =>
-    [when, unless, whom].flatMap((one) => Object.keys(one?.claims ?? {})),
-  );
+  const asking = [
+    ...rules.flatMap(({ when, unless, whom }) => [when, unless, whom]),
+    ...approvalRules.map(({ whom }) => whom),
+  ];
+  const named = asking.flatMap((one) => Object.keys(one?.claims ?? {}));
   const asked = authorizerClaims({ authorization });
   return [...new Set([...named, ...asked, ...bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)))])];
 }

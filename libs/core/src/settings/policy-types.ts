@@ -1,3 +1,5 @@
+import type { Whom } from '../availability/types.js';
+import type { ArgumentBounds } from '../bounds/types.js';
 import type { ToolEffect } from '../tool/types.js';
 
 export interface Policy {
@@ -32,6 +34,10 @@ export interface ApprovalRule {
   readonly tools: readonly string[];
   /** It is about the tools with these effects too. */
   readonly effects: readonly ToolEffect[];
+  /** Whose calls it is about; absent for everybody’s. */
+  readonly whom?: Whom;
+  /** It does not ask where the arguments are within these bounds; absent: it always asks. */
+  readonly unless?: ArgumentBounds;
   /** How many approvers have to approve a call. */
   readonly quorum: number;
   /** Who may decide; absent: those of `policy.approval.approvers`. */

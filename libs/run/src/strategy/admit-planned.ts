@@ -1,5 +1,14 @@
 import { approvalAsks, countCall, defaultConfidence, isConfidence, isPlanned } from '@sluice/core';
-import type { ApprovalAsk, ConfiguredTool, Evaluator, JsonValue, Policy, ToolEffect, Verdict } from '@sluice/core';
+import type {
+  ApprovalAsk,
+  ConfiguredTool,
+  Evaluator,
+  JsonValue,
+  Policy,
+  RuleFacts,
+  ToolEffect,
+  Verdict,
+} from '@sluice/core';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { mergedAsks } from '../approvals/asks.js';
 import { expected } from './confidence/expected.js';
@@ -164,16 +173,18 @@ export function asksOf(
   record: ToolCall,
   tool: { readonly id: string; readonly effect: ToolEffect },
   args: JsonValue,
+  { facts, state }: { readonly facts: RuleFacts; readonly state: string },
   judges: readonly Evaluator[],
 ): readonly ApprovalAsk[] {
   const review = isConfidence(record.run.strategy?.name ?? '') ? reviewOf(args) : null;
   const takesPlans = judges[0]?.byId(tool.id)?.plan !== undefined;
-  const asks = judges.map(({ byId, configuration: { policy } }) => {
+  const asks = judges.map(({ byId, configuration: { policy, lists = {} } }) => {
+    const call = { args, facts, state, lists };
     const known = byId(tool.id) ?? { id: tool.id, spec: null };
-    if (review === null || !takesPlans) return approvalAsks(known, policy);
+    if (review === null || !takesPlans) return approvalAsks(known, policy, call);
     const { plan, ...withoutPlan } = known as ConfiguredTool;
     const isPersonal = review.decision !== null && (plan?.confidence ?? defaultConfidence).override === 'person';
-    return isPersonal ? [overrideAsk(policy)] : approvalAsks(withoutPlan, policy);
+    return isPersonal ? [overrideAsk(policy)] : approvalAsks(withoutPlan, policy, call);
   });
   return mergedAsks(asks);
 }

@@ -40,6 +40,7 @@ import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '../agent-runs.js';
 import type { Handing } from '../agent-runs.js';
 import { boundTo } from '../approvals/asks.js';
+import { ruleFactsOf } from '../conditions.js';
 import { approvalIdAgain, approvalIdOf, approvalVerdict, isOutdated } from '../approvals/request.js';
 import { editedCall } from '../approvals/edit.js';
 import type { Edit } from '../approvals/edit.js';
@@ -354,11 +355,12 @@ function pipelineFor(
 
 /** What asks for an approval of the call with these arguments, and a digest of what it would be of. */
 function askOf(
-  { record, call, turn: { state }, judges: { granting, inForce } }: CallInTurn,
+  { record, call, turn: { state, did }, judges: { granting, inForce }, at }: CallInTurn,
   tool: Pick<BoundTool, 'id' | 'effect'>,
   args: JsonValue,
 ): Pick<Asking, 'asks' | 'state' | 'bound'> {
-  const asks = asksOf(record, tool, args, [granting, inForce]);
+  const facts = { ...ruleFactsOf(record, granting, at), ...did };
+  const asks = asksOf(record, tool, args, { facts, state }, [granting, inForce]);
   const bound = boundTo({ record, written: call.arguments, asks, state, tool: inForce.byId(tool.id) });
   return { asks, state, bound };
 }

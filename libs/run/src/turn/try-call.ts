@@ -111,7 +111,11 @@ export async function tryCall(
     arguments_valid: isInvalid ? false : watched.hasPassed() ? true : null,
     problems: watched.problems().length > 0 ? watched.problems() : whole,
     authorized: authorizedIn(refusal, watched.isReached(), world),
-    needs_approval: !isOffered ? null : end.kind === 'waits' || judge.policy.decide(tool) !== 'allow',
+    needs_approval: !isOffered
+      ? null
+      : end.kind === 'refused'
+        ? judge.policy.decide(tool) !== 'allow'
+        : end.kind === 'waits',
     code: refusal?.errorCode ?? null,
     reason: refusal?.reason ?? null,
     message: refusal?.safeMessage ?? null,
