@@ -7,6 +7,7 @@ import {
   NoticeGate,
   pastOutcomeOf,
   reserve,
+  standingFor,
   withinRate,
   withinServerRate,
 } from '@sluice/core';
@@ -18,6 +19,7 @@ import type {
   ConfiguredTool,
   CountedCall,
   EffectClaims,
+  JsonValue,
   Step,
   ToolExecResult,
   ToolInvocation,
@@ -48,6 +50,7 @@ import {
   runOfRecord,
   runTurn,
   RunTools,
+  StandingApprovals,
   resultBytesOf,
   resumeCall,
 } from '@sluice/run';
@@ -61,6 +64,7 @@ import type {
   NextCall,
   NotMade,
   ParkedCall,
+  StandingFacts,
   TurnEnd,
 } from '@sluice/run';
 import { processesPerFile } from '@sluice/isolation';
@@ -281,6 +285,33 @@ export class Turn {
     return { ...before, startedAtMs: Math.min(before.startedAtMs, this.record.run.deadline - 1) };
   }
 
+  /** Which standing approval lets the call through, and counts it: looked at only where it would wait. */
+  private async standing(
+    tool: BoundTool,
+    { context, callKey }: ToolInvocation,
+    args: JsonValue,
+    { rules: facts, asks }: StandingFacts,
+  ): Promise<string | null> {
+    const { runtime } = this;
+    const { policy, lists } = this.inForce.configuration;
+    const entry = this.granting.evaluator.byId(tool.id);
+    if (entry === undefined) return null;
+    const { tenantId, actorId, subjectId = null, sessionId: session } = context;
+    const approvals = new StandingApprovals(runtime);
+    const all = await approvals.of(tenantId);
+    const call = { tool: entry, args, session, actorId, subjectId, facts, asks };
+    for (const one of standingFor(all, call, runtime.clock.now(), policy, lists)) {
+      if (!(await approvals.use(tenantId, one, callKey))) continue;
+      const about = { request_id: this.record.requestId, tool: entry.key, standing_id: one.id };
+      this.context.afterCommit(() => {
+        runtime.metrics.standingCalls.inc({ tool: entry.key });
+        runtime.log.info({ ...about, given_by: one.givenBy }, 'a call ran by a standing approval');
+      });
+      return one.id;
+    }
+    return null;
+  }
+
   /** How a call, and the server of its tool, tell its caller how it goes on. */
   private progressOf(tool: BoundTool, { toolId, context }: ToolInvocation, connection: CallConnection): OwnProgress {
     const { toolCallId, tenantId, subjectId = null, actorId } = context;
@@ -334,6 +365,7 @@ export class Turn {
           'the authorizer failed, so the call was refused',
         ),
       decisionOn: async (approvalId) => acceptedDecision((await approvals.decisionOn(approvalId)) ?? null),
+      standing: (tool, invocation, args, by) => this.standing(tool, invocation, args, by),
       takeAgentRun: (requestId, callKey) => agentRuns.take({ ...runOfRecord(record), requestId }, callKey),
       rate: async (tool, invocation, perMinute) => {
         const counting = { rates: runtime.rates, ledger, clock, owner: this.owner(invocation) };

@@ -1,4 +1,4 @@
-import { linearPattern, longestPattern, partsOfPath, quote, suggestion } from '@sluice/core';
+import { isJsonObject, linearPattern, longestPattern, partsOfPath, quote, suggestion } from '@sluice/core';
 import type {
   ArgumentBound,
   ArgumentBounds,
@@ -6,13 +6,15 @@ import type {
   ConfiguredTool,
   JsonValue,
   Lists,
+  Problem,
   ValueSource,
 } from '@sluice/core';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readValues, scalarOf } from './lists.js';
 import { argumentNames, hasPath } from './argument-paths.js';
-import type { Section } from './section.js';
+import { formatProblems } from './problems.js';
+import { Section } from './section.js';
 
 /** Arguments that are bounded at one place, and characters or items that one can have. */
 const mostPaths = 64;
@@ -184,4 +186,24 @@ export function refuseUnknownArguments(
   }
   for (const { id, entry } of identified)
     if (entry.bounds !== null) refuse(entry.section.section('arguments'), entry.bounds, [id]);
+}
+
+/**
+ * Bounds on the arguments of one tool that are written as JSON outside of the configuration; null for none, and a
+ * sentence where they cannot be read.
+ */
+export function boundsOfTool(
+  written: unknown,
+  { spec }: Pick<ConfiguredTool, 'spec'>,
+  lists: Lists = {},
+): ArgumentBounds | null | { readonly problem: string } {
+  const problems: Problem[] = [];
+  const section = new Section({ bounds: written }, '', problems);
+  const isEmpty = isJsonObject(written as JsonValue) && Object.keys(written as object).length === 0;
+  const bounds = isEmpty ? null : readBounds(section, lists, 'bounds');
+  if (bounds === undefined) return { problem: 'The bounds must be a map of arguments.' };
+  for (const path of Object.keys(bounds ?? {}))
+    if (spec !== null && !hasPath(spec.inputSchema, partsOfPath(path)))
+      section.problem(path, `the unknown argument ${quote(path)}`, suggestion(path, argumentNames(spec.inputSchema)));
+  return problems.length > 0 ? { problem: formatProblems(problems) } : bounds;
 }

@@ -1,4 +1,5 @@
 export type { AuthorizationFiles } from './authorization.js';
+export { boundsOfTool } from './bounds.js';
 export { compileConfiguration } from './compile.js';
 export type { Compilation, CompilerInputs } from './compile.js';
 export { findWithoutApproval } from './findings.js';

@@ -76,6 +76,17 @@ export {
   runsWithoutApproval,
 } from './approval/needs-approval.js';
 export type { ApprovalAsk } from './approval/needs-approval.js';
+export {
+  entriesOfDecider,
+  isStandingRejection,
+  judgeStanding,
+  longestStandingMs,
+  mostStanding,
+  standingFact,
+  standingFor,
+  standingRejections,
+} from './approval/standing.js';
+export type { GivenStanding, StandingApproval, StandingRejection } from './approval/standing.js';
 export { redactArguments } from './approval/redact-arguments.js';
 export { asWritten, shownArguments } from './approval/shown-arguments.js';
 export type { ShownArguments } from './approval/shown-arguments.js';

@@ -143,6 +143,12 @@ export function createMetrics() {
       'Approvals by outcome: approve, refuse, expire, or run where the rules let the call run when time was up.',
       'decision',
     ),
+    standingApprovals: counter(
+      'sluice_standing_approvals_total',
+      'Standing approvals that were given or revoked.',
+      'action',
+    ),
+    standingCalls: counter('sluice_standing_approval_calls_total', 'Calls that ran by a standing approval.', 'tool'),
     approvalsNotTaken: counter(
       'sluice_approval_decisions_not_taken_total',
       'Decisions that did not count, by the reason.',

@@ -74,6 +74,9 @@ function linkOf({ kind, requestId, sessionId }: AuditRecord, details: Details): 
     case 'approval_outcome':
     case 'approval_escalated':
       return about(details['approval_id']);
+    case 'standing_approval_decided':
+    case 'standing_approval_outcome':
+      return about(details['standing_id']);
     default:
       return '';
   }
@@ -93,6 +96,10 @@ function outcomeOf(kind: string, details: Details): string {
       return text(details, 'rule');
     case 'approval_outcome':
       return text(details, 'not_taken') || text(details, 'decision');
+    case 'standing_approval_decided':
+      return text(details, 'action');
+    case 'standing_approval_outcome':
+      return text(details, 'not_taken') || text(details, 'action');
     case 'cancel_outcome':
       return text(details, 'not_taken') || 'cancelled';
     default:

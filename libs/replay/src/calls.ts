@@ -10,7 +10,7 @@ import type {
   ToolExecResult,
   ToolSource,
 } from '@sluice/core';
-import { amountFrom, foreseen, recordedDenial } from '@sluice/core';
+import { amountFrom, foreseen, recordedDenial, standingFact } from '@sluice/core';
 import { cancelledBefore, editOf, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
@@ -90,6 +90,7 @@ function recordedWorld(
     },
     // Arguments that the tool refused needed no approval.
     decisionOn: (id) => Promise.resolve(recorded !== null && isRefusedInput(recorded) ? approve : decisionOn(id)),
+    standing: () => Promise.resolve(recorded?.facts[standingFact] ?? null),
     takeAgentRun: () => Promise.resolve(true),
     rate: () => Promise.resolve({ ok: true }),
     past: () => Promise.resolve(recorded?.facts ?? {}),

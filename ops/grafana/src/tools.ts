@@ -146,6 +146,22 @@ export const tools = dashboardOf({
       ).span(12),
       lines(
         {
+          title: 'Calls by standing approvals',
+          description:
+            'Calls that ran unasked, by the word that an approver gave before: sluice approvals standing list.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('tool', rate('sluice_standing_approval_calls_total', tool))),
+          legend: '{{tool}}',
+        },
+        {
+          expr: orZero(sumBy('action', rate('sluice_standing_approvals_total'))),
+          legend: '{{action}}',
+        },
+      ).span(12),
+      lines(
+        {
           title: 'Decisions that did not count',
           description: 'By the reason; docs/approvals.md explains each.',
           unit: 'cps',

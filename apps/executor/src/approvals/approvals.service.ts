@@ -20,6 +20,7 @@ import {
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
+import { takeStanding } from './standing.js';
 import { ExecutorService } from '../executor.service.js';
 
 /**
@@ -40,10 +41,13 @@ export class ApprovalsService {
   }
 
   async take(message: Incoming<'agent.approvals'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { decided, outcome } = message.record;
+    const { decided, outcome, standing } = message.record;
     if (decided !== null) return this.decide(decided, message, context);
     if (outcome !== null && isClosing(outcome)) return this.goOn(outcome, message, context);
-    return [];
+    if (standing === null || standing.at !== null) return [];
+    const decider = await this.decider(standing, message);
+    context.credentialUsed(null);
+    return takeStanding(standing, decider, message, context, this.runtime);
   }
 
   private async decide(
@@ -139,7 +143,10 @@ export class ApprovalsService {
    * Whose decision it is: what its credential says, where an identity is configured, else what it says itself. Null:
    * it proves nothing.
    */
-  private async decider({ decidedBy }: ApprovalDecided, message: Incoming<'agent.approvals'>): Promise<Decider | null> {
+  private async decider(
+    { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
+    message: Incoming<'agent.approvals'>,
+  ): Promise<Decider | null> {
     const { identity } = this.runtime.configurations.current().configuration;
     if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
     const sender = await this.authenticator.authenticate(

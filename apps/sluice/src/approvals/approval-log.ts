@@ -2,7 +2,14 @@ import { claimMemoryMs } from '@sluice/core';
 import type { Documents, Verifier } from '@sluice/core';
 import type { ApprovalRequested } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
-import { ApprovalClaims, configurationsOn, CountingApprovals, inForceOf, OpenApprovals } from '@sluice/run';
+import {
+  ApprovalClaims,
+  configurationsOn,
+  CountingApprovals,
+  inForceOf,
+  OpenApprovals,
+  StandingApprovals,
+} from '@sluice/run';
 import type { ApprovalPosition, Counts } from '@sluice/run';
 import { openBus, openLedger, requireBelonging, requireLog, systemClock, verifierIfAny } from '@sluice/host';
 import type { Configuration } from '@sluice/core';
@@ -18,6 +25,8 @@ export interface ApprovalLog {
   readonly claims: Pick<ApprovalClaims, 'isVouched' | 'isDecided' | 'decisionOn' | 'approvalsOf'>;
   /** Null where the ledger is not there. */
   readonly documents: Documents | null;
+  /** The standing approvals; null where the ledger is not there. */
+  readonly standing: StandingApprovals | null;
 }
 
 /** Without a ledger all that the log has counts, as an approver must take it who has access to the log only. */
@@ -39,15 +48,16 @@ export async function withApprovals(
     if (environment.bus === 'kafka' && environment.databaseUrl === null) {
       log.warn('DATABASE_URL is not set: approvals on the log are shown without checking that an executor wrote them');
       const counts = () => Promise.resolve(true);
-      return await work({ bus, signatures, counts, claims: believing, documents: null });
+      return await work({ bus, signatures, counts, claims: believing, documents: null, standing: null });
     }
     const { ledger } = await openLedger(environment, log);
     try {
       await requireBelonging({ bus, ledger }, environment);
       const claims = new ApprovalClaims({ ledger, clock: systemClock });
+      const standing = new StandingApprovals({ documents: ledger.documents, past: ledger.past, clock: systemClock });
       const counting = new CountingApprovals(claims);
       const counts: Counts = (message) => counting.counts(message);
-      return await work({ bus, signatures, counts, claims, documents: ledger.documents });
+      return await work({ bus, signatures, counts, claims, documents: ledger.documents, standing });
     } finally {
       await ledger.close();
     }

@@ -6,6 +6,7 @@ import { recordToJson } from '@sluice/contracts';
 import { ownToken } from '@sluice/host';
 import { allOpen, withApprovals } from '../approvals/approval-log.js';
 import type { ApprovalLog, LoggedApproval } from '../approvals/approval-log.js';
+import { decideStanding, givenBy, listStanding } from '../approvals/standing.js';
 import { decide } from '../approvals/decide.js';
 import { editArguments } from '../approvals/edit-arguments.js';
 import { showApproval } from '../approvals/show-approval.js';
@@ -17,13 +18,19 @@ import type { CommandContext } from './command-context.js';
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
 sluice approvals show ID [--json] one that waits or was decided on: question, tool, arguments, the steps before, who may
                                   decide, and the outcome of the call; the beginning of its id is enough, here and below
-sluice approvals approve ID [--arguments JSON | --edit] [--reason "…"] [--as user:NAME] [--json]
-sluice approvals refuse ID [--reason "…"] [--as user:NAME] [--json]
-  Decides, and says whether the decision was taken; exit code 1 if it was not. One that cannot count is not written.
-  --as is who decides: your own name unless written. Where an identity is configured, the credential in SLUICE_TOKEN
-  says who. --arguments is what the call is made with in place of its own arguments, as a JSON object; --edit opens
-  these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written. --json prints a line for
-  each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.`;
+sluice approvals approve ID… [--arguments JSON | --edit] [--reason "…"] [--as user:NAME] [--json]
+sluice approvals refuse ID… [--reason "…"] [--as user:NAME] [--json]
+  Decides, on one or on several, and says of each whether the decision was taken; exit code 1 if one was not. One that
+  cannot count is not written. --as is who decides: your own name unless written. Where an identity is configured, the
+  credential in SLUICE_TOKEN says who. --arguments is what the one call is made with in place of its own arguments, as a
+  JSON object; --edit opens these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written.
+  --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.
+sluice approvals standing list [--json]
+sluice approvals standing give --tool KEY (--session ID | --user user:NAME) --until TIME [--bounds JSON] [--calls N]
+  [--reason "…"] [--as user:NAME] [--json]
+sluice approvals standing revoke ID [--reason "…"] [--as user:NAME] [--json]
+  Calls of the tool run unasked within these bounds until then, 100 at most unless --calls says how many. --until is
+  18:00, 2h, or a time such as 2026-12-01T18:00:00Z; --bounds has the form of the arguments of a rule.`;
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -35,11 +42,19 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       as: { type: 'string' },
       arguments: { type: 'string' },
       edit: { type: 'boolean', default: false },
+      tool: { type: 'string' },
+      session: { type: 'string' },
+      user: { type: 'string' },
+      until: { type: 'string' },
+      bounds: { type: 'string' },
+      calls: { type: 'string' },
     },
   });
-  const [action, id, ...more] = positionals;
-  if (more.length > 0) throw new Error(`One approval at a time.\n${usage}`);
-  const words = id === undefined ? [] : [id];
+  const [action, ...words] = positionals;
+  const [id, more] = words;
+  const token = ownToken(surroundings.environment);
+  const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
+  const reason = values.reason ?? '';
   const takes = (count: number, ...taken: readonly string[]): void =>
     refuseSurplus({ values, words }, { taken, words: count }, usage);
   switch (action) {
@@ -53,18 +68,42 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     }
     case 'approve':
     case 'refuse': {
-      takes(1, 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
+      takes(Infinity, 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
+      const isEdit = values.edit || values.arguments !== undefined;
       if (values.edit && values.arguments !== undefined) throw new Error(`--arguments or --edit, not both.\n${usage}`);
-      const named = idOf(id);
-      const token = ownToken(surroundings.environment);
-      const decidedBy = values.as ?? (token === undefined ? `user:${userInfo().username}` : '');
-      const deciding = { decision: action, reason: values.reason ?? '', decidedBy } as const;
+      if (isEdit && words.length > 1) throw new Error(`The arguments of one call at a time.\n${usage}`);
+      const named = [...new Set(words.length === 0 ? [idOf(id)] : words.map(idOf))];
+      const deciding = { decision: action, reason, decidedBy } as const;
       return withApprovals(surroundings, async (log) => {
-        const waiting = await find(log, named);
-        const edited = values.edit ? editArguments(waiting.requested, surroundings) : (values.arguments ?? null);
-        return decide(waiting, { ...deciding, edited }, log, values.json, surroundings);
+        // All are found before one is decided on.
+        const waiting: LoggedApproval[] = [];
+        for (const one of named) waiting.push(await find(log, one));
+        let code = 0;
+        for (const one of waiting) {
+          const edited = values.edit ? editArguments(one.requested, surroundings) : (values.arguments ?? null);
+          code = Math.max(code, await decide(one, { ...deciding, edited }, log, values.json, surroundings));
+        }
+        return code;
       });
     }
+    case 'standing':
+      if (id === 'list') {
+        takes(1, 'json');
+        return withApprovals(surroundings, (log) => listStanding(log, values.json, surroundings));
+      }
+      if (id === 'give') {
+        takes(1, 'tool', 'session', 'user', 'until', 'bounds', 'calls', 'reason', 'as', 'json');
+        const { tool, session, user, until, bounds, calls } = values;
+        const given = givenBy({ tool, session, user, until, bounds, calls }, Date.now());
+        const said = { action: 'give', decidedBy, reason, ...given };
+        return withApprovals(surroundings, (log) => decideStanding(said, log, values.json, surroundings));
+      }
+      if (id === 'revoke') {
+        takes(2, 'reason', 'as', 'json');
+        const said = { action: 'revoke', decidedBy, reason, standingId: idOf(more) };
+        return withApprovals(surroundings, (log) => decideStanding(said, log, values.json, surroundings));
+      }
+      throw new Error(`${sayWhat('standing approvals', id)}\n${usage}`);
     case undefined:
     default:
       throw new Error(`${sayWhat('approvals', action)}\n${usage}`);

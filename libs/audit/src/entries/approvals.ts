@@ -1,10 +1,10 @@
 import type { JsonObject } from '@sluice/core';
-import type { Approval, ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
+import type { Approval, ApprovalDecided, ApprovalRequested, StandingApproval } from '@sluice/contracts';
 import { cut, time, draftEntry } from './draft-entry.js';
 import type { EntryDraft } from './draft-entry.js';
 
 /** A call that waits for an approval, a decision on it, or its outcome. */
-export function approvalEntry({ requested, decided, outcome, escalated }: Approval, key: string): EntryDraft {
+export function approvalEntry({ requested, decided, outcome, escalated, standing }: Approval, key: string): EntryDraft {
   if (requested !== null) return requestedEntry(requested);
   if (decided !== null) {
     return draftEntry('approval_decided', decided, {
@@ -42,6 +42,7 @@ export function approvalEntry({ requested, decided, outcome, escalated }: Approv
       at: time(escalated.at),
     });
   }
+  if (standing !== null) return standingEntry(standing);
   return draftEntry('approval_empty', { sessionId: key }, {});
 }
 
@@ -79,4 +80,23 @@ function requestedEntry(requested: ApprovalRequested): EntryDraft {
 /** The hash alone: which of the arguments are secret, the step of the call says. Without an edit nothing is said. */
 function editOf({ editedHash }: Pick<ApprovalDecided, 'editedHash'>): JsonObject {
   return editedHash === null ? {} : { edited_hash: editedHash };
+}
+
+/** What an approver says of calls to come, or what an executor says of that. */
+function standingEntry(standing: StandingApproval): EntryDraft {
+  const kind = standing.at === null ? 'standing_approval_decided' : 'standing_approval_outcome';
+  return draftEntry(kind, standing, {
+    standing_id: standing.standingId,
+    action: standing.action,
+    tool: standing.tool,
+    bounds: cut(standing.bounds),
+    session: standing.sessionId,
+    user: standing.user,
+    until: time(standing.until),
+    calls: standing.calls,
+    decided_by: standing.decidedBy,
+    reason: cut(standing.reason),
+    decided_at: time(standing.decidedAt),
+    ...(standing.at === null ? {} : { tenant: standing.tenantId, not_taken: standing.notTaken, at: time(standing.at) }),
+  });
 }

@@ -1,4 +1,4 @@
-import { agentBegunBy, normaliseState } from '@sluice/core';
+import { agentBegunBy, normaliseState, standingFact } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult, ParentCall } from '@sluice/contracts';
@@ -55,7 +55,14 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     ...contentOf(step.content),
     ...questionsOf(step),
     ...editedIn(step),
+    ...standingIn(step),
   });
+}
+
+/** The standing approval by which the call ran; of any other call nothing is said. */
+function standingIn({ facts }: AgentStep): JsonObject {
+  const id = facts[standingFact];
+  return id === undefined ? {} : { standing_approval: id };
 }
 
 /** What its approver changed the arguments to; of any other call nothing is said. */

@@ -83,6 +83,7 @@ describe('the session whose lane a record runs in', () => {
         decided: null,
         outcome: null,
         escalated: null,
+        standing: null,
         [member]: { approvalId: 'a-1', sessionId: 'session' },
       } as Incoming<'agent.approvals'>['record'];
       expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');

@@ -845,6 +845,15 @@ export const schemas = {
         ],
         "doc": "Others may decide on it from now on.",
         "default": null
+      },
+      {
+        "name": "standing",
+        "type": [
+          "null",
+          "StandingApproval"
+        ],
+        "doc": "Calls to come are approved within bounds, or no longer are.",
+        "default": null
       }
     ]
   },
@@ -2741,6 +2750,107 @@ export const schemas = {
         "type": "int",
         "doc": "Steps that the request brought along: what a strategy goes by are the steps behind these.",
         "default": 0
+      }
+    ]
+  },
+  "StandingApproval": {
+    "type": "record",
+    "name": "StandingApproval",
+    "namespace": "sluice",
+    "doc": "An approver's word on calls to come: they run unasked within these bounds, or do so no longer. With `at` it is the executor's word on that.",
+    "fields": [
+      {
+        "name": "standing_id",
+        "type": "string",
+        "doc": "Names the standing approval, and is the key."
+      },
+      {
+        "name": "action",
+        "type": "string",
+        "doc": "`give` or `revoke`."
+      },
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "The tool's key or id.",
+        "default": ""
+      },
+      {
+        "name": "bounds",
+        "type": "string",
+        "doc": "What the arguments may be, as JSON in the form of `arguments` of a rule; `{}` for whatever the tool takes.",
+        "default": "{}"
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "The session whose calls it is for; empty where it is a user's.",
+        "default": ""
+      },
+      {
+        "name": "user",
+        "type": "string",
+        "doc": "Who the calls are made by or for, as `user:…`; empty where it is a session's.",
+        "default": ""
+      },
+      {
+        "name": "until",
+        "type": "long",
+        "doc": "Until when it holds, milliseconds since the epoch; within a week.",
+        "default": 0
+      },
+      {
+        "name": "calls",
+        "type": "int",
+        "doc": "How many calls it lets through, 1 to 1,000.",
+        "default": 100
+      },
+      {
+        "name": "decided_by",
+        "type": "string",
+        "doc": "The approver, as `user:…`; may be empty where a credential says it.",
+        "default": ""
+      },
+      {
+        "name": "reason",
+        "type": "string",
+        "doc": "Why.",
+        "default": ""
+      },
+      {
+        "name": "decided_at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "tenant_id",
+        "type": "string",
+        "doc": "For which tenant, as the executor found it; empty before.",
+        "default": ""
+      },
+      {
+        "name": "not_taken",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Why it does not count; null: it was taken.",
+        "default": null
+      },
+      {
+        "name": "at",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "When an executor judged it, milliseconds since the epoch; null before.",
+        "default": null
+      },
+      {
+        "name": "config_version",
+        "type": "string",
+        "doc": "The configuration by whose policy it was judged; empty before.",
+        "default": ""
       }
     ]
   },

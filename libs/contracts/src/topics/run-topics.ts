@@ -1,5 +1,5 @@
 import { agentBegunBy } from '@sluice/core';
-import type { AgentStepResult, Approval } from '@sluice/records';
+import type { AgentStepResult, Approval, StandingApproval } from '@sluice/records';
 import { requestIds } from '../request-ids.js';
 import { ofRun, onTheLoop, row } from './entry.js';
 import { offeredWords } from './offered-words.js';
@@ -141,6 +141,8 @@ export const runTopicRows = {
       approval_decided: { listed: true, with: 'who decided' },
       approval_outcome: { listed: true, with: 'the outcome' },
       approval_escalated: { listed: true, with: 'who may decide from then on too' },
+      standing_approval_decided: { listed: true, with: 'what an approver says of calls to come' },
+      standing_approval_outcome: { listed: true, with: 'whether that counts' },
       approval_empty: { of: 'an Approval of none of these', listed: false, with: 'nothing' },
     },
     held: {
@@ -165,14 +167,21 @@ function whatTheTurnDid(result: AgentStepResult): string {
   return result.steps.map((step) => `${step.action} ${step.outcome}: ${step.stateBefore} → ${step.state}`).join('; ');
 }
 
-function aboutApproval({ requested, decided, outcome, escalated }: Approval): string {
+function aboutApproval({ requested, decided, outcome, escalated, standing }: Approval): string {
   if (requested !== null) return `${requested.tool} waits: ${howToDecide(requested.approvalId)}`;
   if (decided !== null) return `${decided.approvalId}: ${decided.decidedBy} says ${decided.decision}`;
   if (escalated !== null) return `${escalated.approvalId}: ${escalated.to.join(', ')} may decide too`;
+  if (standing !== null) return aboutStanding(standing);
   if (outcome === null) return '';
   const { approvalId, decision, decidedBy, notTaken, stillNeeded } = outcome;
   if (stillNeeded > 0) return `${approvalId}: ${decision} by ${decidedBy}, and ${stillNeeded} more to come`;
   return `${approvalId}: ${decision} by ${decidedBy} ${notTaken === null ? 'was taken' : `does not count: ${notTaken}`}`;
+}
+
+function aboutStanding({ standingId, action, tool, decidedBy, at, notTaken }: StandingApproval): string {
+  const what = `${standingId}: ${action} ${tool} by ${decidedBy}`;
+  if (at === null) return what;
+  return `${what} ${notTaken === null ? 'was taken' : `does not count: ${notTaken}`}`;
 }
 
 /** The command that decides on an approval. */

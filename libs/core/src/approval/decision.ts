@@ -251,7 +251,7 @@ function entriesFor(rule: AskingRule, ofTenant: string, decider: Decider, at: nu
   return approversAt(rule, at).filter((entry) => isEntryOf(decider, entry));
 }
 
-function isEntryOf({ actorId, named }: Decider, entry: string): boolean {
+export function isEntryOf({ actorId, named }: Decider, entry: string): boolean {
   if (actorId === '') return false;
   if (entry === wildcard) return true;
   if (approverKinds.some((kind) => entry.startsWith(kind))) return named?.(entry) ?? false;

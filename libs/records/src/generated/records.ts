@@ -240,6 +240,8 @@ export interface Approval {
   readonly outcome: ApprovalOutcome | null;
   /** Others may decide on it from now on. */
   readonly escalated: ApprovalEscalated | null;
+  /** Calls to come are approved within bounds, or no longer are. */
+  readonly standing: StandingApproval | null;
 }
 
 /** A decision on a waiting call. */
@@ -872,6 +874,40 @@ export interface RunStrategy {
   readonly brought: number;
 }
 
+/** An approver's word on calls to come: they run unasked within these bounds, or do so no longer. With `at` it is the executor's word on that. */
+export interface StandingApproval {
+  /** Names the standing approval, and is the key. */
+  readonly standingId: string;
+  /** `give` or `revoke`. */
+  readonly action: string;
+  /** The tool's key or id. */
+  readonly tool: string;
+  /** What the arguments may be, as JSON in the form of `arguments` of a rule; `{}` for whatever the tool takes. */
+  readonly bounds: string;
+  /** The session whose calls it is for; empty where it is a user's. */
+  readonly sessionId: string;
+  /** Who the calls are made by or for, as `user:…`; empty where it is a session's. */
+  readonly user: string;
+  /** Until when it holds, milliseconds since the epoch; within a week. */
+  readonly until: number;
+  /** How many calls it lets through, 1 to 1,000. */
+  readonly calls: number;
+  /** The approver, as `user:…`; may be empty where a credential says it. */
+  readonly decidedBy: string;
+  /** Why. */
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+  /** For which tenant, as the executor found it; empty before. */
+  readonly tenantId: string;
+  /** Why it does not count; null: it was taken. */
+  readonly notTaken: string | null;
+  /** When an executor judged it, milliseconds since the epoch; null before. */
+  readonly at: number | null;
+  /** The configuration by whose policy it was judged; empty before. */
+  readonly configVersion: string;
+}
+
 /** A change of state by a successful tool call. */
 export interface StateTransition {
   /** The tool's configuration key. */
@@ -1120,6 +1156,7 @@ export interface RecordTypes {
   readonly RunConditions: RunConditions;
   readonly RunError: RunError;
   readonly RunStrategy: RunStrategy;
+  readonly StandingApproval: StandingApproval;
   readonly StateTransition: StateTransition;
   readonly StepContent: StepContent;
   readonly StepQuestion: StepQuestion;

@@ -6,6 +6,7 @@ import {
   redactArguments,
   requestOfTool,
   runTool,
+  standingFact,
   takeBack,
   utf8Length,
   allApprovers,
@@ -97,6 +98,12 @@ type Acts = Pick<
   | 'after'
 >;
 
+/** What standing approvals of a call are judged by. */
+export interface StandingFacts {
+  readonly rules: RuleFacts;
+  readonly asks: Asking['asks'];
+}
+
 /**
  * What a call asks of the world. The executor answers from the world itself; replay, and the question what would be
  * under another configuration, answer from the log.
@@ -114,6 +121,8 @@ export interface CallWorld extends Acts {
   onAuthorizerFault(tool: Pick<BoundTool, 'id'>, runId: string, error: unknown): void;
   /** The decision on an approval; null while there is none. */
   decisionOn(approvalId: string): Promise<AcceptedDecision | null>;
+  /** The id of the standing approval that lets the call through, of those that it counts against; null if none does. */
+  standing(tool: BoundTool, invocation: ToolInvocation, args: JsonValue, by: StandingFacts): Promise<string | null>;
   /** Takes the name of an agent’s run for this very call; false if another call has it. */
   takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
   rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
@@ -320,10 +329,13 @@ function pipelineFor(
       // Its approver has seen what asked for the approval of the call as it was.
       if (edit !== null) return asksNoMore(ask.asks, edit.asks);
       const { approvalId, taken } = await decisionFor(invocation.callKey, ask.bound, world);
-      if (taken === null) return { parked: asked(approvalId, tool, invocation, args, ask) };
-      return taken.decision === 'approve' && taken.edit !== undefined
-        ? { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } }
-        : approvalVerdict(taken);
+      if (taken?.decision === 'approve' && taken.edit !== undefined)
+        return { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } };
+      if (taken !== null) return approvalVerdict(taken);
+      const standing = await world.standing(tool, invocation, args, { rules: facts.rules, asks: ask.asks });
+      if (standing === null) return { parked: asked(approvalId, tool, invocation, args, ask) };
+      found[standingFact] = standing;
+      return { ok: true };
     },
     rate: async (tool, invocation) => {
       const rated = await world.rate(tool, invocation, budget.callsPerMinute);

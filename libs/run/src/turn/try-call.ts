@@ -201,6 +201,7 @@ function watching({ source, past, authorizer, onFault }: DryWorld, now: number) 
     authorizers: authorizer === null ? [] : [authorizer],
     onAuthorizerFault: (_tool, _runId, error) => onFault(error),
     decisionOn: () => Promise.resolve(null),
+    standing: () => Promise.resolve(null),
     takeAgentRun: begins,
     rate: () => Promise.resolve({ ok: true }),
     past: async (asked, caller, at) => (past === null ? {} : readPast(asked, caller, at, past)),

@@ -1234,7 +1234,7 @@ class AuditEntry(Answer):
     """An entry of the audit."""
 
     at: int = Field(description="When the log took the record that it is about. Milliseconds since the epoch.")
-    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "cancel_outcome", "tools_shown", "access_denied"] | str = Field(description="What it is about (docs/audit.md).")
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "standing_approval_decided", "standing_approval_outcome", "cancel_outcome", "tools_shown", "access_denied"] | str = Field(description="What it is about (docs/audit.md).")
     user: str | None = Field(description="The actor.")
     on_behalf_of: str | None = Field(description="The subject that the actor asked for.")
     request_id: str | None = Field(description="The run.")
@@ -1890,7 +1890,7 @@ class ListAuditQuery(TypedDict, total=False):
     tool: str
     """The key of the tool."""
 
-    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "cancel_outcome", "tools_shown", "access_denied"]
+    kind: Literal["request", "tools_granted", "calls_chosen", "tool_call", "state_transition", "agent_begun", "turn_without_calls", "run_ended", "request_refused", "approval_requested", "approval_decided", "approval_outcome", "approval_escalated", "standing_approval_decided", "standing_approval_outcome", "cancel_outcome", "tools_shown", "access_denied"]
     """What the entry is about, as docs/audit.md lists it."""
 
     outcome: str

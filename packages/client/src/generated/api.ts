@@ -1773,7 +1773,7 @@ export interface AuditEntry {
   /** When the log took the record that it is about. Milliseconds since the epoch. */
   readonly at: number;
   /** What it is about (docs/audit.md). */
-  readonly kind: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "cancel_outcome" | "tools_shown" | "access_denied";
+  readonly kind: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "standing_approval_decided" | "standing_approval_outcome" | "cancel_outcome" | "tools_shown" | "access_denied";
   /** The actor. */
   readonly user: string | null;
   /** The subject that the actor asked for. */
@@ -2553,7 +2553,7 @@ export interface ListAuditQuery {
   /** The key of the tool. */
   readonly tool?: string;
   /** What the entry is about, as docs/audit.md lists it. */
-  readonly kind?: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "cancel_outcome" | "tools_shown" | "access_denied";
+  readonly kind?: "request" | "tools_granted" | "calls_chosen" | "tool_call" | "state_transition" | "agent_begun" | "turn_without_calls" | "run_ended" | "request_refused" | "approval_requested" | "approval_decided" | "approval_outcome" | "approval_escalated" | "standing_approval_decided" | "standing_approval_outcome" | "cancel_outcome" | "tools_shown" | "access_denied";
   /** Of a call, `ok` or an error code; of a run, `answer` or an error code; of an approval, the decision. */
   readonly outcome?: string;
   /** Entries a page, 1 to 200; 50 unless given. */

@@ -14,6 +14,8 @@ export const auditKinds = {
   approval_decided: 'Approval decided',
   approval_outcome: 'Approval outcome',
   approval_escalated: 'Approval escalated',
+  standing_approval_decided: 'Standing approval decided',
+  standing_approval_outcome: 'Standing approval outcome',
   cancel_outcome: 'Cancellation',
   tools_shown: 'Tools shown',
   access_denied: 'Access denied',
