@@ -20,7 +20,7 @@ import type { ApprovalLog } from './approval-log.js';
 const patienceMs = 10_000;
 
 /** What `give` takes, as it was written. */
-export interface GivenWords {
+interface GivenWords {
   readonly tool: string | undefined;
   readonly session: string | undefined;
   readonly user: string | undefined;

@@ -84,8 +84,7 @@ function editOf({ editedHash }: Pick<ApprovalDecided, 'editedHash'>): JsonObject
 
 /** What an approver says of calls to come, or what an executor says of that. */
 function standingEntry(standing: StandingApproval): EntryDraft {
-  const kind = standing.at === null ? 'standing_approval_decided' : 'standing_approval_outcome';
-  return draftEntry(kind, standing, {
+  const about = {
     standing_id: standing.standingId,
     action: standing.action,
     tool: standing.tool,
@@ -97,6 +96,8 @@ function standingEntry(standing: StandingApproval): EntryDraft {
     decided_by: standing.decidedBy,
     reason: cut(standing.reason),
     decided_at: time(standing.decidedAt),
-    ...(standing.at === null ? {} : { tenant: standing.tenantId, not_taken: standing.notTaken, at: time(standing.at) }),
-  });
+  };
+  if (standing.at === null) return draftEntry('standing_approval_decided', standing, about);
+  const judged = { tenant: standing.tenantId, not_taken: standing.notTaken, at: time(standing.at) };
+  return draftEntry('standing_approval_outcome', standing, { ...about, ...judged });
 }

@@ -15,7 +15,7 @@ export const standingFact = 'approval/standing';
 /** Standing approvals that a tenant may have in force. */
 export const mostStanding = 200;
 /** Calls that one may let through. */
-export const mostStandingCalls = 1_000;
+const mostStandingCalls = 1_000;
 /** How long one may hold, milliseconds: its record and its count are kept for a week. */
 export const longestStandingMs = 7 * 24 * 3_600_000;
 
@@ -103,7 +103,7 @@ function answers(entries: readonly string[], asks: readonly Pick<ApprovalAsk, 'q
 }
 
 /** A call that needs an approval, as standing approvals are looked through for it. */
-export interface StandingCall {
+interface StandingCall {
   readonly tool: Pick<ConfiguredTool, 'id' | 'agent' | 'plan' | 'spec'>;
   readonly args: JsonValue;
   readonly session: string;
