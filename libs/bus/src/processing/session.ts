@@ -24,9 +24,9 @@ export function sessionOf(message: Incoming): string {
       return `${JSON.stringify(named)} ${whose}`;
     }
     case 'agent.approvals': {
-      const { requested, decided, outcome } = message.record;
+      const { requested, decided, outcome, escalated } = message.record;
       // A decision and its outcome do not say whose session it is, and an approval is of one call of one run.
-      return (requested ?? decided ?? outcome)?.approvalId || message.key;
+      return (requested ?? decided ?? outcome ?? escalated)?.approvalId || message.key;
     }
     case 'agent.toolsets':
     case 'agent.tool-calls':
