@@ -194,7 +194,6 @@ export function recordedResult(toolCallId: string, recorded: Step): ToolExecResu
     ...(recorded.resultHash === null ? {} : { resultHash: recorded.resultHash }),
     ...(recorded.cachedAt === null ? {} : { cachedAtMs: recorded.cachedAt }),
     ...(recorded.content.length === 0 ? {} : { content: recorded.content }),
-    ...(Object.keys(recorded.facts).length === 0 ? {} : { facts: recorded.facts }),
     ...(recorded.questions.length === 0 ? {} : { questions: recorded.questions }),
     ...(Object.keys(recorded.facts).length === 0 ? {} : { facts: recorded.facts }),
   };

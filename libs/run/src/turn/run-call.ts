@@ -26,6 +26,7 @@ import type {
   JsonValue,
   Evaluator,
   Judges,
+  RuleFacts,
   PastCaller,
   Step,
   ToolBudget,
