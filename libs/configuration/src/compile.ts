@@ -182,7 +182,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
   const findings = [
     ...findEverything(tools, policy, { paths, allowed, tree: groups.tree }),
-    ...findAboutRules(rules),
+    ...findAboutRules(rules, policy.allowedTools),
     ...findAboutServers(mcp.servers, given, raw),
     ...noted,
     ...findAboutDescriptions(tools, policy.allowedTools),

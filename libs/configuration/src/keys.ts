@@ -87,8 +87,8 @@ export const configurationKeys = {
   'rules.<rule>.time': ['zone', 'days', 'from', 'until', 'holidays'],
   'rules.<rule>.load': ['measure', 'prometheus', 'close_above', 'open_below', 'close_below', 'open_above'],
   'rules.<rule>.history': [
-    ...(['within', 'in_last', 'after', 'not_after', 'at_most', 'while_approved'] as const),
-    ...(['after_success_last', 'not_while_running'] as const),
+    ...(['within', 'in_last', 'after', 'not_after', 'at_most'] as const),
+    ...(['after_success_last', 'not_while_running', 'while_approved'] as const),
   ],
   'rules.<rule>.totals[]': ['of', 'at_most', 'per', 'within'],
   'rules.<rule>.arguments.<path>': [

@@ -134,8 +134,27 @@ export function only<K extends string, T>(key: K, value: T | undefined): { reado
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: T };
 }
 
-/** Conditions that hold for nothing: an empty list is met by no request. */
-export function findAboutRules(rules: readonly AvailabilityRule[]): readonly Finding[] {
+/** Conditions that hold for nothing: an empty list is met by no request, and a past that ends with each call. */
+export function findAboutRules(rules: readonly AvailabilityRule[], allowed: readonly string[]): readonly Finding[] {
+  return [...findEmptyConditions(rules), ...rules.flatMap((rule) => findEndedPast(rule, allowed))];
+}
+
+/** What a rule forbids after a call of its run holds for no call over MCP: each is a run of its own. */
+function findEndedPast(
+  { name, tools, when, whom, history }: AvailabilityRule,
+  allowed: readonly string[],
+): readonly Finding[] {
+  if (history === undefined || (history.past ?? { within: 'run' }).within !== 'run') return [];
+  const { notAfter, atMost, notWhileRunning = [] } = history;
+  const isAboutBefore = notAfter.length > 0 || notWhileRunning.length > 0 || atMost !== null;
+  const isClosedToMcp = [when?.channels, whom?.channels].some((one) => one?.includes('mcp') === false);
+  const reached = tools.filter((id) => allowed.includes(id));
+  if (!isAboutBefore || isClosedToMcp || reached.length === 0) return [];
+  const message = `The rule ${quote(name)} looks at the calls of one run, and over MCP each call of ${sentenceList(reached)} is a run of its own, so that it never holds there: write \`within: session\` or \`within: user\`, or bind it to other channels by \`for\`.`;
+  return [{ kind: 'ends_with_run', path: `rules.${name}.history`, message }];
+}
+
+function findEmptyConditions(rules: readonly AvailabilityRule[]): readonly Finding[] {
   return rules.flatMap((rule) =>
     (['when', 'unless'] as const).flatMap((key) =>
       emptyLists(rule[key]).map((name): Finding => {

@@ -252,7 +252,7 @@ export function findInConfiguration({
   const paths = new Map(tools.map(({ key }) => [key, join('tool', key)]));
   return [
     ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree }),
-    ...findAboutRules(rules),
+    ...findAboutRules(rules, policy.allowedTools),
     ...findAboutRoles(identity, tools, groupTree),
   ];
 }

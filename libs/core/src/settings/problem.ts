@@ -44,6 +44,7 @@ export interface Finding {
     | 'min_above_max'
     | 'open_network'
     | 'empty_condition'
+    | 'ends_with_run'
     | 'no_network'
     | 'closed_to_tools';
   readonly path: string;
