@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { createAuthorizer } from '@sluice/authorization';
-import { authorize, recordedDenial } from '@sluice/core';
+import { cedarClaims, cedarProblems, createAuthorizer } from '@sluice/authorization';
+import { authorize, claimsOf, recordedDenial } from '@sluice/core';
 import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { AuthorizationPort, AuthorizationSettings } from '@sluice/core';
 import { parse } from 'yaml';
-import { cedarProblems } from '../src/cedar/problems.js';
 import { serveOpenFga } from './openfga-server.js';
 import type { Tuple } from './openfga-server.js';
 
@@ -47,7 +46,7 @@ function compiled(authorization: object): AuthorizationSettings | null {
       types: [type],
       offers: [],
       digest: (content) => createHash('sha256').update(content).digest('hex'),
-      files: { read: (file) => ({ text: readFileSync(file, 'utf8') }), cedarProblems },
+      files: { read: (file) => ({ text: readFileSync(file, 'utf8') }), cedarProblems, cedarClaims },
     },
   );
   if (configuration === null) throw new Error(formatProblems(problems));
@@ -88,6 +87,16 @@ describe.each<[string, AuthorizationPort]>([
         ? authorizer.check(actor, subject, 'connection.use', { type: 'connection', id: connection ?? '' }, context)
         : authorizer.check(actor, subject, 'tool.execute', { type: 'tool', id: tool }, context);
     expect(await answer).toEqual(one.allowed ? { allowed: true } : { allowed: false, missing: one.missing });
+  });
+});
+
+describe('Cedar with claims in its schema', () => {
+  it('has them put onto the records, and no others', () => {
+    const example = (file: string) => here(`../../../examples/authorization/${file}`);
+    const payments = { policies: example('payments.cedar'), schema: example('payments.cedarschema') };
+    const authorization = compiled({ groups: { treasurers: ['user:tom'] }, cedar: payments });
+    expect(claimsOf({ tools: [], authorization })).toEqual(['accounts']);
+    expect(claimsOf({ tools: [], authorization: compiled({ groups, cedar }) })).toEqual([]);
   });
 });
 
