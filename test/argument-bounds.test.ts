@@ -68,13 +68,15 @@ agents: { default: { arguments: { text-completion: { prompt: { max_length: 5 } }
     expect(await under(system, (own) => own)).toEqual([]);
     const was = 'refused: arguments_out_of_bounds';
     const change = { kind: 'call', tool: 'knowledge-query' } as const;
-    expect(await under(system, () => [])).toContainEqual({ ...change, index: 0, was, would: 'made' });
+    const without = { ...change, index: 0, was, would: 'made', rule: 'reading-only' };
+    expect(await under(system, () => [])).toContainEqual(without);
     const more: AvailabilityRule = { name: 'r', tools: [ids.query], arguments: { sparql: { maxLength: 9 } } };
     expect(await under(system, (own) => [...own, more])).toContainEqual({
       ...change,
       index: 1,
       was: 'made',
       would: was,
+      rule: 'r',
     });
   });
 });

@@ -19,11 +19,17 @@ const decision = {
   ...{ offset: 1, kind: 'tools', tool: hostile, groups: ['basic'], state: 'undefined', user: 'user:ann' },
   ...{ tenant: 'acme', before: { verdict: 'offered', reasons: [] } },
   after: { verdict: 'hidden', reasons: [{ code: 'policy', text: 'The policy does not allow it.' }] },
+  ...{ rule: null, facts: {} },
+};
+const refusedCall = {
+  ...{ ...decision, request_id: 'r-2', offset: 2, kind: 'call', tool: 'pay', rule: 'daily' },
+  ...{ before: { verdict: 'made', reasons: [] }, facts: { 'total/daily/0': '480' } },
+  after: { verdict: 'refused', reasons: [{ code: 'total_used', text: 'A total of a rule is used.' }] },
 };
 const summary = {
   ...{ type: 'summary', config_version: 'c-2', since: 1, until: 2, left_out: 0, considered: 7, altered: 1 },
   ...{ not_replayable: 0, undecodable: 0, is_whole: true },
-  by: { tool: [], group: [], user: [], tenant: [], state: [] },
+  by: { tool: [], group: [], user: [], tenant: [], state: [], rule: [] },
 };
 const data = (event: object) => ({ type: 'data', path: [], data: [event] });
 const answers = {
@@ -40,7 +46,13 @@ describe('The what-if', () => {
         ...answers,
         'STREAM /v1/what-if': ({ body }) => {
           bodies.push(body);
-          return events(data({ type: 'progress', considered: 5, altered: 0 }), data(decision), data(summary), '[DONE]');
+          return events(
+            data({ type: 'progress', considered: 5, altered: 0 }),
+            data(decision),
+            data(refusedCall),
+            data(summary),
+            '[DONE]',
+          );
         },
       },
       operator,
@@ -51,6 +63,9 @@ describe('The what-if', () => {
     expect(run.getAttribute('href')).toBe('/runs/r-1?tab=tools');
     expect(screen.getByRole('button', { name: /basic/ }).getAttribute('aria-pressed')).toBe('false');
     expect(screen.getAllByText(hostile).length).toBeGreaterThan(0);
+    expect(screen.getByText(/Used before, by the rule daily: 480/)).toBeTruthy();
+    await userEvent.click(screen.getByRole('button', { name: /^daily/ }));
+    expect(screen.queryByRole('link', { name: 'r-1, iteration 2' })).toBeNull();
     expect(bodies[0]).toEqual({ text: 'tool: {}\n', since: '7d', limit: 1_000 });
   });
 

@@ -5,11 +5,12 @@ import { about, countedBy, emptyReport, reported } from '../src/pages/policy/wha
 const decision = (more: Partial<DifferingDecision>): DifferingDecision => ({
   ...{ request_id: 'r-1', session_id: 's-1', iteration: 1, topic: 'agent.toolsets', partition: 0, offset: 1 },
   ...{ kind: 'tools', tool: 'add', groups: ['basic'], state: 'undefined', user: 'user:ann', tenant: 'acme' },
-  ...{ before: { verdict: 'offered', reasons: [] }, after: { verdict: 'hidden', reasons: [] }, ...more },
+  ...{ before: { verdict: 'offered', reasons: [] }, after: { verdict: 'hidden', reasons: [] } },
+  ...{ rule: null, facts: {}, ...more },
 });
 const summary = {
   ...{ config_version: 'c-2', since: 1, until: 2, left_out: 0, considered: 9, altered: 2, not_replayable: 0 },
-  ...{ undecodable: 0, is_whole: true, by: { tool: [], group: [], user: [], tenant: [], state: [] } },
+  ...{ undecodable: 0, is_whole: true, by: { tool: [], group: [], user: [], tenant: [], state: [], rule: [] } },
 };
 
 describe('The report of a what-if', () => {
@@ -41,6 +42,7 @@ describe('The report of a what-if', () => {
     ]);
     expect(countedBy(decisions, 'group')[0]).toEqual({ name: 'basic', count: 4 });
     expect(countedBy(decisions, 'user')).toEqual([{ name: 'user:ann', count: 3 }]);
+    expect(countedBy([...decisions, decision({ rule: 'small' })], 'rule')).toEqual([{ name: 'small', count: 1 }]);
     expect(about(decisions, { grouping: 'group', name: 'more' })).toEqual([decisions[0]]);
     expect(about(decisions, null)).toBe(decisions);
   });

@@ -17,6 +17,10 @@ export type Change =
       readonly index: number;
       readonly was: string;
       readonly would: string;
+      /** The rule of the configuration that refuses it, as it would be decided or else as it was; absent for none. */
+      readonly rule?: string;
+      /** What the executor found out to judge it; absent for nothing. */
+      readonly facts?: Readonly<Record<string, string>>;
     }
   /** The state after a success. */
   | {

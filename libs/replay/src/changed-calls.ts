@@ -43,13 +43,20 @@ export async function changedCalls(
     const inForce = configurations.inForce(stretch.inForceVersion, stretch.at);
     // A call that an earlier attempt had begun was made, whatever was in force when it was reported.
     const was = wasBegun(step, steps[index - 1], granting.byId(call.tool), stretch, configurations)
-      ? 'made'
+      ? { verdict: 'made' }
       : await fate({ ...called, offered: recorded, turn, judges: { granting, inForce } }, authorizerOf, steps);
     const judges = { granting: candidate, inForce: candidate };
     const would = await fate({ ...called, offered, turn, judges }, authorizerOf, steps);
     const tool = step.action;
-    if (was !== would) changes.push({ kind: 'call', tool, index, was, would });
-    else if (step.outcome === 'ok') {
+    if (was.verdict !== would.verdict) {
+      const rule = would.rule ?? was.rule;
+      changes.push({
+        ...{ kind: 'call', tool, index, was: was.verdict, would: would.verdict },
+        ...(rule === undefined ? {} : { rule }),
+        ...(Object.keys(step.facts).length === 0 ? {} : { facts: step.facts }),
+      });
+    }
+    if (was.verdict === would.verdict && step.outcome === 'ok') {
       const target = candidate.byId(call.tool);
       const state = target === undefined ? step.state : transition(target, step.stateBefore);
       if (state !== step.state) changes.push({ kind: 'state', tool, index, was: step.state, would: state });
@@ -76,11 +83,19 @@ function turnOf({ iteration, steps, run: { redrive } }: AgentStepResult, { calls
   return called.find((one) => one.run.redrive === redrive) ?? called[0] ?? ofIteration[0];
 }
 
-async function fate(call: CallInTurn, authorizerOf: AuthorizerOf, steps: readonly Step[]): Promise<string> {
+/** The verdict on a call, and the rule that refuses it. */
+interface Fate {
+  readonly verdict: string;
+  readonly rule?: string;
+}
+
+async function fate(call: CallInTurn, authorizerOf: AuthorizerOf, steps: readonly Step[]): Promise<Fate> {
   const { record, index, turn, judges } = call;
   const why = notMade(record, index, steps.slice(0, index), turn, judges.granting);
-  if (why !== null) return why === 'history_full' ? 'refused: history full' : `refused: ${why}`;
-  return inWords(await admit(call, authorizerOf, steps[index] as Step, nothingDecided));
+  if (why !== null) return { verdict: why === 'history_full' ? 'refused: history full' : `refused: ${why}` };
+  const admission = await admit(call, authorizerOf, steps[index] as Step, nothingDecided);
+  const rule = admission.kind === 'refused' ? admission.result.rule : undefined;
+  return { verdict: inWords(admission), ...(rule === undefined ? {} : { rule }) };
 }
 
 function inWords(admission: Admission): string {

@@ -23,6 +23,10 @@ export interface DifferingDecision {
   readonly tenant: string | null;
   readonly before: DecidedSo;
   readonly after: DecidedSo;
+  /** Of a call, the rule that refuses it; null for none. */
+  readonly rule: string | null;
+  /** Of a call, what was found out to judge it. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 interface DecidedSo {
@@ -35,7 +39,7 @@ interface WhatIfSummary {
   readonly considered: number;
   readonly altered: number;
   readonly not_replayable: number;
-  readonly by: Readonly<Record<'tool' | 'group' | 'user' | 'tenant' | 'state', readonly NamedCount[]>>;
+  readonly by: Readonly<Record<'tool' | 'group' | 'user' | 'tenant' | 'state' | 'rule', readonly NamedCount[]>>;
 }
 
 interface NamedCount {
@@ -51,8 +55,13 @@ export function differingDecisions(reconsidered: Reconsidered): readonly Differi
     ...{ groups, state, user: actor || null, tenant: tenant || null },
   };
   return reconsidered.changes.flatMap((change) =>
-    sidesOf(change, reconsidered).map((sides) => ({ ...about, kind: change.kind, ...sides })),
+    sidesOf(change, reconsidered).map((sides) => ({ ...about, kind: change.kind, ...sides, ...judgedBy(change) })),
   );
+}
+
+function judgedBy(change: Change): Pick<DifferingDecision, 'rule' | 'facts'> {
+  if (change.kind !== 'call') return { rule: null, facts: {} };
+  return { rule: change.rule ?? null, facts: change.facts ?? {} };
 }
 
 type Sides = Pick<DifferingDecision, 'tool' | 'before' | 'after'>;
@@ -122,6 +131,7 @@ export class WhatIfCounts {
     user: new Map<string, number>(),
     tenant: new Map<string, number>(),
     state: new Map<string, number>(),
+    rule: new Map<string, number>(),
   };
 
   add({ notReplayable, changes }: Reconsidered, rows: readonly DifferingDecision[]): void {
@@ -130,6 +140,7 @@ export class WhatIfCounts {
     if (changes.length === 0) return;
     this.altered++;
     for (const tool of new Set(rows.flatMap((row) => row.tool ?? []))) count(this.by.tool, tool);
+    for (const rule of new Set(rows.flatMap((row) => row.rule ?? []))) count(this.by.rule, rule);
     const [first] = rows;
     if (first === undefined) return;
     for (const group of first.groups) count(this.by.group, group);
@@ -139,10 +150,13 @@ export class WhatIfCounts {
   }
 
   summary(): WhatIfSummary {
-    const { tool, group, user, tenant, state } = this.by;
+    const { tool, group, user, tenant, state, rule } = this.by;
     return {
       ...{ considered: this.considered, altered: this.altered, not_replayable: this.notReplayable },
-      by: { tool: most(tool), group: most(group), user: most(user), tenant: most(tenant), state: most(state) },
+      by: {
+        ...{ tool: most(tool), group: most(group), user: most(user), tenant: most(tenant) },
+        ...{ state: most(state), rule: most(rule) },
+      },
     };
   }
 }

@@ -111,7 +111,7 @@ function inWords(change: Change): readonly string[] {
         ...change.altered.map((tool) => `${tool} would be offered with another description or schema`),
       ];
     case 'call':
-      return [`a call of ${change.tool}: ${change.was}, would be ${change.would}`];
+      return [`a call of ${change.tool}: ${change.was}, would be ${change.would}${byRule(change.rule)}`];
     case 'state':
       return [`${change.tool} led to the state ${change.was}, would lead to ${change.would}`];
     case 'run':
@@ -130,4 +130,8 @@ function toolsOf(change: Change): readonly string[] {
 
 function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function byRule(rule: string | undefined): string {
+  return rule === undefined ? '' : ` (rule ${printable(rule)})`;
 }

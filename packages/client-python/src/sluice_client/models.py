@@ -1574,6 +1574,7 @@ class WhatIfCounts(Answer):
     user: list[NamedCount] = Field(description="By the actor.")
     tenant: list[NamedCount] = Field(description="By the tenant.")
     state: list[NamedCount] = Field(description="By the state.")
+    rule: list[NamedCount] = Field(description="By the rule that refuses a call.")
 
 
 class NamedCount(Answer):
@@ -1600,6 +1601,8 @@ class DifferingDecision(Answer):
     tenant: str | None = Field(description="Its tenant.")
     before: DecidedSo = Field(description="As it was decided.")
     after: DecidedSo = Field(description="As the candidate would decide.")
+    rule: str | None = Field(description="Of a call, the rule that refuses it, under the candidate or else as it was; null for none.")
+    facts: dict[str, str] = Field(description="Of a call, what the executor found out to judge it, by name; empty where nothing was asked.")
 
 
 class DecidedSo(Answer):

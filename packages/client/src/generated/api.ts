@@ -2272,6 +2272,8 @@ export interface WhatIfCounts {
   readonly tenant: readonly NamedCount[];
   /** By the state. */
   readonly state: readonly NamedCount[];
+  /** By the rule that refuses a call. */
+  readonly rule: readonly NamedCount[];
 }
 
 /** A name and how often. */
@@ -2312,6 +2314,10 @@ export interface DifferingDecision {
   readonly before: DecidedSo;
   /** As the candidate would decide. */
   readonly after: DecidedSo;
+  /** Of a call, the rule that refuses it, under the candidate or else as it was; null for none. */
+  readonly rule: string | null;
+  /** Of a call, what the executor found out to judge it, by name; empty where nothing was asked. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** One side of a difference. */

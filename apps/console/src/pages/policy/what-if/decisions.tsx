@@ -5,6 +5,7 @@ import { count } from '../../../ui/format.js';
 import { LongTable } from '../../../ui/table.js';
 import type { Column } from '../../../ui/table.js';
 import { Tag } from '../../../ui/tag.js';
+import { factsInWords } from '../../run/timeline/judged-by.js';
 import css from './what-if.module.css';
 
 /** The decisions that would be otherwise, each leading to its run. */
@@ -33,9 +34,11 @@ function columnsFor(ownTenant: string): readonly Column<DifferingDecision>[] {
       id: 'change',
       name: 'From → to',
       width: 'minmax(0, 1.6fr)',
-      cell: ({ before, after }) => (
-        <span className={css['change']} title={`${sideOf(before)} → ${sideOf(after)}`}>
+      cell: ({ before, after, rule, facts }) => (
+        <span className={css['change']} title={titleOf(before, after, facts)}>
           <Tag tone={toneOf(before)}>{before.verdict}</Tag> → <Tag tone={toneOf(after)}>{after.verdict}</Tag>{' '}
+          {rule !== null && <strong>{rule} </strong>}
+          {factsInWords(facts).map(({ name, value }) => `${name}: ${value}. `)}
           {[...before.reasons, ...after.reasons].map(({ text }) => text).join(' ')}
         </span>
       ),
@@ -82,6 +85,11 @@ const bad: readonly string[] = ['hidden', 'refused', 'ends', 'does not count'];
 function toneOf({ verdict }: Side): 'good' | 'bad' | 'note' {
   if (good.includes(verdict)) return 'good';
   return bad.includes(verdict) ? 'bad' : 'note';
+}
+
+function titleOf(before: Side, after: Side, facts: DifferingDecision['facts']): string {
+  const judgedBy = factsInWords(facts).map(({ name, value }) => `${name}: ${value}`);
+  return [`${sideOf(before)} → ${sideOf(after)}`, ...judgedBy].join('\n');
 }
 
 function sideOf({ verdict, reasons }: Side): string {

@@ -75,7 +75,7 @@ function Found({ report }: { readonly report: WhatIfReport }) {
 }
 
 const shownNames = 8;
-const titles = { tool: 'By tool', group: 'By group', user: 'By user' } as const;
+const titles = { tool: 'By tool', group: 'By group', user: 'By user', rule: 'Calls refused, by rule' } as const;
 
 interface CountsProps {
   readonly grouping: Grouping;

@@ -33,7 +33,7 @@ export function reported(report: WhatIfReport, events: readonly WhatIfEvent[], r
   return { considered, altered, decisions, summary };
 }
 
-export const groupings = ['tool', 'group', 'user'] as const;
+export const groupings = ['tool', 'group', 'user', 'rule'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export interface Counted {
@@ -58,7 +58,7 @@ export function about(
   return decisions.filter((decision) => namesOf(decision, chosen.grouping).includes(chosen.name));
 }
 
-function namesOf({ tool, groups, user }: DifferingDecision, grouping: Grouping): readonly string[] {
+function namesOf({ tool, groups, user, rule }: DifferingDecision, grouping: Grouping): readonly string[] {
   switch (grouping) {
     case 'tool':
       return tool === null ? [] : [tool];
@@ -66,5 +66,7 @@ function namesOf({ tool, groups, user }: DifferingDecision, grouping: Grouping):
       return groups;
     case 'user':
       return user === null ? [] : [user];
+    case 'rule':
+      return rule === null ? [] : [rule];
   }
 }

@@ -7,6 +7,8 @@ export function factsInWords(facts: Readonly<Record<string, string>>): readonly 
         return { name: `Used before, by the rule ${rest[0] ?? ''}`, value };
       case 'lookup':
         return { name: `On the list ${rest[0] ?? ''}: ${rest.slice(1).join('/')}`, value };
+      case 'approval':
+        return { name: 'Approved by the standing approval', value };
       case 'past':
         return { name: pastName(rest), value: pastValue(value) };
       default:

@@ -207,6 +207,7 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       user: list(ref('NamedCount'), 'By the actor.'),
       tenant: list(ref('NamedCount'), 'By the tenant.'),
       state: list(ref('NamedCount'), 'By the state.'),
+      rule: list(ref('NamedCount'), 'By the rule that refuses a call.'),
     }),
     NamedCount: object('A name and how often.', { name: text('The name.'), count: whole('How often.') }),
     DifferingDecision: object('A decision that would be another.', {
@@ -226,6 +227,12 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       tenant: textOrNull('Its tenant.'),
       before: described('DecidedSo', 'As it was decided.'),
       after: described('DecidedSo', 'As the candidate would decide.'),
+      rule: textOrNull('Of a call, the rule that refuses it, under the candidate or else as it was; null for none.'),
+      facts: {
+        type: 'object',
+        additionalProperties: text('What was found out.'),
+        description: 'Of a call, what the executor found out to judge it, by name; empty where nothing was asked.',
+      },
     }),
     DecidedSo: object('One side of a difference.', {
       verdict: text(
