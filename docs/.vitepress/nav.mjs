@@ -42,6 +42,7 @@ export const groups = [
       operations: 'Run it',
       troubleshooting: 'Troubleshooting',
       security: 'Security',
+      'prompt-injection': 'Prompt injection',
       audit: 'Audit',
       attestation: 'Attestation',
       replay: 'Replay and export',
