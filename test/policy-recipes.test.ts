@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AgentResponse, AgentStep } from '@sluice/contracts';
+import type { AgentStep } from '@sluice/contracts';
 import { audience, issuer, newIssuer } from '../libs/identity/test/issuer.js';
 import type { Issuer } from '../libs/identity/test/issuer.js';
 import { asked, decide } from './harness/approving.js';
@@ -59,8 +59,13 @@ describe('the recipes of docs/policy.md', () => {
   }
 
   async function play(calls: readonly Call[], asking: Asking): Promise<readonly AgentStep[]> {
-    const response: AgentResponse = await system.responseOf(await begin(calls, asking));
-    return response.history;
+    return stepsOf(await begin(calls, asking));
+  }
+  /** The steps of the run, once it has ended, as the executor published them. */
+  async function stepsOf(requestId: string): Promise<readonly AgentStep[]> {
+    await system.responseOf(requestId);
+    const turns = (await system.all('agent.steps')).filter(({ record }) => record.requestId === requestId);
+    return turns.flatMap(({ record }) => record.steps);
   }
   /** Outcome, and the rule that refused. */
   const ends = (steps: readonly AgentStep[]) =>
@@ -82,14 +87,14 @@ describe('the recipes of docs/policy.md', () => {
 
     const one = await begin([pay(300)], { groups });
     await decide(system, await asked(system, 1), 'approve', { decidedBy: 'user:tess' });
-    expect(ends((await system.responseOf(one)).history)).toEqual(['ok']);
+    expect(ends(await stepsOf(one))).toEqual(['ok']);
 
     const two = await begin([pay(900)], { groups });
     const request = await asked(system, 2);
     await decide(system, request, 'approve', { decidedBy: 'user:tess' });
     expect((await system.all('agent.responses')).some(({ record }) => record.requestId === two)).toBe(false);
     await decide(system, request, 'approve', { decidedBy: 'user:theo' });
-    expect(ends((await system.responseOf(two)).history)).toEqual(['ok']);
+    expect(ends(await stepsOf(two))).toEqual(['ok']);
   });
 
   it('mail: to contacts alone, and to no one within an hour of reading, in this run and the next', async () => {
@@ -131,7 +136,7 @@ describe('the recipes of docs/policy.md', () => {
     ]);
     const tests = await begin([write('test/main.test.js')], { groups: ['code'] });
     await decide(system, await asked(system, 1), 'refuse', { decidedBy: 'user:dora' });
-    expect((await system.responseOf(tests)).history).toMatchObject([{ reason: 'approval_refused' }]);
+    expect(await stepsOf(tests)).toMatchObject([{ reason: 'approval_refused' }]);
   });
 
   it('an analyst: tables of the credential, portions at night, rows of an hour', async () => {
