@@ -108,7 +108,9 @@ function isOpen(toolId: string, facts: CallFacts, judges: Judges): Verdict {
     const [broken] = kind === 'history' ? availability.historyOf(closing) : [];
     const why = broken === undefined ? closedTexts[kind] : byHistory(broken, facts.offered);
     const message = `The tool ${toolId} ${why} ${offer(toolId, facts, judges)}`;
-    return { ok: false, code: 'policy_denied', reason: `closed_by_${kind}`, message };
+    const rule = availability.named(closing).find((one) => one.kind === kind)?.rule;
+    const reason = `closed_by_${kind}` as const;
+    return { ok: false, code: 'policy_denied', reason, message, ...(rule === undefined ? {} : { rule }) };
   }
   return { ok: true };
 }
