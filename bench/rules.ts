@@ -1,8 +1,8 @@
 import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice/core';
-import type { AvailabilityRule, Configuration, ConfiguredTool, GroupTree, RuleFacts } from '@sluice/core';
+import type { AvailabilityRule, Configuration, ConfiguredTool, Evaluator, GroupTree, RuleFacts } from '@sluice/core';
 import { createCodec, make, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { toolset } from '@sluice/run';
+import { decideTools, ruleFactsOf, toolset, withConditions } from '@sluice/run';
 import { benchAuthorization } from './authorization.js';
 import { median, perCall, report } from './measure.js';
 
@@ -142,6 +142,41 @@ function benchAllRules(): void {
   ]);
 }
 
+/**
+ * What bounds of arguments add to a decision and to a call: a hundred tools, each bound by two rules out of ten, with
+ * values of a claim and of a list.
+ */
+function benchArguments(): void {
+  const tools = manyTools(100);
+  const ids = (n: number): readonly string[] => tools.flatMap(({ id }, at) => (at % 5 === n % 5 ? [id] : []));
+  const rules: readonly AvailabilityRule[] = Array.from({ length: 10 }, (_, n) => ({
+    ...{ name: `rule-${n}`, tools: ids(n), whom: { tenants: [localPrincipal.tenantId] } },
+    arguments: { query: n < 5 ? { oneOf: { claim: 'team' }, maxLength: 80 } : { notOneOf: { list: 'secret' } } },
+  }));
+  const lists = { secret: { values: Array.from({ length: 100 }, (_, n) => `secret-${n}`) } };
+  const plain = compileEvaluator(configurationOf(tools));
+  const bounded = compileEvaluator({ ...configurationOf(tools), rules, lists });
+  const request = make.agentRequest({ question: 'Q', group: ['group-3', 'team-2', 'read-only'] });
+  const { state, group: groups } = request;
+  const { run: begun } = sampleToolset(
+    plain.evaluate({ groups, state, toolIds: null, calls: noCalls, connections: [] }),
+  );
+  const origin = { channel: 'http', claims: { team: ['a', 'b'] } };
+  const deciding = (evaluator: Evaluator): number => {
+    const run = withConditions(begun, evaluator, { loads: {}, held: [] }, origin);
+    return perCall(() => decideTools({ request, run }, evaluator, 1), 31, 500);
+  };
+  const [without, within] = [deciding(plain), deciding(bounded)];
+  const run = withConditions(begun, bounded, { loads: {}, held: [] }, origin);
+  const facts = ruleFactsOf({ request, run }, bounded, 1);
+  const call = { toolId: tools[3]?.id ?? '', args: { query: 'a' } };
+  const calls = perCall(() => bounded.argumentRules.broken(call, facts, 'undefined'));
+  report('Bounds of arguments: 100 tools, each bound by two rules of ten', [
+    { name: 'a decision, more than without them', value: (within - without) / 1_000, unit: 'µs', goal: { atMost: 20 } },
+    { name: 'a call within its bounds', value: calls / 1_000, unit: 'µs', goal: { atMost: 20 } },
+  ]);
+}
+
 /** The filter's rule by itself, and what it costs to write its decision down. */
 export async function benchRules(): Promise<void> {
   const tools = manyTools(100);
@@ -205,6 +240,7 @@ export async function benchRules(): Promise<void> {
     { name: 'the same where the decision was encoded before', value: shared / 1_000, unit: 'µs' },
   ]);
   benchAllRules();
+  benchArguments();
   await benchAuthorization();
 }
 

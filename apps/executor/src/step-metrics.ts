@@ -19,6 +19,8 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
   metrics.toolBytes.inc({ tool, direction: 'result' }, Buffer.byteLength(step.observation));
   if (step.documentation !== null) metrics.deferredFirstUses.inc({ tool, documentation: step.documentation });
   if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
+  if (step.rule !== null)
+    metrics.ruleRefusals.inc({ rule: boundedLabel(step.rule, evaluator.argumentRules.names), kind: kindOf(step) });
   if (step.reason === 'outcome_unknown') metrics.unknownOutcomes.inc({ tool });
   if (step.state === step.stateBefore) return;
   metrics.stateTransitions.inc({ tool });
@@ -27,7 +29,8 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
 }
 
 /** What may happen to a tool is there from the start, at 0: otherwise its first time would not show as an increase. */
-export function countFromZero({ configuration }: Loaded, metrics: Metrics): void {
+export function countFromZero({ configuration, evaluator }: Loaded, metrics: Metrics): void {
+  for (const rule of evaluator.argumentRules.names) metrics.ruleRefusals.inc({ rule, kind: 'arguments' }, 0);
   for (const tool of configuration.tools) {
     metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);
     if (tool.descriptionMode === 'deferred')
@@ -36,6 +39,11 @@ export function countFromZero({ configuration }: Loaded, metrics: Metrics): void
     if (tool.target !== null) metrics.stateTransitions.inc({ tool: tool.key }, 0);
     if (tool.spec !== null && tool.spec.effect !== 'read_only') metrics.unknownOutcomes.inc({ tool: tool.key }, 0);
   }
+}
+
+/** What the rule that refused a call was about. */
+function kindOf({ reason }: Step): string {
+  return reason === 'arguments_out_of_bounds' ? 'arguments' : otherLabel;
 }
 
 const reconcileAnswers: readonly ReconcileAnswer['outcome'][] = ['happened', 'did_not_happen', 'unknown'];

@@ -76,6 +76,7 @@ export function dryCallInWords(call: DryCall, paint: Paint): string {
       : []),
     ...(call.needs_approval === null ? [] : [line('approval', approvalInWords(call))]),
     ...(call.depends_on === undefined ? [] : [line('depends on', call.depends_on.join(', '))]),
+    ...(call.rule === null ? [] : [line('rule', call.rule)]),
     ...(call.message === null ? [] : [line('refused', call.message)]),
   ];
   return lines.join('');

@@ -78,6 +78,12 @@ export function createMetrics() {
       'source',
       'outcome',
     ),
+    ruleRefusals: counter(
+      'sluice_rule_refusals_total',
+      'Calls that a rule of the configuration refused, by its name and by what it was about: arguments.',
+      'rule',
+      'kind',
+    ),
     toolDuration: histogram(
       'sluice_tool_call_duration_seconds',
       'Time from the start of a call to its result.',

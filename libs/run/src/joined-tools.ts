@@ -32,12 +32,10 @@ export function joinedTools(
   // What is offered does not depend on the time by its bounds.
   const facts = ruleFactsOf(about, evaluator, 0);
   const state = normaliseState(about.request.state);
-  const keys = offered.map(({ id }) => argumentRules.joinKey(id, facts, state));
-  if (keys.every((key) => key === null)) return offered;
-  const known = keptIn(lists, offered);
-  const name = JSON.stringify(keys);
-  return found(known, name, listsKept, () => {
+  return found(keptIn(lists, offered), argumentRules.joinScope(facts, state), listsKept, () => {
     const made = keptIn(tools, evaluator);
+    const keys = offered.map(({ id }) => argumentRules.joinKey(id, facts, state));
+    if (keys.every((key) => key === null)) return offered;
     return Object.freeze(
       offered.map((tool, place) => {
         const key = keys[place];

@@ -39,6 +39,14 @@ export const tools = dashboardOf({
       ),
       lines(
         {
+          title: 'Calls refused by rules',
+          description: 'By the rule’s name. One that refuses much is too narrow, or keeps something out.',
+          unit: 'cps',
+        },
+        { expr: sumBy('rule, kind', rate('sluice_rule_refusals_total')), legend: '{{rule}}: {{kind}}' },
+      ),
+      lines(
+        {
           title: 'Share of calls that fail',
           description: 'By tool. A tool that mostly fails has a bad description, a bad schema or a server in trouble.',
           unit: 'percentunit',

@@ -50,6 +50,7 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     observation: cut(step.observation),
     observation_hash: sha256(step.observation),
     result_hash: step.resultHash,
+    ...(step.rule === null ? {} : { rule: cut(step.rule) }),
     ...agentRun(step),
     ...cached(step),
     ...contentOf(step.content),

@@ -83,7 +83,7 @@ export const runTopicRows = {
       tool_call: {
         of: 'each step of an AgentStepResult',
         listed: true,
-        with: 'caller, tool and its groups, outcome and reason, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted, the names of its content where it has any, and what the server of its tool [asked meanwhile](mcp-hub.md#what-a-server-asks) (`questions`: kind, server, when, how it was answered and by whom; never what was asked or answered)',
+        with: 'caller, tool and its groups, outcome and reason, the rule that refused it (`rule`) where one did, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted, the names of its content where it has any, and what the server of its tool [asked meanwhile](mcp-hub.md#what-a-server-asks) (`questions`: kind, server, when, how it was answered and by whom; never what was asked or answered)',
       },
       state_transition: { of: 'a step that changed the state', listed: true, with: 'tool, from, to, when' },
       agent_begun: {

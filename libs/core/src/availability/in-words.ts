@@ -1,3 +1,4 @@
+import { boundsInWords } from '../bounds/compile-bounds.js';
 import { pastInWords, totalSpanInWords } from '../past/words.js';
 import type { TotalLimit } from '../past/types.js';
 import { sentenceList } from '../quote.js';
@@ -34,7 +35,12 @@ const inWords: Readonly<Record<RuleKind, InWords>> = {
  * the key of a tool by its id.
  */
 export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
-  return [...Object.values(inWords).flatMap((words) => words(rule, keyOf)), ...(rule.totals ?? []).map(totalInWords)];
+  return [
+    ...(rule.whom === undefined ? [] : [`For requests of which ${whomInWords(rule.whom)}.`]),
+    ...Object.values(inWords).flatMap((words) => words(rule, keyOf)),
+    ...(rule.totals ?? []).map(totalInWords),
+    ...(rule.arguments === undefined ? [] : boundsInWords(rule.arguments)),
+  ];
 }
 
 /** The same for the conditions of one kind. */

@@ -24,6 +24,8 @@ interface BrokenBounds extends OutOfBounds {
 export interface ArgumentRules extends Joins {
   /** Whether anything is bounded. */
   readonly hasBounds: boolean;
+  /** The names of everything that bounds arguments. */
+  readonly names: ReadonlySet<string>;
   /** What binds the arguments of a call of the tool, in the order of the names; all of it must hold. */
   of(toolId: string, facts: RuleFacts, state: string): readonly NamedBounds[];
   /** Which bounds a call breaks first; null where it is within all of them. */
@@ -34,6 +36,8 @@ export interface ArgumentRules extends Joins {
 
 /** What of the bounds the schema that a model is sent can say. */
 interface Joins {
+  /** Names what the keys of all tools together depend on: equal ones give equal keys. */
+  joinScope(facts: RuleFacts, state: string): string;
   /**
    * Names everything that the joined schema of the tool is made of beside the configuration; null where nothing binds
    * its calls. Equal keys give equal schemas.
@@ -70,10 +74,24 @@ export function compileArgumentRules(configuration: Bounding): ArgumentRules {
     if (bindings === undefined) return none;
     return bindings.filter(({ ofAgents, whom }) => (!ofAgents || facts.agent !== '') && binds(whom, facts, state));
   };
+  const all = [...byTool.values()].flat();
+  // Most rules have many tools: whom they bind is asked once for each.
+  const scopes = [...new Map(all.map((one) => [one.whom ?? one.rule, one])).values()].filter(
+    ({ ofAgents, whom }) => ofAgents || whom !== undefined,
+  );
+  const claims = [...new Set(all.flatMap((one) => one.claims))].sort();
   const whole = ({ toolId, args }: JudgedCall): JsonValue => withSchemaDefaults(schemas.get(toolId), args);
   return {
     hasBounds: byTool.size > 0,
+    names: new Set(all.map(({ rule }) => rule)),
     of,
+    joinScope(facts, state) {
+      let scope = '';
+      for (const { ofAgents, whom } of scopes)
+        scope += (!ofAgents || facts.agent !== '') && binds(whom, facts, state) ? '1' : '0';
+      for (const name of claims) scope += `\n${JSON.stringify(facts.claims[name] ?? null)}`;
+      return scope;
+    },
     joinKey(toolId, facts, state) {
       const bounding = of(toolId, facts, state);
       if (bounding.length === 0) return null;

@@ -67,6 +67,14 @@ export function outOfBounds({ paths }: CompiledBounds, args: JsonValue, facts: B
   return null;
 }
 
+/** Bounds in words, a sentence for each path. */
+export function boundsInWords(bounds: ArgumentBounds): readonly string[] {
+  return compileBounds(bounds).paths.map(({ path, bound, checks }) => {
+    const given = bound.required === true ? ['it must be given'] : bound.absent === true ? ['it may not be given'] : [];
+    return `A call is made only within the bounds of ${printable(path)}: ${[...given, ...checks.map(({ why }) => why)].join(', and ')}.`;
+  });
+}
+
 /** What has to be asked of lists that are kept elsewhere before the bounds can be judged. */
 export function lookupsIn({ paths }: CompiledBounds, args: JsonValue): readonly Lookup[] {
   return paths.flatMap(({ parts, lookups }) =>

@@ -12,6 +12,8 @@ interface Explanation {
   readonly offered: readonly string[];
   /** For each eligible tool that rules close: their names. */
   readonly closed: Readonly<Record<string, readonly string[]>>;
+  /** For each eligible tool whose arguments are bounded: the rules that say so. Absent where none is. */
+  readonly bounded?: Readonly<Record<string, readonly string[]>>;
   readonly filtered_by_group: readonly string[];
   readonly filtered_by_state: readonly string[];
   readonly unknown_groups: readonly string[];
@@ -40,6 +42,7 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
         return rules.length === 0 ? [] : [[key, [...new Set(rules.map(({ rule }) => rule))]]];
       }),
     ),
+    ...bounded(decision, places, evaluator, facts),
     filtered_by_group: decision.filteredByGroup,
     filtered_by_state: decision.filteredByState,
     unknown_groups: decision.unknownGroups,
@@ -55,6 +58,21 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
     config_version: decision.configVersion,
     ...chosen(toolChoice, decision),
   };
+}
+
+/** The rules that bound the arguments of eligible tools for this request. */
+function bounded(
+  { eligible, state }: Decision,
+  places: ReadonlyMap<string, { readonly tool: ConfiguredTool }>,
+  { argumentRules }: Pick<Evaluator, 'argumentRules'>,
+  { rules }: Facts,
+): Pick<Explanation, 'bounded'> {
+  if (!argumentRules.hasBounds || rules === undefined) return {};
+  const named = eligible.flatMap((key): [string, readonly string[]][] => {
+    const binding = argumentRules.of(places.get(key)?.tool.id ?? '', rules, state);
+    return binding.length === 0 ? [] : [[key, binding.map(({ rule }) => rule)]];
+  });
+  return named.length === 0 ? {} : { bounded: Object.fromEntries(named) };
 }
 
 /** A tool that cannot run knows why itself; of rules the names are said. */

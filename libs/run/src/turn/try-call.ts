@@ -51,6 +51,8 @@ export interface TriedCall {
   /** Why it is refused; null where it is not. */
   readonly code: ToolErrorCode | null;
   readonly reason: ToolErrorReason | null;
+  /** The rule of the configuration that refuses it; null where none does. */
+  readonly rule: string | null;
   readonly message: string | null;
 }
 
@@ -60,6 +62,7 @@ interface End {
   readonly refusal: {
     readonly errorCode: ToolErrorCode;
     readonly reason?: ToolErrorReason;
+    readonly rule?: string;
     readonly safeMessage: string;
   } | null;
 }
@@ -118,6 +121,7 @@ export async function tryCall(
         : end.kind === 'waits',
     code: refusal?.errorCode ?? null,
     reason: refusal?.reason ?? null,
+    rule: refusal?.rule ?? null,
     message: refusal?.safeMessage ?? null,
   };
 }

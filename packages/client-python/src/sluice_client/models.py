@@ -915,6 +915,7 @@ class TriedCall(Answer):
     needs_approval: bool | None = Field(description="Whether it would wait for an approval; null for a tool that is not offered.")
     code: Literal["unavailable", "policy_denied", "authz_denied", "validation", "execution", "redaction_failed", "invalid_json", None] | str = Field(description="The code that it would be refused with.")
     reason: str | None = Field(description="The reason of the refusal, where it has one.")
+    rule: str | None = Field(description="The rule of the configuration that refuses it; null where none does.")
     message: str | None = Field(description="Why it would be refused; null where it would not.")
     approvers: list[str] | None = Field(default=None, description="Who may approve it; for approvers and operators alone.")
 

@@ -1314,6 +1314,8 @@ export interface TriedCall {
   readonly code: "unavailable" | "policy_denied" | "authz_denied" | "validation" | "execution" | "redaction_failed" | "invalid_json" | null;
   /** The reason of the refusal, where it has one. */
   readonly reason: string | null;
+  /** The rule of the configuration that refuses it; null where none does. */
+  readonly rule: string | null;
   /** Why it would be refused; null where it would not. */
   readonly message: string | null;
   /** Who may approve it; for approvers and operators alone. */

@@ -106,6 +106,7 @@ export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
         },
         code: { enum: [...Object.keys(toolErrors), null], description: 'The code that it would be refused with.' },
         reason: textOrNull('The reason of the refusal, where it has one.'),
+        rule: textOrNull('The rule of the configuration that refuses it; null where none does.'),
         message: textOrNull('Why it would be refused; null where it would not.'),
       },
       { approvers: list(text('A principal.'), 'Who may approve it; for approvers and operators alone.') },

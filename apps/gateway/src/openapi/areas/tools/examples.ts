@@ -73,7 +73,7 @@ export const tryToolsetExample: Example = {
       call: {
         ...{ tool: queryTool.id, effect: queryTool.effect, offered: true, outcome: 'refused', arguments_valid: false },
         problems: [{ path: '/sparql', message: 'is required and missing' }],
-        ...{ authorized: true, needs_approval: false, code: 'validation', reason: null },
+        ...{ authorized: true, needs_approval: false, code: 'validation', reason: null, rule: null },
         message: 'The arguments do not fit: /sparql: is required and missing.',
       },
     },
