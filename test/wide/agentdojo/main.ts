@@ -28,11 +28,11 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** Each task alone, and each pair of it and an injection. */
+/** Each task alone, which is the same whatever an attacker knows, and each pair of it and an injection. */
 function pairsOf(suite: string, { user, injection }: Tasks): Pair[] {
   const pairs = user.flatMap((userTask) => injection.map((injectionTask) => ({ suite, userTask, injectionTask })));
   return [
-    ...user.map((userTask): Pair => ({ suite, userTask, injectionTask: null })),
+    ...(values.adaptive ? [] : user).map((userTask): Pair => ({ suite, userTask, injectionTask: null })),
     ...pairs.filter((_, index) => index % Number(values.every) === 0),
   ];
 }
