@@ -36,6 +36,8 @@ const ended = {
       documentation: null,
       content: [],
       questions: [],
+      rule: null,
+      facts: {},
       edited: null,
     },
   ],
