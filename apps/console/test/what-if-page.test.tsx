@@ -23,7 +23,7 @@ const decision = {
 };
 const refusedCall = {
   ...{ ...decision, request_id: 'r-2', offset: 2, kind: 'call', tool: 'pay', rule: 'daily' },
-  ...{ before: { verdict: 'made', reasons: [] }, facts: { 'total/daily/0': '480' } },
+  ...{ before: { verdict: 'made', reasons: [] }, facts: { 'total/user/86400000/sum/amount/core__pay': '480' } },
   after: { verdict: 'refused', reasons: [{ code: 'total_used', text: 'A total of a rule is used.' }] },
 };
 const summary = {
@@ -63,7 +63,7 @@ describe('The what-if', () => {
     expect(run.getAttribute('href')).toBe('/runs/r-1?tab=tools');
     expect(screen.getByRole('button', { name: /basic/ }).getAttribute('aria-pressed')).toBe('false');
     expect(screen.getAllByText(hostile).length).toBeGreaterThan(0);
-    expect(screen.getByText(/Used before, by the rule daily: 480/)).toBeTruthy();
+    expect(screen.getByText(/Used before of amount \(per user, last 24 h\): 480/)).toBeTruthy();
     await userEvent.click(screen.getByRole('button', { name: /^daily/ }));
     expect(screen.queryByRole('link', { name: 'r-1, iteration 2' })).toBeNull();
     expect(bodies[0]).toEqual({ text: 'tool: {}\n', since: '7d', limit: 1_000 });

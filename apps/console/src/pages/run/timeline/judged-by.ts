@@ -4,7 +4,7 @@ export function factsInWords(facts: Readonly<Record<string, string>>): readonly 
     const [kind, ...rest] = name.split('/');
     switch (kind) {
       case 'total':
-        return { name: `Used before, by the rule ${rest[0] ?? ''}`, value };
+        return { name: totalName(rest), value };
       case 'lookup':
         return { name: `On the list ${rest[0] ?? ''}: ${rest.slice(1).join('/')}`, value };
       case 'approval':
@@ -22,11 +22,21 @@ interface Fact {
   readonly value: string;
 }
 
+/** `total/<session, user, tenant or agent>/<milliseconds>/<calls, or sum and its path>/<of which tools>`. */
+function totalName([per = '', span = '', kind = '', ...rest]: readonly string[]): string {
+  const what = kind === 'sum' ? rest.slice(0, -1).join('/') : kind;
+  return `Used before of ${what} (per ${per}${sinceOf(span)})`;
+}
+
 /** `past/<session, user or tenant>/<milliseconds>/<tool>`. */
 function pastName([within = '', span = '', ...tool]: readonly string[]): string {
+  return `Calls of ${tool.join('/')} (${within}${sinceOf(span)})`;
+}
+
+function sinceOf(span: string): string {
   const hours = Number(span) / 3_600_000;
-  const since = Number.isFinite(hours) ? `, last ${hours >= 1 ? `${round(hours)} h` : `${round(hours * 60)} min`}` : '';
-  return `Calls of ${tool.join('/')} (${within}${since})`;
+  if (!Number.isFinite(hours)) return '';
+  return `, last ${hours >= 1 ? `${round(hours)} h` : `${round(hours * 60)} min`}`;
 }
 
 function pastValue(text: string): string {
