@@ -97,7 +97,7 @@ describe('an effect', () => {
       const first = run(once, 'a', undefined, call('k', 5_000));
       await sleep(5);
       const told = await before({}, call('k', 5_000));
-      expect(told?.result).toEqual({ ...(await first), toolCallId: 'c-k' });
+      expect(told?.result).toEqual({ ...((await first) as ToolExecResult), toolCallId: 'c-k' });
       expect(told?.startedAtMs).toBeGreaterThanOrEqual(began);
       expect(told?.startedAtMs).toBeLessThan(began + 1_000);
       expect(effects).toBe(1);
@@ -325,5 +325,86 @@ describe('an effect', () => {
     const waiting = run(once, 'b', claimsOf('b'), { ...call('k', 10_000), signal: given.signal });
     setTimeout(() => given.abort(new Error('moved')), 30);
     await expect(waiting).rejects.toThrow();
+  });
+
+  describe('that waits for its caller in between', () => {
+    /** Ends an attempt as kill -9 does: at its nth access to the ledger, before or behind what that writes. */
+    class Killed extends Error {}
+
+    function killing(at: number): Ledger {
+      let count = 0;
+      const reached = (): void => {
+        if (count++ === at) throw new Killed();
+      };
+      const around = async <T>(work: () => Promise<T>): Promise<T> => {
+        reached();
+        const done = await work();
+        reached();
+        return done;
+      };
+      return {
+        claim: (request) => around(() => ledger.claim(request)),
+        settle: (...given) => around(() => ledger.settle(...given)),
+        release: (...given) => around(() => ledger.release(...given)),
+        find: (key) => around(() => ledger.find(key)),
+        sweep: (now) => ledger.sweep(now),
+        close: () => Promise.resolve(),
+      };
+    }
+
+    /** Goes through three rounds, the first attempt of the given one killed there; what was sent, and the result. */
+    async function through(killedIn: number, at: number) {
+      const invocation = call(`rounds-${killedIn}-${at}`, 10);
+      const sent: number[] = [];
+      let isKilled = false;
+      for (let round = 1, attempt = 0; ; attempt++) {
+        const send = async (): Promise<ToolExecResult | 'waits'> => {
+          sent.push(round);
+          return round < 3 ? 'waits' : { toolCallId: 'c', ok: true, value: 'done' };
+        };
+        const isToKill: boolean = round === killedIn && !isKilled;
+        isKilled ||= isToKill;
+        const claims = claimsOf(`attempt-${attempt}`, {
+          ...{
+            round,
+            isAgain: attempt > 0,
+            onUnsettled: (_, error) => {
+              throw error;
+            },
+          },
+          ...(isToKill ? { ledger: killing(at) } : {}),
+        });
+        try {
+          const end = await effectOnce(once as BoundTool, invocation, claims, send, cannotSay);
+          if (end !== 'waits') return { sent, end, isKilled };
+          round++;
+        } catch (error) {
+          if (!(error instanceof Killed)) throw error;
+        }
+      }
+    }
+
+    it.each([1, 2, 3])('sends each round once, wherever an attempt at round %i ends', async (killedIn) => {
+      const ends = [];
+      for (let at = 0; at < 12; at++) {
+        const { sent, end } = await through(killedIn, at);
+        expect([...new Set(sent)]).toEqual(sent);
+        if (end.ok) expect(sent).toEqual([1, 2, 3]);
+        else expect(end).toMatchObject({ reason: 'outcome_unknown' });
+        ends.push(end.ok);
+      }
+      expect(new Set(ends).size).toBe(2);
+    });
+
+    it('and is refused then, has no known outcome, since what was sent may have had an effect', async () => {
+      const waits = () => Promise.resolve('waits' as const);
+      const invocation = call('left', 10);
+      expect(await effectOnce(once as BoundTool, invocation, claimsOf('a'), waits, cannotSay)).toBe('waits');
+      const before = await begunBefore(invocation, claimsOf('b', { round: 2 }));
+      expect(before?.result).toMatchObject({ ok: false, reason: 'outcome_unknown' });
+      const settled = claimsOf('b', { round: 2 });
+      await effectOnce(once as BoundTool, invocation, settled, effect, cannotSay);
+      expect((await begunBefore(invocation, claimsOf('c', { round: 2 })))?.result).toMatchObject({ ok: true });
+    });
   });
 });

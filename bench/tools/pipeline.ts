@@ -33,6 +33,10 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     handOver: () => Promise.resolve(null),
+    keepWaiting: () => Promise.reject(new Error('The call waits for no one.')),
+    answer: () => {
+      throw new Error('The call waits for no one.');
+    },
     capabilities: (tool, invocation, signal) =>
       Promise.resolve(
         Object.fromEntries(

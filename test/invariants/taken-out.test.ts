@@ -24,6 +24,10 @@ async function run(
     approval: () => Promise.resolve({ ok: true }),
     rate: () => Promise.resolve({ ok: true }),
     handOver: () => Promise.resolve(null),
+    keepWaiting: () => Promise.reject(new Error('The call waits for no one.')),
+    answer: () => {
+      throw new Error('The call waits for no one.');
+    },
     capabilities: () => Promise.resolve({ clock: {} }),
     once: (_tool, _invocation, effect) => effect(),
     cached: () => Promise.resolve({ kind: 'none', keep: () => undefined }),

@@ -1,5 +1,5 @@
 import { modelName, modelsFor, printable, utf8Length } from '@sluice/core';
-import type { Configuration, McpSampling, McpServer, ModelTurn, ToolInvocation } from '@sluice/core';
+import type { Configuration, JsonObject, McpSampling, McpServer, ModelTurn, ToolInvocation } from '@sluice/core';
 import type { SamplingRequest, CallAnswers, CallQuestions, ModelAnswer } from '@sluice/hub';
 import type { AskCaller } from './ask-caller.js';
 import type { ModelForTools } from './model-for-tools.js';
@@ -13,6 +13,8 @@ interface AnswerParts {
   readonly caller: AskCaller;
   /** What is asked in the call, for its step. */
   readonly questions: CallQuestions;
+  /** What a call that was parked goes on with. */
+  readonly resume?: JsonObject;
   /** A model could not be asked; the server hears no more than that. */
   onFault(error: unknown): void;
 }
@@ -31,11 +33,12 @@ const mostStops = 4;
 export function answersFor(server: McpServer | undefined, parts: AnswerParts): CallAnswers {
   if (server === undefined) return {};
   const { id, sampling } = server;
-  const { caller, questions } = parts;
+  const { caller, questions, resume } = parts;
   return {
     asked: (kind) => questions.begin(id, kind),
     ...(sampling === undefined ? {} : { sample: samplingFor(id, sampling, parts) }),
-    ...(caller === null ? {} : { elicit: (form) => caller(id, form) }),
+    ...(caller === null ? {} : { elicit: (form, mayPark) => caller(id, form, mayPark) }),
+    ...(resume === undefined ? {} : { resume }),
   };
 }
 
@@ -46,9 +49,15 @@ export function answersFor(server: McpServer | undefined, parts: AnswerParts): C
 function samplingFor(
   server: string,
   budget: McpSampling,
-  { configuration, models, invocation, signal, onFault }: AnswerParts,
+  { configuration, models, invocation, signal, questions, onFault }: AnswerParts,
 ): NonNullable<CallAnswers['sample']> {
   let { calls, tokens } = budget;
+  // What it used before it was parked.
+  for (const { kind, count, inputTokens, outputTokens } of questions.soFar.questions) {
+    if (kind !== 'sampling') continue;
+    calls -= count;
+    tokens -= inputTokens + outputTokens;
+  }
   return async (request) => {
     if (calls-- <= 0) return refusing('limit', `The ${budget.calls} requests for a model in one call are used up.`);
     const question = questionOf(request);

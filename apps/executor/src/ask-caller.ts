@@ -8,7 +8,7 @@ import type { Runtime } from '@sluice/host';
 type Elicit = NonNullable<CallAnswers['elicit']>;
 
 /** Asks the caller of a run what the named server wants to know; null where no person can be asked. */
-export type AskCaller = ((server: string, form: Parameters<Elicit>[0]) => ReturnType<Elicit>) | null;
+export type AskCaller = ((server: string, ...given: Parameters<Elicit>) => ReturnType<Elicit>) | null;
 
 interface Asking {
   readonly server: string;
@@ -22,6 +22,11 @@ interface Asking {
   isGivenUp(): boolean;
   /** Milliseconds since the epoch. */
   readonly until: number;
+  /** Whether the call is parked once a door shows the form, or at once where its caller has answered one before. */
+  readonly mayPark: boolean;
+  readonly hasAnswered: boolean;
+  /** Of a call that goes on behind its wait: the answer is there, or there is none. */
+  readonly isResumed: boolean;
   /** Tells the doors that follow the run that there is a question. */
   say(question: string): void;
 }
@@ -34,14 +39,19 @@ export const marginMs = 2_000;
 
 /** Puts the question where the door of the caller finds it, and waits for the answer, until the run’s time is up. */
 export async function askCaller(
-  { server, form, run, by, signal, isGivenUp, until, say }: Asking,
+  { server, form, run, by, signal, isGivenUp, until, mayPark, hasAnswered, isResumed, say }: Asking,
   runtime: Pick<Runtime, 'documents' | 'clock'>,
 ): ReturnType<Elicit> {
   const { clock } = runtime;
   const forms = new CallerForms(runtime);
   const putAs = randomUUID();
   const id = await forms.put(run, { id: putAs, server, ...form, until });
+  let isKept = isResumed;
   try {
+    if (isResumed) {
+      const { answer } = await forms.stateOf(run, id);
+      return answer === null ? { action: 'cancel' } : 'refused' in answer ? answer : { ...answer, by };
+    }
     say(id);
     const doorUntil = clock.now() + doorMs;
     for (;;) {
@@ -49,11 +59,15 @@ export async function askCaller(
       const { shown, answer } = await forms.stateOf(run, id);
       if (answer !== null) return 'refused' in answer ? answer : { ...answer, by };
       const now = clock.now();
+      if (mayPark && (shown || hasAnswered)) {
+        isKept = true;
+        return 'parks';
+      }
       if (!shown && now > doorUntil) return { refused: 'No client that shows forms waits for this call.' };
       if (now > until) return { action: 'cancel' };
     }
   } finally {
-    // As after a kill, the next attempt takes the question over, or takes it back.
-    if (!isGivenUp()) await forms.forget(run, putAs);
+    // As after a kill, the next attempt takes the question over, or takes it back. The end of a call that goes on does.
+    if (!isKept && !isGivenUp()) await forms.forget(run, putAs);
   }
 }

@@ -36,6 +36,14 @@ import type { AllReturned } from './agents/returned.js';
 import { park } from './approvals/park.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
+import type { Resumed } from './turn.js';
+
+/** How a turn goes on. */
+interface GoingOn {
+  readonly returned?: AllReturned;
+  readonly isAgain?: boolean;
+  readonly resumed?: Resumed | null;
+}
 
 /** Turns calls into steps, one after another: the only service that runs tools. */
 @Injectable()
@@ -110,14 +118,14 @@ export class ExecutorService {
     message: Incoming<'agent.tool-calls'>,
     done: readonly Step[],
     context: HandlerContext,
-    { returned = new Map(), isAgain = true }: { readonly returned?: AllReturned; readonly isAgain?: boolean } = {},
+    { returned = new Map(), isAgain = true, resumed = null }: GoingOn = {},
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
     const granting = await configurations.version(record.configVersion);
     const inForce = configurations.current();
     const name = await claimedName(runOfRecord(record), this.runtime);
-    const turn = new Turn(record, name, isAgain, context, granting, inForce, this.toolbox, this.runtime);
+    const turn = new Turn(record, name, isAgain, context, granting, inForce, this.toolbox, this.runtime, resumed);
     const end = await turn.run(done, returned);
     const { steps } = end;
     const keyOf = (index: number): string =>

@@ -4,6 +4,7 @@ import type {
   CachedOutput,
   Configuration,
   ConnectionBroker,
+  JsonObject,
   JsonValue,
   KnowledgeSettings,
   McpServer,
@@ -166,7 +167,7 @@ export class Toolbox {
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
     resultBytes: number,
-    asking: { readonly caller: AskCaller; readonly questions: CallQuestions },
+    asking: { readonly caller: AskCaller; readonly questions: CallQuestions; readonly resume?: JsonObject },
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,

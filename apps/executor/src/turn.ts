@@ -8,6 +8,7 @@ import {
   pastOutcomeOf,
   reserve,
   standingFor,
+  ToolUnavailableError,
   withinRate,
   withinServerRate,
 } from '@sluice/core';
@@ -53,8 +54,8 @@ import {
   StandingApprovals,
   resultBytesOf,
   resumeCall,
+  waitMs,
 } from '@sluice/run';
-import { CallQuestions } from '@sluice/hub';
 import type {
   CallInTurn,
   CallOutcome,
@@ -65,8 +66,10 @@ import type {
   NotMade,
   ParkedCall,
   StandingFacts,
+  ParkedWith,
   TurnEnd,
 } from '@sluice/run';
+import { CallQuestions } from '@sluice/hub';
 import { processesPerFile } from '@sluice/isolation';
 import type { OwnProgress } from '@sluice/tools';
 import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
@@ -79,6 +82,15 @@ import type { Toolbox } from './toolbox.js';
 import { askCaller, marginMs } from './ask-caller.js';
 import type { AskCaller } from './ask-caller.js';
 import { TurnProgress } from './turn-progress.js';
+
+/** A call that goes on behind an answer of its caller. */
+export interface Resumed {
+  readonly index: number;
+  /** The round that begins. */
+  readonly round: number;
+  /** What it goes on with; null where that is gone. */
+  readonly parked: ParkedWith | null;
+}
 
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
 export class Turn {
@@ -104,6 +116,7 @@ export class Turn {
     private readonly inForce: Loaded,
     private readonly toolbox: Toolbox,
     private readonly runtime: Runtime,
+    private readonly resumed: Resumed | null = null,
   ) {
     this.progress = new TurnProgress(record, context, granting, runtime);
     this.offered = new Set(offeredIds(record, granting.evaluator));
@@ -125,12 +138,19 @@ export class Turn {
   private async make(next: NextCall): Promise<CallOutcome> {
     const startedAt = this.runtime.clock.now();
     const end = await this.traced(next, startedAt);
-    // What an earlier attempt asked and left waits for no answer any more.
-    if (this.isAgain && this.record.request.call !== null)
-      await new CallerForms(this.runtime).withdraw(runOfRecord(this.record));
+    // What an earlier attempt asked and left waits for no answer any more, unless the call waits for that.
+    if (end.kind === 'done' && this.isAgain && this.record.request.call !== null) await this.withdraw();
     return end.kind === 'parked'
       ? { ...end, startedAt }
       : { kind: 'step', step: this.ended(next, end, startedAt), counts: true };
+  }
+
+  /** Of a call that went on with it, once its step is on the log: an attempt that follows this one needs it. */
+  private async withdraw(): Promise<void> {
+    const forms = new CallerForms(this.runtime);
+    const withdraw = (): Promise<void> => forms.withdraw(runOfRecord(this.record));
+    if (this.resumed === null) return withdraw();
+    this.context.afterCommit(() => void withdraw().catch(() => undefined));
   }
 
   private async takeBack(next: NextCall, { end, run, startedAt }: Returned): Promise<CallOutcome> {
@@ -233,7 +253,11 @@ export class Turn {
     return `${this.runtime.environment.instance}/${callKey}/${this.handling}`;
   }
 
-  private claims(invocation: ToolInvocation, counted: CountedCall | null = null): EffectClaims {
+  private roundOf(index: number): number {
+    return this.resumed?.index === index ? this.resumed.round : 1;
+  }
+
+  private claims(invocation: ToolInvocation, index: number, counted: CountedCall | null = null): EffectClaims {
     const { ledger, clock, log } = this.runtime;
     return {
       ...{ ledger, clock },
@@ -241,6 +265,7 @@ export class Turn {
       retentionMs: claimMemoryMs,
       isAgain: this.isAgain,
       ...(counted === null ? {} : { reserve: (claim) => reserve(counted, invocation, claim, this.runtime) }),
+      round: this.roundOf(index),
       sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       onUnsettled: (callKey, error) =>
         log.error(
@@ -271,10 +296,10 @@ export class Turn {
    * What an earlier attempt at the call came to, whatever refuses it now: a policy of today, its time, a server that
    * is away.
    */
-  private async begun(invocation: ToolInvocation): Promise<BegunBefore | null> {
+  private async begun(invocation: ToolInvocation, index: number): Promise<BegunBefore | null> {
     const tool = this.granting.evaluator.byId(invocation.toolId);
     if (tool === undefined || tool.spec?.effect === 'read_only') return null;
-    const before = await begunBefore(invocation, this.claims(invocation));
+    const before = await begunBefore(invocation, this.claims(invocation, index));
     if (before === null) return null;
     if (this.isCounted(tool.id)) await this.endInPast(invocation.callKey, before.result);
     this.runtime.log.warn(
@@ -332,8 +357,13 @@ export class Turn {
   }
 
   /** Who fills in the forms of the tool’s server; null where a model made the call. */
-  private callerOf({ toolId, context }: ToolInvocation, signal: AbortSignal, limit: CallLimit): AskCaller {
-    const { record, runtime, progress } = this;
+  private callerOf(
+    { toolId, context }: ToolInvocation,
+    index: number,
+    signal: AbortSignal,
+    limit: CallLimit,
+  ): AskCaller {
+    const { record, runtime, progress, granting, inForce } = this;
     if (record.request.call === null) return null;
     const run = runOfRecord(record);
     const asking = {
@@ -341,7 +371,17 @@ export class Turn {
       isGivenUp: () => this.context.signal.aborted,
     };
     const say = (id: string): void => progress.asks(context.toolCallId, toolId, id);
-    return (server, form) => limit.paused(() => askCaller({ ...asking, server, form, say }, runtime));
+    const now = runtime.clock.now();
+    const parkedMs = waitMs(toolId, record, [], [granting.evaluator, inForce.evaluator], now);
+    // To wait here gives the person as much time.
+    const mayWait = parkedMs > asking.until - now;
+    const hasAnswered = this.resumed?.index === index;
+    let isResumed = hasAnswered;
+    return (server, form, mayPark) => {
+      const asked = { ...asking, server, form, say, mayPark: mayPark && mayWait, hasAnswered, isResumed };
+      isResumed = false;
+      return limit.paused(() => askCaller(asked, runtime));
+    };
   }
 
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
@@ -352,7 +392,9 @@ export class Turn {
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const approvals = new ApprovalClaims(runtime);
     const agentRuns = new AgentRunClaims(runtime);
-    const questions = new CallQuestions(() => clock.now());
+    const resumed = this.resumed?.index === index ? this.resumed : null;
+    const questions = new CallQuestions(() => clock.now(), resumed?.parked);
+    const { state: resume } = resumed?.parked ?? {};
     return {
       timeLeft: () => record.run.deadline - clock.now(),
       isCancelled: async () => (await cancelOf(record, runtime)) !== null,
@@ -375,8 +417,10 @@ export class Turn {
         const ofServer = server === undefined ? null : await withinServerRate(server, tool, invocation, counting);
         return ofServer?.ok === false ? ofServer : withinRate(tool, invocation, perMinute, counting);
       },
-      capabilities: (tool, invocation, signal, limit) =>
-        toolbox.capabilities(
+      capabilities: (tool, invocation, signal, limit) => {
+        if (resumed?.parked === null)
+          throw new ToolUnavailableError('What the call needs to go on is no longer kept. Make it again.');
+        return toolbox.capabilities(
           tool,
           invocation,
           signal,
@@ -385,9 +429,16 @@ export class Turn {
           () => connection.credential(invocation.context, signal),
           this.runTools,
           resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
-          { caller: this.callerOf(invocation, signal, limit), questions },
-        ),
+          {
+            ...{ caller: this.callerOf(invocation, index, signal, limit), questions },
+            ...(resume === undefined ? {} : { resume }),
+          },
+        );
+      },
       questions: () => questions.list(),
+      round: this.roundOf(index),
+      askedAt: () => questions.soFar.askedAt,
+      keepWaiting: (_, state) => new CallerForms(runtime).park(runOfRecord(record), { state, ...questions.soFar }),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       keepAnswer: ({ context: { tenantId, runId } }, answer) =>
         keepAnswer(record, { tenantId, runId }, answer, runtime),
@@ -403,14 +454,15 @@ export class Turn {
         return begun.kind === 'refused' ? begun.verdict : { ok: true };
       },
       once: async (tool, invocation, effect, ask, counted) => {
-        const claims = this.claims(invocation, counted);
+        // A call that goes on was counted when it began.
+        const claims = this.claims(invocation, index, this.roundOf(index) === 1 ? counted : null);
         const result = await toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
           effectOnce(tool, invocation, claims, effect, ask),
         );
-        if (counted !== null) await this.endInPast(invocation.callKey, result);
+        if (counted !== null && result !== 'waits') await this.endInPast(invocation.callKey, result);
         return result;
       },
-      begun: (invocation) => this.begun(invocation),
+      begun: (invocation) => this.begun(invocation, index),
       onStart: (invocation, args) =>
         progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
       onParked: ({ context, toolId }, parked) =>
@@ -444,6 +496,7 @@ export class Turn {
 }
 
 function waitsFor(parked: ParkedCall): string {
+  if (parked.kind === 'approval' && parked.asking.question !== null) return 'waits for an answer of its caller';
   return parked.kind === 'approval'
     ? `waits for the approval ${parked.asking.approvalId}`
     : `runs as an agent of its own: ${parked.handing.agentRunId}`;
@@ -452,7 +505,13 @@ function waitsFor(parked: ParkedCall): string {
 /** For a trace: the codes, never a word of the call. A call that waits for an approval or an agent has not failed. */
 function spanEnd(end: CallEnd<ParkedCall>): SpanEnd | null {
   if (end.kind === 'parked') {
-    const reason = end.parked.kind === 'approval' ? 'approval_pending' : 'agent_pending';
+    const { parked } = end;
+    const reason =
+      parked.kind === 'agent'
+        ? 'agent_pending'
+        : parked.asking.question === null
+          ? 'approval_pending'
+          : 'question_pending';
     return { attributes: { 'sluice.reason': reason } };
   }
   if (end.result.ok) return null;

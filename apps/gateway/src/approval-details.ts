@@ -44,7 +44,7 @@ export class ApprovalDetails {
     const claimed = await this.claims.decisionOn(approvalId);
     const message = await this.request(approvalId, claimed ?? null, caller.principal);
     const requested = message?.record.requested ?? null;
-    if (message === null || requested === null) throw noApproval();
+    if (message === null || requested === null || requested.question !== null) throw noApproval();
     const given = await approvalsGiven(approvalId, requested, this.claims);
     const open = decisionsOf(caller, requested, configuration, clock.now(), given);
     if (open.length === 0) throw noApproval();

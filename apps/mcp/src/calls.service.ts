@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
-import type { RecordOf } from '@sluice/contracts';
+import type { ApprovalRequested, RecordOf } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -253,8 +253,8 @@ export class CallsService {
   /** Publishes the caller’s decision, as its own: whether it counts is the executor’s to say. */
   deciding(caller: Caller, answer: WantedCall['answer']): Following['decide'] {
     return async ({ requested, place }) => {
-      const { approvalId, requestId, sessionId, argumentsHash } = requested;
-      const decided = answer(approvalId);
+      const { approvalId, requestId, sessionId, argumentsHash, question } = requested;
+      const decided = question === null ? answer(approvalId) : await this.answered(requested);
       if (decided === null) return false;
       const { bus, clock } = this.runtime;
       const record = make.approvalDecided({
@@ -270,6 +270,15 @@ export class CallsService {
       await bus.publish([{ ...written, headers: await this.credential(caller, written) }]);
       return true;
     };
+  }
+
+  /** The answer to the form that the call is parked for; null while there is none. */
+  private async answered({ requestId, tenantId: tenant }: ApprovalRequested): Promise<Decision | null> {
+    const parked = await new CallerForms(this.runtime).parked({ requestId, tenant });
+    const answer = parked?.answer ?? null;
+    if (answer === null) return null;
+    const isGiven = !('refused' in answer) && answer.action === 'accept';
+    return { decision: isGiven ? 'approve' : 'refuse', reason: '' };
   }
 
   /**

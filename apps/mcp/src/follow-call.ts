@@ -79,12 +79,16 @@ export async function followCall({
     if (message.topic === topics.approvals) {
       const { requested, outcome } = message.record;
       const { partition, offset } = message;
-      if (requested !== null) seen.asked = { kind: 'waiting', requested, place: { partition, offset }, notTaken: null };
+      if (requested !== null) {
+        seen.isDecided &&= requested.approvalId === seen.asked?.requested.approvalId;
+        seen.asked = { kind: 'waiting', requested, place: { partition, offset }, notTaken: null };
+      }
       if (outcome === null || seen.asked === null) return null;
       // Only the answer to the decision made here is reported; other decisions that do not count are skipped.
-      if (outcome.notTaken !== null) return seen.isDecided ? { ...seen.asked, notTaken: outcome.notTaken } : null;
+      const isOwn = seen.isDecided && seen.asked.requested.question === null;
+      if (outcome.notTaken !== null) return isOwn ? { ...seen.asked, notTaken: outcome.notTaken } : null;
       // One approval of several: the call waits on.
-      if (!isClosing(outcome)) return seen.isDecided ? seen.asked : null;
+      if (!isClosing(outcome)) return isOwn ? seen.asked : null;
       // Decided: the call goes on by itself.
       seen.asked = null;
       return null;
@@ -101,11 +105,27 @@ export async function followCall({
     return null;
   };
 
+  /** What the client is to hear of a call that waits; null where it is followed on. */
+  const waiting = async (): Promise<CallOutcome | null> => {
+    if (seen.asked === null || seen.isDecided) return null;
+    const { asked } = seen;
+    if (asked.requested.question === null) {
+      seen.isDecided = await decide(asked);
+      return seen.isDecided ? null : asked;
+    }
+    const form = await formToShow();
+    if (form !== null) return { kind: 'form', form };
+    // The answer is there, or its time is up.
+    seen.isDecided = await decide(asked);
+    return null;
+  };
+
   for await (const message of past ?? []) {
     const outcome = look(message);
     if (outcome !== null) return outcome;
   }
-  if (seen.asked !== null && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
+  const waits = await waiting();
+  if (waits !== null) return waits;
   const before = past === null ? null : await formToShow();
   if (before !== null) return { kind: 'form', form: before };
   const leave = (): void => followed.end();
@@ -123,7 +143,8 @@ export async function followCall({
       if (message === null || !(await whose.concerns(message))) continue;
       const outcome = look(message);
       if (outcome !== null) return outcome;
-      if (seen.asked !== null && !seen.isDecided && !(seen.isDecided = await decide(seen.asked))) return seen.asked;
+      const asks = await waiting();
+      if (asks !== null) return asks;
       if (message.topic !== topics.progress || message.record.kind !== 'tool_question') continue;
       const form = await formToShow();
       if (form !== null) return { kind: 'form', form };

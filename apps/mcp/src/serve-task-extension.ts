@@ -88,8 +88,10 @@ export function serveTaskExtension({ server, parts, connection }: Around): void 
     if (context.mcpReq.inputResponses === undefined) throw invalid('An update brings `inputResponses`.');
     const { caller } = viewer;
     const question = await tasks.question(task, viewer);
-    if (question?.kind === 'form') await calls.formToShow(caller, task.requestId, formAnswersIn(server, context));
-    else if (question !== null && (await calls.deciding(caller, answerIn(context))(question))) tasks.decided(task);
+    if (question?.kind === 'form') {
+      await calls.formToShow(caller, task.requestId, formAnswersIn(server, context));
+      await tasks.answered(task, caller);
+    } else if (question !== null && (await calls.deciding(caller, answerIn(context))(question))) tasks.decided(task);
     return {};
   });
 

@@ -109,6 +109,12 @@ export class Tasks {
     if (followed !== undefined) followed.approval = null;
   }
 
+  /** Its form was answered here: a call that is parked for it goes on. */
+  async answered({ id }: TaskRecord, caller: Caller): Promise<void> {
+    const asked = this.followed.get(id)?.asked ?? null;
+    if (asked !== null && asked.requested.question !== null) await this.calls.deciding(caller, () => null)(asked);
+  }
+
   /** Ends the task, and what runs of it; false where it had ended before. */
   async cancel(task: TaskRecord, caller: Caller): Promise<boolean> {
     const { end } = await this.current(task, caller);
@@ -226,7 +232,8 @@ function noteIn(followed: FollowedTask, message: Incoming): boolean {
       followed.asked = { kind: 'waiting', requested, place: { partition, offset }, notTaken: null };
     else if (outcome === null) return false;
     else if (outcome.notTaken === null) followed.asked = null;
-    followed.approval = followed.asked;
+    // What waits for an answer of its caller shows its form, and no approval.
+    followed.approval = followed.asked?.requested.question === null ? followed.asked : null;
     return true;
   }
   const notice = message.topic === topics.progress ? noticeOf(message.record) : null;

@@ -410,6 +410,7 @@ export {
   ToolTimeoutError,
   ToolUnavailableError,
   ToolUserError,
+  ToolWaitsError,
 } from './tool/types.js';
 export type {
   BoundTool,

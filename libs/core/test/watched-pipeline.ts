@@ -72,6 +72,10 @@ export function pipeline(
     approval: () => Promise.resolve(stage('approval', { ok: true })),
     rate: () => Promise.resolve(stage('rate', { ok: true })),
     handOver: () => Promise.resolve(null),
+    keepWaiting: () => Promise.reject(new Error('The call waits for no one.')),
+    answer: () => {
+      throw new Error('The call waits for no one.');
+    },
     capabilities: () => Promise.resolve(stage('capabilities', {})),
     once: (_tool, _invocation, effect) => stage('once', effect)(),
     cached: () => Promise.resolve(stage('cached', { kind: 'none', keep: () => void seen.push('keep') })),

@@ -42,16 +42,29 @@ export class CallQuestions {
   private readonly ended: StepQuestion[] = [];
   private readonly waiting = new Set<Begun>();
 
-  /** `now` in milliseconds since the epoch. */
-  constructor(private readonly now: () => number) {}
+  /** `now` in milliseconds since the epoch. `before`: of a call that goes on behind a form that it was parked for. */
+  constructor(
+    private readonly now: () => number,
+    private before: { readonly questions: readonly StepQuestion[]; readonly askedAt: number } | null = null,
+  ) {
+    if (before !== null) this.ended.push(...before.questions);
+  }
 
   /** Begins a question; the returned function ends it. */
   begin(server: string, kind: QuestionKind): (end: QuestionEnd) => void {
-    const begun = { kind, server: cut(server, longestName), askedAt: this.now() };
+    const goesOn = kind === 'elicitation' ? this.before : null;
+    if (goesOn !== null) this.before = null;
+    const begun = { kind, server: cut(server, longestName), askedAt: goesOn?.askedAt ?? this.now() };
     this.waiting.add(begun);
     return (end) => {
       if (this.waiting.delete(begun)) add(this.ended, begun, end, this.now());
     };
+  }
+
+  /** Those that have ended, and since when the others wait. */
+  get soFar(): { readonly questions: readonly StepQuestion[]; readonly askedAt: number } {
+    const since = [...this.waiting].map(({ askedAt }) => askedAt);
+    return { questions: this.ended, askedAt: Math.min(this.now(), ...since) };
   }
 
   /** All of them so far; those without an answer as `unanswered`, since the call has ended. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
+import type { Client, InputRequiredResult, ProgressCallback } from '@modelcontextprotocol/client';
 import {
   isInputRequiredResult,
   LOG_LEVEL_META_KEY,
@@ -22,6 +22,7 @@ import {
   ToolTimeoutError,
   ToolUnavailableError,
   ToolUserError,
+  ToolWaitsError,
 } from '@sluice/core';
 import type { JsonObject, JsonValue, McpOffer, McpServer, PassedOnList } from '@sluice/core';
 import { TooLargeAnswer } from './http-answer.js';
@@ -37,7 +38,7 @@ import { offerOf } from './offer.js';
 import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
 import { runAsTask } from './run-as-task.js';
-import { RefusedQuestion } from './server-questions.js';
+import { ParkedQuestion, RefusedQuestion } from './server-questions.js';
 import type { QuestionKind, QuestionOutcome } from './call-questions.js';
 import { withoutCode } from './start-problem.js';
 
@@ -267,14 +268,19 @@ async function answered(
         onNotice?.({ kind: 'progress', progress: ++reports, total: null, message: connection.hide(message) }),
     });
   let more = {};
-  for (let round = 0; round <= mostRounds; round++) {
-    const answer = await client.request(
-      { method: 'tools/call', params: { name: tool, arguments: args, ...more, _meta } },
-      anything,
-      { ...bounds, headers, ...heard, allowInputRequired: true },
-    );
+  const parked = options.answers?.resume as Parked | undefined;
+  asking.asked = parked?.asked ?? 0;
+  for (let round = parked?.round ?? 0; round <= mostRounds; round++) {
+    const isResumed = parked !== undefined && round === parked.round;
+    const answer = isResumed
+      ? parked.wanted
+      : await client.request(
+          { method: 'tools/call', params: { name: tool, arguments: args, ...more, _meta } },
+          anything,
+          { ...bounds, headers, ...heard, allowInputRequired: true },
+        );
     if (!isInputRequiredResult(answer)) return answer;
-    const inputResponses = await connection.questions.answersTo(answer, asking);
+    const inputResponses = await answersTo(answer, isResumed ? parked.answers : {}, round, asking, connection);
     const { requestState } = answer;
     more = { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
     // A server that only says “later” is not asked without a pause.
@@ -284,9 +290,37 @@ async function answered(
   throw new RefusedQuestion('limit', `The server wanted input more than ${mostRounds} times in one call.`);
 }
 
+/** What a call that was parked goes on with. */
+interface Parked {
+  readonly wanted: InputRequiredResult;
+  /** The answers that there are to it. */
+  readonly answers: JsonObject;
+  /** How often the server had wanted input before, and how many questions it has asked. */
+  readonly round: number;
+  readonly asked: number;
+}
+
+async function answersTo(
+  wanted: InputRequiredResult,
+  given: JsonObject,
+  round: number,
+  asking: Asking,
+  { questions }: McpConnection,
+): Promise<JsonObject> {
+  try {
+    return await questions.answersTo(wanted, asking, given);
+  } catch (error) {
+    if (!(error instanceof ParkedQuestion)) throw error;
+    // Who goes on asks the question that waits once more, and counts it then.
+    const parked: Parked = { wanted, answers: error.answers, round, asked: asking.asked - 1 };
+    throw new ToolWaitsError(parked as unknown as JsonObject);
+  }
+}
+
 /** What to throw for a call that was sent: what the server says is for the model; why an answer was lost is unknown. */
 function thrownFor(error: unknown, tool: string, timeoutMs: number, connection: McpConnection): unknown {
-  if (error instanceof ToolUserError || error instanceof ToolUnavailableError) return error;
+  if (error instanceof ToolUserError || error instanceof ToolUnavailableError || error instanceof ToolWaitsError)
+    return error;
   if (error instanceof RefusedQuestion)
     return new ToolFailedError(`The tool wants input in the middle of its call. ${error.message}`, { cause: error });
   if (error instanceof NoResultError)

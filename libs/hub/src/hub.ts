@@ -94,8 +94,13 @@ export interface ModelAnswer {
 export interface CallAnswers {
   /** Called with each question of the call; the returned function with how it was answered. */
   asked?(kind: QuestionKind): (end: QuestionEnd) => void;
-  /** The person who makes the call; absent where a model makes it. The time of the call stands still meanwhile. */
-  elicit?(form: FormRequest): Promise<FormAnswer | Refused>;
+  /**
+   * The person who makes the call; absent where a model makes it. The time of the call stands still meanwhile. A call
+   * that `mayPark` needs no connection while the person thinks: then it may end here, and go on with `resume`.
+   */
+  elicit?(form: FormRequest, mayPark: boolean): Promise<FormAnswer | Refused | 'parks'>;
+  /** What a call that was parked threw as ToolWaitsError; absent for one that begins. */
+  readonly resume?: JsonObject;
   sample?(request: SamplingRequest): Promise<ModelAnswer | RefusedSampling>;
 }
 

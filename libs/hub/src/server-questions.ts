@@ -9,6 +9,8 @@ import type { CallTime } from './call-time.js';
 /** Questions that a server may ask in one call, and bytes of each. */
 const mostQuestions = 20;
 const questionBytes = 65_536;
+/** Bytes of what a call needs to go on that is parked; with more it waits where it is. */
+const parkedBytes = 131_072;
 
 interface CallUnderWay {
   /** The idempotency key, by which its request is known. */
@@ -48,6 +50,13 @@ export class RefusedQuestion extends ProtocolError {
     code: number = ProtocolErrorCode.InvalidRequest,
   ) {
     super(code, text);
+  }
+}
+
+/** Who is asked has time to answer: the call goes on later, with the answers that there are. */
+export class ParkedQuestion extends Error {
+  constructor(readonly answers: JsonObject) {
+    super('The call is parked.');
   }
 }
 
@@ -119,15 +128,34 @@ export class ServerQuestions {
       if (call.key === key || (typeof taskId === 'string' && call.tasks.has(taskId))) call.ids.add(message.id);
   }
 
-  /** The answers to what a result asks for, in the revision that asks so. Throws where one gets none. */
-  async answersTo({ inputRequests = {} }: InputRequiredResult, call: CallUnderWay): Promise<JsonObject> {
-    const answers: [string, JsonValue][] = [];
-    for (const [name, { method, params }] of Object.entries(inputRequests))
-      answers.push([name, await this.answer(call, method, params)]);
-    return Object.fromEntries(answers);
+  /**
+   * The answers to what a result asks for, in the revision that asks so, beside those that are `given`. Throws where
+   * one gets none, and ParkedQuestion where one takes time.
+   */
+  async answersTo(wanted: InputRequiredResult, call: CallUnderWay, given: JsonObject): Promise<JsonObject> {
+    const { inputRequests = {} } = wanted;
+    let answers = given;
+    const isForm = (method: string): boolean => kinds.get(method) === 'elicitation';
+    const open = Object.entries(inputRequests).filter(([name]) => !Object.hasOwn(given, name));
+    // What needs no person is answered first, so that it is not parked.
+    const inTurn = [...open.filter(([, one]) => !isForm(one.method)), ...open.filter(([, one]) => isForm(one.method))];
+    for (const [name, { method, params }] of inTurn) {
+      const mayPark = utf8Length(JSON.stringify([wanted, answers])) <= parkedBytes;
+      try {
+        answers = { ...answers, [name]: await this.answer(call, method, params, mayPark) };
+      } catch (error) {
+        throw error === parks ? new ParkedQuestion(answers) : error;
+      }
+    }
+    return answers;
   }
 
-  private async answer(call: CallUnderWay | string, method: string, params: unknown): Promise<JsonValue> {
+  private async answer(
+    call: CallUnderWay | string,
+    method: string,
+    params: unknown,
+    mayPark = false,
+  ): Promise<JsonValue> {
     const kind = kinds.get(method);
     if (kind === undefined) throw new RefusedQuestion('unsupported', `A client is not asked for ${method}.`);
     const question = this.begin(kind, call);
@@ -153,7 +181,7 @@ export class ServerQuestions {
       if (utf8Length(JSON.stringify(given)) > questionBytes)
         throw new RefusedQuestion('limit', `The question is larger than ${questionBytes} bytes.`);
       const ask = (): Promise<JsonValue> =>
-        kind === 'elicitation' ? this.elicit(given, call, question) : this.sample(given, call, question);
+        kind === 'elicitation' ? this.elicit(given, call, question, mayPark) : this.sample(given, call, question);
       const answer = call.turn.then(ask, ask);
       call.turn = answer;
       return await answer;
@@ -174,7 +202,12 @@ export class ServerQuestions {
     };
   }
 
-  private async elicit(params: JsonObject, call: CallUnderWay, question: Question): Promise<JsonValue> {
+  private async elicit(
+    params: JsonObject,
+    call: CallUnderWay,
+    question: Question,
+    mayPark: boolean,
+  ): Promise<JsonValue> {
     if (this.server.elicitation === 'none') return this.without(question, 'off', 'Forms are off for this server.');
     if (params['mode'] === 'url')
       throw new RefusedQuestion(
@@ -188,7 +221,9 @@ export class ServerQuestions {
     const { message, requestedSchema } = params as { message: string; requestedSchema: JsonObject };
     const { elicit } = call.answers ?? {};
     if (elicit === undefined) return this.without(question, 'no_person', noPerson);
-    const answer = await call.time.paused(() => elicit({ message: this.parts.hide(message), requestedSchema }));
+    const form = { message: this.parts.hide(message), requestedSchema };
+    const answer = await call.time.paused(() => elicit(form, mayPark));
+    if (answer === 'parks') throw parks;
     if ('refused' in answer) return this.without(question, 'no_person', answer.refused);
     const { by, ...given } = answer;
     question.end({ outcome: outcomes[given.action], ...(by === undefined ? {} : { by }) });
@@ -251,6 +286,7 @@ export class ServerQuestions {
   }
 }
 
+const parks = new Error('The question takes time.');
 const outcomes = { accept: 'answered', decline: 'declined', cancel: 'cancelled' } as const;
 const invalidParams = ProtocolErrorCode.InvalidParams;
 const noPerson = 'No person can answer: a model made the call, or its client shows no forms. Go on without an answer.';

@@ -22,6 +22,8 @@ export async function countingApprovals(
   for (const message of messages) {
     if (message.topic !== 'agent.approvals') continue;
     const { requested, outcome } = message.record;
+    // Its caller is asked, and no approver.
+    if (requested !== null && requested.question !== null) continue;
     if (requested !== null) opened.add(requested.approvalId);
     else if (outcome === null || outcome.notTaken !== null || outcome.stillNeeded > 0) continue;
     else if (!opened.has(outcome.approvalId) && !(await isOpen(store, outcome.approvalId))) continue;
@@ -46,7 +48,11 @@ export function approvalStatements({
       : [statement("UPDATE approvals SET is_open = 0, requested = '' WHERE approval_id = ?", outcome.approvalId)];
   if (requested === null) return closing;
   const { approvalId, tenantId, requestedAt, expiresAt } = requested;
-  const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
+  const {
+    steps: _,
+    question: __,
+    ...asked
+  } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   const kept = { ...asked, requested_partition: partition, requested_offset: offset };
   // A copy of what was asked, or what is asked again, does not open what is closed.
   const text = `INSERT INTO approvals (approval_id, tenant, requested_at, expires_at, is_open, requested)

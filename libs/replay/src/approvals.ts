@@ -1,7 +1,9 @@
 import { approvalsMissing, countsFor, judgeDecision, localPrincipal, onExpiryOf, runName } from '@sluice/core';
 import type { Decider, GivenApproval, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf, cancelledMeanwhile, isClosing, isEditSound, runsAtExpiry } from '@sluice/run';
+import {
+  answeredMeanwhile,
+  approvalIdOf, callKeyOf, cancelledMeanwhile, isClosing, isEditSound, runsAtExpiry } from '@sluice/run';
 import type { AcceptedDecision } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';
@@ -147,15 +149,20 @@ function follows(
   }
 }
 
-/** The executor’s own word that no decision came in time, or that the run was cancelled meanwhile. */
+/**
+ * The executor’s own word that no decision came in time, that the run was cancelled meanwhile, or that its caller
+ * answered.
+ */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
-  const isCancelled = recorded.reason === cancelledMeanwhile && recorded.decision === 'expire';
   return approvals.flatMap(({ record: { requested } }) => {
-    if (requested?.approvalId !== recorded.approvalId || (!isCancelled && recorded.at < requested.expiresAt)) return [];
+    if (requested?.approvalId !== recorded.approvalId) return [];
+    const early = requested.question === null ? [cancelledMeanwhile] : [cancelledMeanwhile, answeredMeanwhile];
+    const isEarly = early.includes(recorded.reason) && recorded.decision === 'expire';
+    if (!isEarly && recorded.at < requested.expiresAt) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    const isRun = !isCancelled && onExpiryOf(requested.rules) === 'run';
-    const reason = isCancelled ? cancelledMeanwhile : isRun ? runsAtExpiry(requested.rules) : '';
+    const isRun = !isEarly && onExpiryOf(requested.rules) === 'run';
+    const reason = isEarly ? recorded.reason : isRun ? runsAtExpiry(requested.rules) : '';
     const decision = isRun ? 'run' : 'expire';
     return [{ ...recorded, ...ids, decision, decidedBy: 'service:executor', reason }];
   });

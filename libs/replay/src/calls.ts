@@ -13,6 +13,7 @@ import type {
 import { amountFrom, foreseen, recordedDenial, standingFact } from '@sluice/core';
 import { cancelledBefore, editOf, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
+import type { AskedQuestion } from '@sluice/contracts';
 import { NotReplayable } from './outcome.js';
 
 /** Who decides what is permitted under a configuration. */
@@ -39,16 +40,18 @@ export type Admission = (
 /**
  * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
  * (whether the tool was there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded
- * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken.
+ * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken. `question`: what
+ * its server asked the caller then, for which the call was parked.
  */
 export async function admit(
   call: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
   decisionOn: DecisionOn,
+  question: AskedQuestion | null = null,
 ): Promise<Admission> {
   try {
-    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decisionOn));
+    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decisionOn, question));
     if (end.kind === 'parked') return end;
     if (end.result.ok) throw new Error('A call that nothing ran has no result.');
     return { kind: 'refused', result: end.result, edited: end.edited };
@@ -75,6 +78,7 @@ function recordedWorld(
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
   decisionOn: DecisionOn,
+  question: AskedQuestion | null,
 ): CallWorld {
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
@@ -100,8 +104,11 @@ function recordedWorld(
       return Promise.resolve(foreseen(reservation, used));
     },
     beginAgent: () => Promise.resolve({ ok: true }),
-    capabilities: saidByTheRecord,
-    once: saidByTheRecord,
+    capabilities: question === null ? saidByTheRecord : () => Promise.resolve({}),
+    once: question === null ? saidByTheRecord : () => Promise.resolve('waits'),
+    keepWaiting: saidByTheRecord,
+    round: question?.round ?? 1,
+    askedAt: () => question?.askedAt ?? 0,
     cached: saidByTheRecord,
     questions: saidByTheRecord,
     keepAnswer: saidByTheRecord,

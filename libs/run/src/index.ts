@@ -77,7 +77,7 @@ export { toolset } from './toolset.js';
 export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';
 export type { HiddenPart } from './verdicts.js';
 export { CallerForms } from './questions.js';
-export type { CallerForm } from './questions.js';
+export type { CallerForm, ParkedWith } from './questions.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';
@@ -94,10 +94,12 @@ export { toolNames } from './approvals/tool-names.js';
 export type { ToolName } from './approvals/tool-names.js';
 export {
   afterApproval,
+  answeredMeanwhile,
   approvalIdOf,
   approvalRequest,
   cancelledMeanwhile,
   runsAtExpiry,
+  waitMs,
   wantedBy,
 } from './approvals/request.js';
 export type { Asking, AcceptedDecision, LoggedTurn } from './approvals/request.js';

@@ -1,5 +1,5 @@
 import { runName } from '@sluice/core';
-import type { JsonObject } from '@sluice/core';
+import type { JsonObject, StepQuestion } from '@sluice/core';
 import type { NamedRun } from './claims/run-names.js';
 import type { RunParts } from './parts.js';
 
@@ -20,6 +20,16 @@ type CallerAnswer =
   /** It could not be put to a person, and why. */
   | { readonly refused: string };
 
+/** What a call needs to go on that is parked while its caller has the form. */
+export interface ParkedWith {
+  /** The server’s own state, and the answers that there are. */
+  readonly state: JsonObject;
+  /** What was asked before, for the call’s step. */
+  readonly questions: readonly StepQuestion[];
+  /** When the form was asked for, milliseconds since the epoch. */
+  readonly askedAt: number;
+}
+
 interface Kept {
   readonly form: CallerForm;
   /** The id that it had where it was put, which is its asker’s; absent where a former version put it. */
@@ -27,6 +37,8 @@ interface Kept {
   /** Whether a door shows it. */
   readonly shown: boolean;
   readonly answer: CallerAnswer | null;
+  /** Absent for a call that is not parked. */
+  readonly parked?: ParkedWith;
 }
 
 type Keeping = Pick<RunParts, 'documents' | 'clock'>;
@@ -53,6 +65,22 @@ export class CallerForms {
     };
     await this.write(run, next, form.until);
     return id;
+  }
+
+  /** Keeps what the call of the question needs to go on. Nothing where the question is gone. */
+  async park(run: NamedRun, parked: ParkedWith): Promise<void> {
+    await this.write(run, (kept) => (kept === null ? undefined : { ...kept, parked }));
+  }
+
+  /** Gives the caller until then to answer. */
+  async extend(run: NamedRun, until: number): Promise<void> {
+    await this.write(run, (kept) => (kept === null ? undefined : { ...kept, form: { ...kept.form, until } }), until);
+  }
+
+  /** What the call that is parked goes on with, and the answer that there is; null where none is. */
+  async parked(run: NamedRun): Promise<(ParkedWith & Pick<Kept, 'answer'>) | null> {
+    const kept = await this.read(run);
+    return kept?.parked === undefined ? null : { ...kept.parked, answer: kept.answer };
   }
 
   /** Takes back what an earlier attempt left: no answer to it counts any more. */

@@ -140,7 +140,7 @@ describe('a turn’s calls and the record of its steps', () => {
               const message = { topic: topics.toolCalls, partition: 0, offset: 0, record };
               const asking = {
                 ...{ approvalId: 'a-1', toolCallId: 'c', effect: 'state_change' as const, arguments: call.arguments },
-                ...{ requestedBy: 'user:ann', onBehalfOf: null, tenantId: 'acme' },
+                ...{ requestedBy: 'user:ann', onBehalfOf: null, tenantId: 'acme', question: null },
                 ...{ asks: [], state: soFar.state, bound: '' },
               };
               const judges = { granting: granted, inForce: granted };

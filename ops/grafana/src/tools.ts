@@ -256,6 +256,14 @@ export const tools = dashboardOf({
           legend: '{{server}}: {{kind}} {{outcome}}',
         },
       ),
+      figure(
+        {
+          title: 'Waiting for callers',
+          description: 'Calls that are parked until their caller has answered a form of a server.',
+          unit: 'short',
+        },
+        orZero(`max(${of('sluice_mcp_questions_waiting')})`),
+      ),
       lines(
         {
           title: 'Said by servers',

@@ -12,6 +12,7 @@ import {
   approvalAt,
   ApprovalClaims,
   approvalRequestFor,
+  CallerForms,
   isEditSound,
   parkedTurn,
   redrivenFrom,
@@ -22,6 +23,7 @@ import type { Runtime } from '@sluice/host';
 import { waitForApproval } from './park.js';
 import { takeStanding } from './standing.js';
 import { ExecutorService } from '../executor.service.js';
+import type { Resumed } from '../turn.js';
 
 /**
  * Takes decisions on parked calls, and goes on with their turns. In two hops: the first decision that counts becomes
@@ -191,14 +193,22 @@ export class ApprovalsService {
     if (goesOn.isAgain && context.attempt === 1 && (await wasHandled())) return [];
     context.afterCommit(() => {
       const { decision, decidedBy } = taken;
-      metrics.approvalsDecided.inc({ decision });
+      if (requested.question === null) metrics.approvalsDecided.inc({ decision });
       log.info(
         { approval_id: approvalId, request_id: requested.requestId, decision, decided_by: decidedBy },
         'decided',
       );
     });
     const turn = { group: 'executor', message: parked, context };
-    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own));
+    const resumed = await this.resumed(requested);
+    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own, { resumed }));
+  }
+
+  /** With what the call goes on that waited for its caller; null for one that waited for an approval. */
+  private async resumed({ question, index, requestId, tenantId: tenant }: ApprovalRequested): Promise<Resumed | null> {
+    if (question === null) return null;
+    const parked = await new CallerForms(this.runtime).parked({ requestId, tenant });
+    return { index, round: question.round + 1, parked };
   }
 
   private sayWaits(

@@ -2,14 +2,16 @@ import { claimMemoryMs, lateRecordMs, onExpiryOf, rulesInForce } from '@sluice/c
 import { make, sha256, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import {
+  answeredMeanwhile,
   approvalAt,
   ApprovalClaims,
+  CallerForms,
   cancelledMeanwhile,
   CountingApprovals,
   OpenApprovals,
   runsAtExpiry,
 } from '@sluice/run';
-import type { ApprovalPosition, ClaimedDecision } from '@sluice/run';
+import type { ApprovalPosition, ClaimedDecision, NamedRun } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { CancelledWaits } from './cancelled-waits.js';
 
@@ -25,6 +27,8 @@ interface Waiting extends ApprovalPosition {
   readonly requestedAt: number;
   readonly expiresAt: number;
   readonly rules: ApprovalRequested['rules'];
+  /** The run whose caller is to answer; null where an approval is waited for. */
+  readonly asking: NamedRun | null;
 }
 
 /**
@@ -80,15 +84,20 @@ export class ExpirySweep {
     await this.approvals.read(this.since, signal);
     if (signal.aborted) return;
     const open = await this.waiting(this.approvals.open);
-    metrics.approvalsWaiting.set(open.size);
-    const oldest = Math.min(now, ...[...open.values()].map(({ timestamp }) => timestamp));
-    metrics.approvalsOldest.set((now - oldest) / 1_000);
+    const all = [...open.values()];
+    const approvals = all.filter(({ asking }) => asking === null);
+    metrics.approvalsWaiting.set(approvals.length);
+    metrics.mcpQuestionsWaiting.set(all.length - approvals.length);
+    metrics.approvalsOldest.set((now - oldestOf(approvals, now)) / 1_000);
+    const oldest = oldestOf(all, now);
     const cancelled = await CancelledWaits.since(Math.max(this.since, oldest - lateRecordMs), this.runtime, signal);
     if (!this.approvals.isFull) this.since = now - lateRecordMs;
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
       if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
       else if (await cancelled.has(waiting)) await this.expire(approvalId, waiting, now, cancelledMeanwhile);
+      // The decision that says so is lost where the door ended before it was published.
+      else if (await this.isAnswered(waiting)) await this.expire(approvalId, waiting, now, answeredMeanwhile);
     }
     await this.escalate(open, now);
   }
@@ -119,6 +128,12 @@ export class ExpirySweep {
 
   private owner(now: number): string {
     return `${this.runtime.environment.instance}/${now}`;
+  }
+
+  private async isAnswered({ asking, timestamp }: Waiting): Promise<boolean> {
+    if (asking === null || timestamp > this.runtime.clock.now() - everyMs) return false;
+    const parked = await new CallerForms(this.runtime).parked(asking);
+    return parked !== null && parked.answer !== null;
   }
 
   /**
@@ -173,7 +188,12 @@ export class ExpirySweep {
   }
 }
 
+function oldestOf(waiting: readonly Waiting[], now: number): number {
+  return Math.min(now, ...waiting.map(({ timestamp }) => timestamp));
+}
+
 function kept(requested: ApprovalRequested, position: ApprovalPosition): Waiting {
-  const { requestId, sessionId, tool, requestedAt, expiresAt, rules } = requested;
-  return { ...position, requestId, sessionId, tool, requestedAt, expiresAt, rules };
+  const { requestId, sessionId, tenantId: tenant, tool, requestedAt, expiresAt, rules, question } = requested;
+  const asking = question === null ? null : { requestId, tenant };
+  return { ...position, requestId, sessionId, tool, requestedAt, expiresAt, rules, asking };
 }

@@ -2,7 +2,15 @@ import type { Evaluator, Step } from '@sluice/core';
 import { make, topics } from '@sluice/contracts';
 import type { ApprovalRequested, ToolCall } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalRequest, keepAttempt, keepDeadline, wantedBy } from '@sluice/run';
+import {
+  ApprovalClaims,
+  approvalRequest,
+  CallerForms,
+  keepAttempt,
+  keepDeadline,
+  runOfRecord,
+  wantedBy,
+} from '@sluice/run';
 import type { Asking, Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
@@ -29,12 +37,15 @@ export async function park(
   await new ApprovalClaims(runtime).vouch(requested);
   await keepAttempt(waitForApproval(requested), record.run, runtime);
   await keepDeadline(record, latestEnd(requested, record, askedAt), runtime);
+  if (requested.question !== null) await new CallerForms(runtime).extend(runOfRecord(record), requested.expiresAt);
   context.afterCommit(() => {
     const { approvalId, expiresAt } = requested;
     const tool = judges.map(({ evaluator }) => evaluator.byId(call.tool)?.key).find((key) => key !== undefined);
-    metrics.approvalsRequested.inc({ tool: tool ?? call.tool });
     const until = new Date(expiresAt).toISOString();
-    log.info({ approval_id: approvalId, request_id: requestId, tool, until }, 'a call waits for an approval');
+    const about = { approval_id: approvalId, request_id: requestId, tool, until };
+    if (requested.question !== null) return log.info(about, 'a call waits for an answer of its caller');
+    metrics.approvalsRequested.inc({ tool: tool ?? call.tool });
+    log.info(about, 'a call waits for an approval');
   });
   return [{ topic: topics.approvals, key: sessionId, record: make.approval({ requested }) }];
 }

@@ -53,6 +53,8 @@ export class RunParts {
   private offeredIn = 0;
   /** The iterations whose calls were sent: pieces of their text come too late. */
   private readonly called = new Set<number>();
+  /** What waits for an answer of its caller, and for no approval. */
+  private readonly questions = new Set<string>();
   private stepOpen = false;
   /** Steps that the request brought along, which are none of this run; null while their number is unknown. */
   private brought: number | null = null;
@@ -194,7 +196,15 @@ export class RunParts {
   private approval({ record, partition, offset }: Incoming<'agent.approvals'>): readonly AssistantStreamChunk[] {
     const { requested, outcome, escalated } = record;
     if (requested !== null) {
-      const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as { [name: string]: Json };
+      if (requested.question !== null) {
+        this.questions.add(requested.approvalId);
+        return [];
+      }
+      const {
+        steps: _,
+        question: __,
+        ...asked
+      } = recordToJson('ApprovalRequested', requested) as { [name: string]: Json };
       const place = { requested_partition: partition, requested_offset: offset };
       // Who may decide is for approvers to know.
       const rules = requested.rules.map((rule) =>
@@ -206,7 +216,9 @@ export class RunParts {
       const { to: _, ...said } = recordToJson('ApprovalEscalated', escalated) as { [name: string]: Json };
       return this.data('approval_escalated', said);
     }
-    return outcome === null ? [] : this.data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
+    // What its caller answered, or did not, is no decision on an approval.
+    if (outcome === null || this.questions.has(outcome.approvalId)) return [];
+    return this.data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
   }
 
   private results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {

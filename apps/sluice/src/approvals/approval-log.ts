@@ -73,7 +73,7 @@ export async function allOpen({ bus, counts }: ApprovalLog): Promise<readonly Lo
     place,
   }));
   await approvals.read(Date.now() - claimMemoryMs);
-  return [...approvals.open.values()];
+  return [...approvals.open.values()].filter(({ requested }) => requested.question === null);
 }
 
 /** The configuration in force, by what the log has; undefined where none was applied. */

@@ -148,7 +148,13 @@ async function anyAsked({ bus, counts }: ApprovalLog, id: string): Promise<Logge
   for await (const message of bus.read([topics.approvals], options)) {
     const { requested } = message.record;
     // What is asked once more stands behind what is asked first.
-    if (requested === null || !requested.approvalId.startsWith(id) || named.has(requested.approvalId)) continue;
+    if (
+      requested === null ||
+      requested.question !== null ||
+      !requested.approvalId.startsWith(id) ||
+      named.has(requested.approvalId)
+    )
+      continue;
     if (await counts(message))
       named.set(requested.approvalId, { requested: { ...requested, steps: [] }, place: message });
   }

@@ -46,6 +46,8 @@ export class AuditStory {
       case 'state_transition':
         return `the state went from ${paint.state(text(d, 'from'))} to ${paint.state(text(d, 'to'))} by ${paint.tool(text(d, 'tool'))}`;
       case 'approval_requested':
+        if (isJsonObject(d['question']))
+          return `${paint.tool(text(d, 'tool'))} waits for its caller to answer a form of ${text(d['question'], 'server')} until ${text(d, 'expires_at')}`;
         return `${paint.tool(text(d, 'tool'))} waits for an approval until ${text(d, 'expires_at')}: ${shorten(text(d, 'arguments'))}`;
       case 'approval_decided':
         return `${text(d, 'decided_by') || 'an unnamed approver'} said ${text(d, 'decision')}${because(d)}`;

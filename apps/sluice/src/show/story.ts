@@ -1,4 +1,4 @@
-import { agentBegunBy, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
+import { agentBegunBy, printable, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
 import type { Configuration, ToolChoice } from '@sluice/core';
 import { howToDecide, offeredWords } from '@sluice/contracts';
 import type {
@@ -100,7 +100,11 @@ export class Story {
   private approval({ requested, outcome, escalated }: Approval): void {
     const { paint } = this;
     if (requested !== null) {
-      const { approvalId, tool, expiresAt, inForceVersion } = requested;
+      const { approvalId, tool, expiresAt, inForceVersion, question } = requested;
+      if (question !== null) {
+        const who = `its caller to answer a form of ${printable(question.server)}`;
+        return this.line('waits', `${paint.tool(tool)} waits for ${who} until ${new Date(expiresAt).toISOString()}`);
+      }
       // Another configuration may have been applied since.
       const isKnown = this.inForce?.version === inForceVersion;
       const by =

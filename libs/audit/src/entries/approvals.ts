@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/core';
-import type { Approval, ApprovalDecided, ApprovalRequested, StandingApproval } from '@sluice/contracts';
+import type { Approval, ApprovalDecided, ApprovalRequested, AskedQuestion, StandingApproval } from '@sluice/contracts';
 import { cut, time, draftEntry } from './draft-entry.js';
 import type { EntryDraft } from './draft-entry.js';
 
@@ -51,6 +51,11 @@ function given<K extends string, T>(name: K, list: readonly T[]): { readonly [P 
   return (list.length === 0 ? {} : { [name]: list }) as { readonly [P in K]?: readonly T[] };
 }
 
+/** What its caller is asked, and by which server. */
+function questionOf({ server, round, askedAt }: AskedQuestion): JsonObject {
+  return { server, round, asked_at: time(askedAt) };
+}
+
 function requestedEntry(requested: ApprovalRequested): EntryDraft {
   return draftEntry('approval_requested', requested, {
     approval_id: requested.approvalId,
@@ -74,6 +79,7 @@ function requestedEntry(requested: ApprovalRequested): EntryDraft {
       requested.rules.map(({ rule, name, quorum, onExpiry }) => ({ rule, name, quorum, on_expiry: onExpiry })),
     ),
     ...(requested.bound === '' ? {} : { bound: requested.bound }),
+    ...(requested.question === null ? {} : { question: questionOf(requested.question) }),
   });
 }
 

@@ -1285,6 +1285,38 @@ export const schemas = {
         "type": "string",
         "doc": "A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.",
         "default": ""
+      },
+      {
+        "name": "question",
+        "type": [
+          "null",
+          "AskedQuestion"
+        ],
+        "doc": "What the call waits for, where it is no approval but an answer of its caller to the tool's server.",
+        "default": null
+      }
+    ]
+  },
+  "AskedQuestion": {
+    "type": "record",
+    "name": "AskedQuestion",
+    "namespace": "sluice",
+    "doc": "A form that the MCP server of a call shows the call's caller, who may take time; none of its contents (docs/mcp-hub.md).",
+    "fields": [
+      {
+        "name": "server",
+        "type": "string",
+        "doc": "The server's name in the configuration."
+      },
+      {
+        "name": "round",
+        "type": "int",
+        "doc": "How often the call has waited with this: the answer begins its next round."
+      },
+      {
+        "name": "asked_at",
+        "type": "long",
+        "doc": "When the server asked, milliseconds since the epoch."
       }
     ]
   },

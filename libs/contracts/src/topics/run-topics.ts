@@ -137,7 +137,10 @@ export const runTopicRows = {
     stage: 5,
     kept: 'setting',
     entries: {
-      approval_requested: { listed: true, with: 'what waits' },
+      approval_requested: {
+        listed: true,
+        with: 'what waits; `question` (server, round, when) where it waits for [an answer of its caller](mcp-hub.md#what-a-server-asks)',
+      },
       approval_decided: { listed: true, with: 'who decided' },
       approval_outcome: { listed: true, with: 'the outcome' },
       approval_escalated: { listed: true, with: 'who may decide from then on too' },

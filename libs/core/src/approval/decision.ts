@@ -55,6 +55,8 @@ export interface RequestedApproval {
   readonly expiresAt: number;
   /** Empty where one approval of an approver of the policy is enough. */
   readonly rules: readonly AskingRule[];
+  /** What waits for an answer of its caller, and for no approval; absent or null for all others. */
+  readonly question?: object | null;
 }
 
 type AskedCall = Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId' | 'requestedAt' | 'rules'>;
@@ -135,6 +137,7 @@ export function judgeDecision(
   if (!written.isEditSound || (isEdit(written) && needsSeveral(asked))) return 'invalid_arguments';
   if (at >= asked.expiresAt) return 'too_late';
   if (decider === null) return 'not_authenticated';
+  if (asked.question != null) return isAsker(asked, decider) ? null : 'not_an_approver';
   if (entriesOf(asked, decider, at, policy).length === 0) return 'not_an_approver';
   return decision === 'approve' && rulesApprovedBy(asked, decider, at, policy).length === 0 ? 'own_call' : null;
 }
@@ -144,12 +147,14 @@ export function judgeDecision(
  * `given` are the approvals that count already: no one approves twice.
  */
 export function decisionsOpenTo(
-  asked: AskedCall,
+  asked: AskedCall & Pick<RequestedApproval, 'question'>,
   decider: Decider,
   policy: DecisionPolicy,
   now: number,
   given: readonly GivenApproval[] = [],
 ): readonly ('approve' | 'refuse')[] {
+  // Its answer is more than a decision, and the caller’s client has the form.
+  if (asked.question != null) return [];
   if (entriesOf(asked, decider, now, policy).length === 0) return [];
   const isGiven = given.some(({ by }) => by === decider.actorId);
   return isGiven || rulesApprovedBy(asked, decider, now, policy).length === 0 ? ['refuse'] : ['approve', 'refuse'];
@@ -157,6 +162,14 @@ export function decisionsOpenTo(
 
 function isEdit({ editedArguments = null }: WrittenDecision): boolean {
   return editedArguments !== null;
+}
+
+/** Whether the decider made the call, whose server asks it something. */
+function isAsker(
+  { requestedBy, tenantId: ofTenant }: Pick<RequestedApproval, 'requestedBy' | 'tenantId'>,
+  { actorId, tenantId }: Decider,
+): boolean {
+  return actorId === requestedBy && (tenantId === null || tenantId === ofTenant);
 }
 
 /** Whether more than one approval may be needed: then no one changes what others approve. */

@@ -2,7 +2,7 @@ import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { reserve } from '../past/reserve.js';
 import type { Claim, ClaimRequest, Ledger } from '../ports/ledger.js';
-import type { BegunBefore, Reconciliation, ToolInvocation } from './pipeline.js';
+import type { BegunBefore, Reconciliation, ToolInvocation, Waits } from './pipeline.js';
 import { withoutEffect } from './reconcile.js';
 import { failure, refused } from './refusals.js';
 import type { BoundTool, ToolExecResult } from './types.js';
@@ -15,6 +15,11 @@ export interface EffectClaims {
   readonly owner: string;
   /** How long a claim is remembered; longer than a record can come again. Milliseconds. */
   readonly retentionMs: number;
+  /**
+   * Which round of the call begins: 1 where it is absent, and one more behind each answer of its caller that the call
+   * was parked for. Each is sent once.
+   */
+  readonly round?: number;
   /** Whether the call’s record was handled before, so that an earlier attempt may have ended its whole process. */
   readonly isAgain: boolean;
   /** Resolves after so many milliseconds, rejects when the signal aborts. */
@@ -37,16 +42,19 @@ const mostFatal = 3;
  * whether the call took effect, and otherwise answers `outcome_unknown`: a thing is never silently done twice. What
  * the tool says is written beside the claim, so that no later attempt asks again. Neither the call nor the question
  * goes on for ever where it ends the process each time.
+ *
+ * A call that waits for its caller is claimed by rounds. The end of a round is written beside its claim before the
+ * call is parked: it is neither lost nor sent again by an attempt that finds it.
  */
 export async function effectOnce(
   tool: BoundTool,
   invocation: ToolInvocation,
   claims: EffectClaims,
-  effect: () => Promise<ToolExecResult>,
+  effect: () => Promise<ToolExecResult | Waits>,
   ask: () => Promise<Reconciliation>,
-): Promise<ToolExecResult> {
+): Promise<ToolExecResult | Waits> {
   if (!claims.isAgain) return claimed(tool, invocation, claims, effect, ask);
-  const { callKey } = invocation;
+  const callKey = roundKey(invocation, claims);
   return claimed(
     tool,
     invocation,
@@ -60,10 +68,11 @@ async function claimed(
   tool: BoundTool,
   invocation: ToolInvocation,
   claims: EffectClaims,
-  effect: () => Promise<ToolExecResult>,
+  effect: () => Promise<ToolExecResult | Waits>,
   ask: () => Promise<Reconciliation>,
-): Promise<ToolExecResult> {
-  const { callKey: key, context } = invocation;
+): Promise<ToolExecResult | Waits> {
+  const { context } = invocation;
+  const key = roundKey(invocation, claims);
   const { ledger, clock, owner, retentionMs } = claims;
   const request = tool.effect === 'read_only' ? null : { key, owner, now: clock.now(), ttlMs: retentionMs };
   const reserved = await claims.reserve?.(request);
@@ -72,8 +81,9 @@ async function claimed(
 
   const claim = reserved?.claim ?? (await ledger.claim(request));
   if (claim.owner === owner) return runAndSettle(invocation, claims, effect, ask);
+  if ((await ledger.find(waitsKey(key))) !== undefined) return 'waits';
 
-  const end = await endOf(claim, invocation, claims);
+  const end = await endOf(claim, key, invocation, claims);
   // So it is this attempt’s to make.
   if (end === 'taken back') return claimed(tool, invocation, claims, effect, ask);
   if (end !== 'unknown') return end;
@@ -94,11 +104,36 @@ export async function begunBefore(
   invocation: ToolInvocation,
   claims: Omit<EffectClaims, 'onUnsettled' | 'retentionMs' | 'isAgain'>,
 ): Promise<BegunBefore | null> {
-  const claim = await claims.ledger.find(invocation.callKey);
+  const key = roundKey(invocation, claims);
+  const claim = await claims.ledger.find(key);
+  const { round = 1 } = claims;
+  if (claim === undefined && round > 1) return leftWaiting(invocation, round, claims);
   if (claim === undefined || claim.owner === claims.owner || claim.expiresAt <= claims.clock.now()) return null;
-  const end = await endOf(claim, invocation, claims);
+  const end = await endOf(claim, key, invocation, claims);
   if (end === 'taken back') return null;
   return { result: end === 'unknown' ? outcomeUnknown(invocation) : end, startedAtMs: claim.claimedAt };
+}
+
+/** Of a call that does not go on behind its wait: what was sent before may have had an effect, and is not repeated. */
+async function leftWaiting(
+  invocation: ToolInvocation,
+  round: number,
+  { ledger, clock }: Pick<EffectClaims, 'ledger' | 'clock'>,
+): Promise<BegunBefore> {
+  const before = await ledger.find(roundKey(invocation, { round: round - 1 }));
+  return { result: outcomeUnknown(invocation), startedAtMs: before?.claimedAt ?? clock.now() };
+}
+
+function roundKey({ callKey }: ToolInvocation, { round = 1 }: Pick<EffectClaims, 'round'>): string {
+  return round === 1 ? callKey : `${callKey}/round/${round}`;
+}
+
+/**
+ * Under which it is written that a round has ended and waits. A former version, which does not look there, finds a
+ * claim without an outcome, and never sends the round again.
+ */
+function waitsKey(key: string): string {
+  return `waits/${key}`;
 }
 
 /**
@@ -107,14 +142,15 @@ export async function begunBefore(
  */
 async function endOf(
   claim: Claim,
-  { callKey, signal, timeoutMs, context: { toolCallId } }: ToolInvocation,
+  key: string,
+  { signal, timeoutMs, context: { toolCallId } }: ToolInvocation,
   { ledger, clock, sleep }: Pick<EffectClaims, 'ledger' | 'clock' | 'sleep'>,
 ): Promise<ToolExecResult | 'taken back' | 'unknown'> {
   const giveUpAt = claim.claimedAt + timeoutMs;
   let { value } = claim;
   for (let wait = firstPollMs; value === null && clock.now() < giveUpAt; wait = Math.min(2 * wait, longestPollMs)) {
     await sleep(Math.max(1, Math.min(wait, giveUpAt - clock.now())), signal);
-    const found = await ledger.find(callKey);
+    const found = await ledger.find(key);
     if (found === undefined) return 'taken back';
     value = found.value;
   }
@@ -170,12 +206,16 @@ function outcomeUnknown({ context: { toolCallId } }: ToolInvocation): ToolExecRe
 async function runAndSettle(
   invocation: ToolInvocation,
   claims: EffectClaims,
-  effect: () => Promise<ToolExecResult>,
+  effect: () => Promise<ToolExecResult | Waits>,
   ask: () => Promise<Reconciliation>,
-): Promise<ToolExecResult> {
-  const { ledger, owner } = claims;
-  const { callKey } = invocation;
+): Promise<ToolExecResult | Waits> {
+  const { ledger, clock, owner, retentionMs } = claims;
+  const callKey = roundKey(invocation, claims);
   const result = await effect();
+  if (result === 'waits') {
+    await ledger.claim({ key: waitsKey(callKey), owner, now: clock.now(), ttlMs: retentionMs });
+    return result;
+  }
   if (!result.ok && result.errorCode === 'unavailable') {
     await ledger.release(callKey, owner).catch((error: unknown) => claims.onUnsettled(callKey, error));
     return result;

@@ -60,6 +60,9 @@ export type CallEnd<Parked> =
 /** Whether a call took effect whose end is not known: its result, `did not happen`, or `unknown`. */
 export type Reconciliation = ToolExecResult | 'did not happen' | 'unknown';
 
+/** What was sent of a call has ended, and the call goes on once its caller has answered. */
+export type Waits = 'waits';
+
 /** Which part of a tool was at fault. */
 type FaultAt = 'arguments' | 'capabilities' | 'execution' | 'output' | 'redaction' | 'reconciliation';
 
@@ -155,14 +158,18 @@ export interface ToolPipeline<Parked = never> {
    * not take it.
    */
   keepResult(invocation: ToolInvocation, type: string, text: string): Promise<StepContent | null>;
-  /** Runs the effect at most once for the call key, or says why not. */
+  /** Runs the effect at most once for the call key and the round that begins, or says why not. */
   once(
     tool: BoundTool,
     invocation: ToolInvocation,
-    effect: () => Promise<ToolExecResult>,
+    effect: () => Promise<ToolExecResult | Waits>,
     /** Asks the tool whether the call took effect, where its end is not known. */
     ask: () => Promise<Reconciliation>,
-  ): Promise<ToolExecResult>;
+  ): Promise<ToolExecResult | Waits>;
+  /** Keeps what the call needs to go on, before anything says that it waits. */
+  keepWaiting(invocation: ToolInvocation, state: JsonObject): Promise<void>;
+  /** What the call is parked for that waits for an answer of its caller. */
+  answer(tool: BoundTool, invocation: ToolInvocation): Parked;
   /**
    * The recorded result of this very call where an earlier attempt began it, so that it cannot be refused any more;
    * null if none did.

@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 import type { ToolErrorReason } from '../errors.js';
 import { referencesOnly } from './context.js';
 import { finish, fitted } from './finish.js';
-import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict } from './pipeline.js';
+import type { CallEnd, ToolInvocation, ToolLimits, ToolPipeline, Verdict, Waits } from './pipeline.js';
 import { reconcile } from './reconcile.js';
 import {
   failure,
@@ -17,7 +17,13 @@ import {
   unavailable,
   lost,
 } from './refusals.js';
-import { ToolConnectionDeniedError, ToolInputError, ToolOutput, ToolUnavailableError } from './types.js';
+import {
+  ToolConnectionDeniedError,
+  ToolInputError,
+  ToolOutput,
+  ToolUnavailableError,
+  ToolWaitsError,
+} from './types.js';
 import type { BoundTool, ToolCapabilities, ToolExecResult } from './types.js';
 import { CallLimit } from './call-limit.js';
 import { within } from './within.js';
@@ -116,7 +122,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
     }
 
     // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
-    const effect = async (): Promise<ToolExecResult> => {
+    const effect = async (): Promise<ToolExecResult | Waits> => {
       const cached = tool.cacheMs === undefined ? null : await pipeline.cached(tool, invocation, input.args);
       pipeline.onStart(invocation, input.args);
       const { ended, answer } =
@@ -126,6 +132,10 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
               await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline, limit),
             );
       own.abort(callEnded);
+      if (ended.kind === 'threw' && isA(ToolWaitsError, ended.error)) {
+        await pipeline.keepWaiting(invocation, ended.error.state);
+        return 'waits';
+      }
       const questions = cached?.kind === 'found' ? [] : pipeline.questions();
       const judged = judge(tool, invocation, ended, pipeline);
       const concealed = pipeline.conceal(tool, judged);
@@ -143,6 +153,7 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
     };
     const ask = () => reconcile(tool, invocation, input.args, pipeline);
     const result = await pipeline.once(tool, invocation, effect, ask);
+    if (result === 'waits') return { kind: 'begins', parked: pipeline.answer(tool, invocation) };
     return { kind: 'ran', result };
   } finally {
     invocation.signal.removeEventListener('abort', follow);

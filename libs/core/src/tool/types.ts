@@ -24,6 +24,16 @@ export class ToolOutput {
   ) {}
 }
 
+/**
+ * What a tool throws whose server waits for its caller: the request has ended, and nothing of the call is under way.
+ * `state` is all that it needs to go on once there is an answer.
+ */
+export class ToolWaitsError extends Error {
+  constructor(readonly state: JsonObject) {
+    super('The call waits for an answer of its caller.');
+  }
+}
+
 /** A tool as the rest of the system knows it; no code, no schema library. `name` is the tool's id. */
 export interface ToolSpec {
   readonly name: string;

@@ -31,6 +31,10 @@ export function hubMetrics({ counter, gauge, histogram }: Kinds) {
       'kind',
       'outcome',
     ),
+    mcpQuestionsWaiting: gauge(
+      'sluice_mcp_questions_waiting',
+      'Calls that are parked until their caller has answered a form of an MCP server, up to 10,000; every executor counts them all.',
+    ),
     mcpNotices: counter(
       'sluice_mcp_notices_total',
       'What MCP servers said, by kind (progress or log while calls ran, or updated, a change of a watched resource) and outcome: relayed, or dropped beyond the bounds or by the redaction of the tool.',

@@ -384,6 +384,18 @@ export interface ApprovalRequested {
   readonly groups: readonly string[];
   /** A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
   readonly bound: string;
+  /** What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
+  readonly question: AskedQuestion | null;
+}
+
+/** A form that the MCP server of a call shows the call's caller, who may take time; none of its contents (docs/mcp-hub.md). */
+export interface AskedQuestion {
+  /** The server's name in the configuration. */
+  readonly server: string;
+  /** How often the call has waited with this: the answer begins its next round. */
+  readonly round: number;
+  /** When the server asked, milliseconds since the epoch. */
+  readonly askedAt: number;
 }
 
 /** One of the rules that ask for an approval of a call: each has to have its approvers. */
@@ -1128,6 +1140,7 @@ export interface RecordTypes {
   readonly ApprovalEscalated: ApprovalEscalated;
   readonly ApprovalOutcome: ApprovalOutcome;
   readonly ApprovalRequested: ApprovalRequested;
+  readonly AskedQuestion: AskedQuestion;
   readonly AskingRule: AskingRule;
   readonly AuditRecord: AuditRecord;
   readonly Cancellation: Cancellation;

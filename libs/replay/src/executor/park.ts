@@ -28,7 +28,7 @@ export async function deriveApprovalRequest(
     const called = callIn(run, record, index, done, judges, requestedAt);
     // What was decided before on the call as it was then leads to asking about it as it is now.
     const before = (id: string) => (id === recorded.approvalId ? null : decisionBefore(id, run));
-    const admission = await admit(called, deriving.authorizerOf, null, before);
+    const admission = await admit(called, deriving.authorizerOf, null, before, recorded.question);
     if (admission.kind !== 'parked' || admission.parked.kind !== 'approval') {
       derived.push({ refused: admission.kind === 'refused' ? admission.result.safeMessage : 'It needs no approval.' });
       continue;

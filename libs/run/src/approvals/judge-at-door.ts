@@ -54,6 +54,9 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
   if (decider === null) return refused('not_authenticated');
   if (!isAnyApprover(decider, policy)) return refused('not_an_approver');
 
+  // The answer is more than a decision: it comes with the call.
+  if (asked !== null && asked.question !== null) return refused('not_an_approver', waitsForAnswer);
+
   const written = { ...decided, isEditSound: isEditSound(decided, asked?.tool, facts.configuration) };
   const notTaken = judgeDecision(asked, written, decider, facts.now, policy);
   if (asked === null) return refused(notTaken ?? 'unknown_approval');
@@ -70,6 +73,8 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
       : refused('already_decided');
   return notTaken === null ? { kind: 'counts', asked, decider } : refused(notTaken);
 }
+
+const waitsForAnswer = 'The call waits for an answer of its caller to a form of its MCP server, and for no approval.';
 
 /** What an executor asked. Another tenant’s calls are none that the decider can name. */
 async function requestOf(

@@ -2,7 +2,7 @@ import type { ApprovalAsk, ApprovalDecision, AskingRule, Evaluator, Step, ToolEf
 import { afterWait, cut, defaultParkedMs, quote, sentenceList } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Edit } from './edit.js';
-import type { ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
+import type { ApprovalRequested, AskedQuestion, RequestedCall, ToolCall } from '@sluice/contracts';
 import { approvalWaitMs, askingRules } from './asks.js';
 
 const longestReason = 500;
@@ -14,6 +14,14 @@ const longestReason = 500;
 export function approvalIdOf(callKey: string): string {
   return `a-${sha256(callKey).slice(0, 20)}`;
 }
+
+/** As an approval’s: of one question of this very call. */
+export function questionIdOf(callKey: string, round: number): string {
+  return `q-${sha256(`${callKey}/${round}`).slice(0, 20)}`;
+}
+
+/** The reason of an outcome that the executor writes since a question was answered, and no decision says so. */
+export const answeredMeanwhile = 'Its caller answered.';
 
 /** The reason of an outcome that the executor writes since the run was cancelled while it waited. */
 export const cancelledMeanwhile = 'The run was cancelled.';
@@ -80,6 +88,8 @@ export interface Asking {
   readonly state: string;
   /** A digest of what the approval is of. */
   readonly bound: string;
+  /** Null where it waits for an approval. */
+  readonly question: AskedQuestion | null;
 }
 
 /** Where a ToolCall stands on the log, and what it says. */
@@ -131,7 +141,7 @@ export function approvalRequest(
 }
 
 /** How long the call may wait, milliseconds: the shortest time that any of the configurations gives it. */
-function waitMs(
+export function waitMs(
   toolId: string,
   { run, request }: ToolCall,
   asks: readonly ApprovalAsk[],

@@ -43,7 +43,7 @@ import { agentRunIdOf, handedBack, mayAfford, mayHandOver, questionOf } from '..
 import type { Handing } from '../agent-runs.js';
 import { boundTo } from '../approvals/asks.js';
 import { ruleFactsOf } from '../conditions.js';
-import { approvalIdAgain, approvalIdOf, approvalVerdict, isOutdated } from '../approvals/request.js';
+import { approvalIdAgain, approvalIdOf, approvalVerdict, isOutdated, questionIdOf } from '../approvals/request.js';
 import { editedCall } from '../approvals/edit.js';
 import type { Edit } from '../approvals/edit.js';
 import type { Asking, AcceptedDecision } from '../approvals/request.js';
@@ -89,6 +89,7 @@ type Acts = Pick<
   | 'keepAnswer'
   | 'keepResult'
   | 'conceal'
+  | 'keepWaiting'
   | 'begun'
   | 'onStart'
   | 'onParked'
@@ -137,6 +138,10 @@ export interface CallWorld extends Acts {
   once(...of: [...of: Parameters<ToolPipeline['once']>, counted: CountedCall | null]): ReturnType<ToolPipeline['once']>;
   /** Bytes that a result may have in the content store. */
   readonly contentBytes: number;
+  /** Which round of the call begins: it was parked for an answer of its caller so many times, less one. */
+  readonly round: number;
+  /** When the server asked what the call waits for, milliseconds since the epoch. */
+  askedAt(): number;
 }
 
 /** How a call ended, and what an approver changed its arguments to, if one did. */
@@ -334,11 +339,15 @@ function pipelineFor(
         return { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } };
       if (taken !== null) return approvalVerdict(taken);
       const standing = await world.standing(tool, invocation, args, { rules: facts.rules, asks: ask.asks });
+      // What was sent of it was approved as something else.
+      if (standing === null && world.round > 1) return approvedOtherwise;
       if (standing === null) return { parked: asked(approvalId, tool, invocation, args, ask) };
       found[standingFact] = standing;
       return { ok: true };
     },
+    // A call that goes on was counted when it began.
     rate: async (tool, invocation) => {
+      if (world.round > 1) return { ok: true };
       const rated = await world.rate(tool, invocation, budget.callsPerMinute);
       return rated.ok && counted !== null ? world.foresee(counted) : rated;
     },
@@ -361,6 +370,14 @@ function pipelineFor(
       if (parked.kind !== 'edit') world.onParked(invocation, parked);
     },
     once: (tool, invocation, effect, ask) => world.once(tool, invocation, effect, ask, counted),
+    answer: (tool, invocation) => {
+      const { callKey } = invocation;
+      const server = judges.granting.byId(tool.id)?.mcp?.server ?? '';
+      const question = { server, round: world.round, askedAt: world.askedAt() };
+      // No approver is asked, so the arguments are for no one to see.
+      const ask = { asks: [], state: of.turn.state, bound: '' };
+      return asked(questionIdOf(callKey, world.round), tool, invocation, {}, ask, question);
+    },
     limits: { ...limitsOf(judges, budget), contentBytes: world.contentBytes },
     ...(first === null ? {} : { page: first.page }),
   };
@@ -394,6 +411,14 @@ async function decisionFor(
   return { approvalId: again, taken: await world.decisionOn(again) };
 }
 
+/** Of a call that waited for its caller, and became another one in something that its approval is of. */
+const approvedOtherwise = {
+  ok: false,
+  code: 'policy_denied',
+  reason: 'approval_refused',
+  message: 'The call needs another approval now than when it began, so it does not go on.',
+} as const;
+
 /** Refuses a call that needs other approvals with the arguments that its approver gave it. */
 function asksNoMore(asks: readonly ApprovalAsk[], before: readonly ApprovalAsk[]): Verdict {
   const isNew = (ask: ApprovalAsk): boolean =>
@@ -410,13 +435,14 @@ function asked(
   { context }: ToolInvocation,
   args: JsonValue,
   ask: Pick<Asking, 'asks' | 'state' | 'bound'>,
-): ParkedCall {
+  question: Asking['question'] = null,
+): ParkedCall & { kind: 'approval' } {
   const { actorId: requestedBy, subjectId: onBehalfOf = null, tenantId, toolCallId } = context;
   const shown = JSON.stringify(redactArguments(args, tool.spec.inputSchema));
   const { effect } = tool;
   return {
     kind: 'approval',
-    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId, ...ask },
+    asking: { approvalId, toolCallId, effect, arguments: shown, requestedBy, onBehalfOf, tenantId, question, ...ask },
   };
 }
 

@@ -14,6 +14,7 @@ const asking = {
   ...{ approvalId: 'a-1', toolCallId: 'c-1', effect: 'state_change' as const, arguments: '{}' },
   ...{ requestedBy: 'user:ann', onBehalfOf: null, tenantId: 'acme' },
   ...{ asks: [], state: 'undefined', bound: '' },
+  question: null,
 };
 
 describe('how long an approval is waited for', () => {

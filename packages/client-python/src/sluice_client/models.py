@@ -180,6 +180,7 @@ class ApprovalDecision(Body):
     state: Any = Field(default=None, description="Not read. The state of the run before the call; empty where an earlier version wrote the record.")
     groups: Any = Field(default=None, description="Not read. The groups that the turn was granted; empty where an earlier version wrote the record.")
     bound: Any = Field(default=None, description="Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
+    question: Any = Field(default=None, description="Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server.")
 
 
 class CancelRequest(Body):

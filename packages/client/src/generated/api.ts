@@ -264,6 +264,8 @@ export interface ApprovalDecision {
   readonly groups?: unknown;
   /** Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
   readonly bound?: unknown;
+  /** Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
+  readonly question?: unknown;
 }
 
 /** CancelRequest */

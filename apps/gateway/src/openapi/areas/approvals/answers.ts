@@ -53,7 +53,7 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
     }),
     AskedApproval: object(recordSchema('ApprovalRequested').doc ?? '', {
       ...propertiesOf(
-        recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps'),
+        recordSchema('ApprovalRequested').fields.filter(({ name }) => name !== 'steps' && name !== 'question'),
         'answer',
         'ApprovalRequested',
       ),
