@@ -15,7 +15,7 @@ import { startTimeout } from '../../infra/client.ts';
 import { roundRobin } from '../../mcp/round-robin.js';
 import type { RoundRobin } from '../../mcp/round-robin.js';
 import { clientInfo } from '../../mcp/with-mcp.js';
-import { formServer } from './form-server.js';
+import { formServer, newerFormServer } from './form-server.js';
 import type { FormServer } from './form-server.js';
 
 /** A client with a person who answers once that is wanted. */
@@ -37,6 +37,7 @@ const eras = ['older', 'newer'] as const;
 
 describe('kill -9 while a form of an MCP server waits for a person, on Kafka and PostgreSQL', () => {
   let server: FormServer;
+  let newer: FormServer;
   let cluster: Cluster;
   let executor: Program;
   let doors: Program[];
@@ -46,18 +47,20 @@ describe('kill -9 while a form of an MCP server waits for a person, on Kafka and
   let documents: string;
 
   beforeAll(async () => {
-    server = await formServer();
+    [server, newer] = await Promise.all([formServer(), newerFormServer()]);
     cluster = await openCluster(
       `
 tool:
   book: { type: mcp-tool, group: [seats], timeout_seconds: 5 }
   look: { type: mcp-tool, group: [seats], timeout_seconds: 5 }
+  take: { type: mcp-tool, group: [newer], timeout_seconds: 5 }
 mcp:
-  servers: { seats: { url: "${server.url}" } }
+  servers: { seats: { url: "${server.url}" }, newer: { url: "${newer.url}" } }
   tools:
     book: { server: seats, tool: book, effect: external_side_effect, redaction: whole }
     look: { server: seats, tool: look, effect: read_only, redaction: whole }
-policy: { allowed_tools: [book, look], approval: { none: "A test." } }
+    take: { server: newer, tool: book, effect: external_side_effect, redaction: whole }
+policy: { allowed_tools: [book, look, take], approval: { none: "A test." } }
 limits: { run_seconds: 200 }
 `,
       { SLUICE_DRAIN_SECONDS: '1' },
@@ -79,6 +82,7 @@ limits: { run_seconds: 200 }
     await database?.end();
     await cluster?.close();
     await server?.close();
+    await newer?.close();
   }, 60_000);
 
   /** What waits in the ledger’s database, and what was answered there. */
@@ -176,6 +180,34 @@ limits: { run_seconds: 200 }
     },
     180_000,
   );
+
+  it.each(eras)(
+    'of executor and MCP server, in a call that is parked: it goes on with the answer, and each round is sent once (%s era)',
+    async (era) => {
+      proxy.only = 0;
+      const person = await connected(era, proxy.url);
+      const on = `parked-${era}`;
+      const { result } = await begun(person, 'take', on);
+      // Parked: nothing of it is under way.
+      await eventually(kept, ([text]) => text?.includes('"parked"') === true);
+      await sleep(1_000);
+      await anotherExecutor();
+      proxy.only = 1;
+      doors[0]?.process.kill('SIGKILL');
+      await doors[0]?.ended;
+      person.answer('7G');
+      expect(await result).toMatchObject({ isError: false, content: [{ type: 'text', text: 'Seat 7G' }] });
+      expect([person.shown.length, newer.begun.get(on), newer.done.get(on)]).toEqual([1, 1, 1]);
+      await eventually(steps, (all) => all.at(-1)?.outcome === 'ok');
+      expect(steps().at(-1)?.questions).toEqual([expect.objectContaining({ outcome: 'answered' })]);
+      await eventually(kept, (all) => all.length === 0);
+      await person.close();
+      doors[0] = await cluster.start('mcp');
+      proxy.replace(0, urlOf(doors[0]));
+      proxy.only = null;
+    },
+    180_000,
+  );
 });
 
 async function connected(era: (typeof eras)[number], url: string): Promise<Person> {
@@ -186,7 +218,10 @@ async function connected(era: (typeof eras)[number], url: string): Promise<Perso
     return { action: 'accept' as const, content: { seat: await seat.promise } };
   };
   const capabilities = { elicitation: { form: {} } };
-  const given = (tool: string, on: string) => ({ name: `seats___${tool}`, arguments: { on } });
+  const given = (tool: string, on: string) => ({
+    name: tool === 'take' ? 'newer___book' : `seats___${tool}`,
+    arguments: { on },
+  });
   const options = { timeout: 170_000 };
   const answer = (text: string): void => seat.resolve(text);
   if (era === 'newer') {
