@@ -3,7 +3,13 @@ import type { Decider, GivenApproval, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import {
   answeredMeanwhile,
-  approvalIdOf, callKeyOf, cancelledMeanwhile, isClosing, isEditSound, runsAtExpiry } from '@sluice/run';
+  approvalIdOf,
+  callKeyOf,
+  cancelledMeanwhile,
+  isClosing,
+  isEditSound,
+  runsAtExpiry,
+} from '@sluice/run';
 import type { AcceptedDecision } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { RecordedConfigurations } from './configurations.js';

@@ -40,8 +40,8 @@ export type Admission = (
 /**
  * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
  * (whether the tool was there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded
- * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken. `question`: what
- * its server asked the caller then, for which the call was parked.
+ * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken. `question`:
+ * what its server asked the caller then, for which the call was parked.
  */
 export async function admit(
   call: CallInTurn,
