@@ -111,7 +111,7 @@ describe('sluice approvals', () => {
     [['show'], 'Name the approval'],
     [['approve', 'a-none'], 'No call waits for the approval a-none'],
     [['show', 'a-none'], 'No call asked for the approval a-none'],
-    [['approve', 'a', 'b'], 'One approval at a time'],
+    [['approve', 'a', 'b'], 'a is too little to name the approval by'],
   ])('bad words: %j', async (args, said) => {
     const { code, errors } = await approvals(...args);
     expect([code, errors]).toEqual([1, expect.stringContaining(said)]);
