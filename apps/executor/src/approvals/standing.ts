@@ -71,9 +71,11 @@ async function judged(
 
 /** What is given, with the tool’s id and its bounds as they are judged by; null where it cannot be read. */
 function givenIn(
-  { standingId: id, tool: name, bounds: text, sessionId: session, user, until, calls, reason }: StandingApproval,
+  { standingId: id, tool: name, bounds: written, sessionId: session, user, until, calls, reason }: StandingApproval,
   { tools, lists }: Configuration,
 ): GivenStanding | null {
+  // The registry takes no schema whose default is the text of an empty object, so it is the empty text.
+  const text = written === '' ? '{}' : written;
   const tool = tools.find((one) => one.key === name || one.id === name);
   if (tool === undefined || text.length > longestBounds || reason.length > longestReason || !isJsonText(text))
     return null;

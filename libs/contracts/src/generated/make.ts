@@ -44,7 +44,7 @@ export const run = (given: Given<Run, 'iteration' | 'maxIterations' | 'startedAt
 export const runConditions = (given: Partial<RunConditions> = {}): RunConditions => ({ channel: "", claims: {}, loads: {}, held: [], succeeded: {}, approved: {}, facts: null, ...given });
 export const runError = (given: Given<RunError, 'code' | 'message'>): RunError => ({ ...given });
 export const runStrategy = (given: Given<RunStrategy, 'name'>): RunStrategy => ({ reason: "", brought: 0, ...given });
-export const standingApproval = (given: Given<StandingApproval, 'standingId' | 'action' | 'decidedAt'>): StandingApproval => ({ tool: "", bounds: "{}", sessionId: "", user: "", until: 0, calls: 100, decidedBy: "", reason: "", tenantId: "", notTaken: null, at: null, configVersion: "", ...given });
+export const standingApproval = (given: Given<StandingApproval, 'standingId' | 'action' | 'decidedAt'>): StandingApproval => ({ tool: "", bounds: "", sessionId: "", user: "", until: 0, calls: 100, decidedBy: "", reason: "", tenantId: "", notTaken: null, at: null, configVersion: "", ...given });
 export const stateTransition = (given: Given<StateTransition, 'tool' | 'from' | 'to' | 'timestamp'>): StateTransition => ({ ...given });
 export const stepContent = (given: Given<StepContent, 'hash' | 'type' | 'size' | 'kind'>): StepContent => ({ name: null, ...given });
 export const stepQuestion = (given: Given<StepQuestion, 'kind' | 'server' | 'askedAt' | 'endedAt' | 'outcome'>): StepQuestion => ({ reason: null, by: null, inputTokens: 0, outputTokens: 0, count: 1, ...given });

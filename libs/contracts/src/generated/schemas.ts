@@ -2810,8 +2810,8 @@ export const schemas = {
       {
         "name": "bounds",
         "type": "string",
-        "doc": "What the arguments may be, as JSON in the form of `arguments` of a rule; `{}` for whatever the tool takes.",
-        "default": "{}"
+        "doc": "What the arguments may be, as JSON in the form of `arguments` of a rule; `{}`, or empty, for whatever the tool takes.",
+        "default": ""
       },
       {
         "name": "session_id",

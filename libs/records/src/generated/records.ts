@@ -894,7 +894,7 @@ export interface StandingApproval {
   readonly action: string;
   /** The tool's key or id. */
   readonly tool: string;
-  /** What the arguments may be, as JSON in the form of `arguments` of a rule; `{}` for whatever the tool takes. */
+  /** What the arguments may be, as JSON in the form of `arguments` of a rule; `{}`, or empty, for whatever the tool takes. */
   readonly bounds: string;
   /** The session whose calls it is for; empty where it is a user's. */
   readonly sessionId: string;
