@@ -42,6 +42,7 @@ describe('the record of a call (K-06, X-9)', () => {
       questions: [],
       rule: null,
       facts: {},
+      edited: null,
       documentation: null,
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { wellFormed } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { AgentRequest, AgentStep, Run } from '@sluice/contracts';
+import type { AgentRequest, AgentStep, ApprovalRequested, Run } from '@sluice/contracts';
 import { anyRecord } from '../../../../test/harness/any-record.js';
 import { digestOfRequest, digestOfRecord } from '../../src/claims/vouched.js';
 import { digestOfRun } from '../../src/signing/run-digest.js';
@@ -30,7 +30,7 @@ function plainly(given: unknown, without: readonly string[] = [], isNothing = is
 /** In the order that steps had when the first were signed. */
 function stepPlainly(step: AgentStep): string {
   const { thought, action, arguments: args, observation, outcome, reason, stateBefore, state, toolCallId } = step;
-  const { iteration, index, startedAt, endedAt, agentRun, providerData } = step;
+  const { iteration, index, startedAt, endedAt, agentRun, providerData, edited } = step;
   const run =
     agentRun === null
       ? undefined
@@ -39,6 +39,7 @@ function stepPlainly(step: AgentStep): string {
     wellFormed({
       ...{ thought, action, arguments: args, observation, outcome, reason: reason ?? undefined, stateBefore, state },
       ...{ toolCallId, iteration, index, startedAt, endedAt, agentRun: run, providerData: providerData ?? undefined },
+      edited: edited ?? undefined,
     }),
   );
 }
@@ -53,8 +54,9 @@ function expected(request: AgentRequest, run: Run): string {
   return sha256(`[${history}]${plainly(request, ['history'])}${plainly(run, tokens)}`);
 }
 
-/** Names that JavaScript sorts as it likes, in an object, are no ids of tools. */
-const hasOddNames = (of: object): boolean => Object.keys(of).some((name) => /^\d+$/.test(name));
+/** Names that JavaScript sorts as it likes, in an object, or that are not well formed, are no ids of tools or facts. */
+const hasOddNames = (of: object): boolean =>
+  Object.keys(of).some((name) => /^\d+$/.test(name) || wellFormed(name) !== name);
 
 describe('the digest of a run', () => {
   it('is over sorted names and nothing that is absent, with steps as they were first signed', () => {
@@ -85,7 +87,8 @@ describe('the digest that a service vouches for', () => {
     fc.assert(
       fc.property(anyRecord('agent.approvals'), ({ requested }) => {
         fc.pre(requested !== null);
-        const { rules } = requested as unknown as Parameters<typeof digestOfRequest>[0];
+        const { rules, steps } = requested as unknown as ApprovalRequested;
+        fc.pre(!steps.some(({ facts }) => hasOddNames(facts)));
         // What a former version does not read is left out where nothing hangs on it.
         const plain = rules.length === 0 ? ['askedBecause', 'state', 'groups', 'bound'] : [];
         const text = plainly(requested, ['inForceVersion', ...plain], saysNothing);
