@@ -1,5 +1,4 @@
 import {
-  argumentsInWords,
   boundsInWords,
   compileRules,
   mcpToolType,
@@ -9,19 +8,10 @@ import {
   ruleInWords,
   sentenceList,
   undefinedState,
-  whomInWords,
   wildcard,
   withGroupsBelow,
 } from '@sluice/core';
-import type {
-  AvailabilityRule,
-  BoundInWords,
-  Configuration,
-  ConfiguredTool,
-  Finding,
-  Policy,
-  ToolEffect,
-} from '@sluice/core';
+import type { BoundInWords, Configuration, ConfiguredTool, Finding, Policy, ToolEffect } from '@sluice/core';
 import { findEverything } from '../findings.js';
 import { join } from '../problems.js';
 import { findAboutRoles } from '../role-findings.js';
@@ -140,25 +130,11 @@ export function describeConfiguration(configuration: Configuration): Configurati
     ),
     rules: rules.map((rule) => ({
       name: rule.name,
-      words: sentencesOf(rule, configuration, keyOf),
+      words: ruleInWords(rule, keyOf),
       tools: rule.tools.map(keyOf),
     })),
     policy: policyInWords(policy, keyOf),
   };
-}
-
-/** A rule with whom it binds, and what arguments must be. */
-function sentencesOf(
-  rule: AvailabilityRule,
-  { lists }: Configuration,
-  keyOf: (id: string) => string,
-): readonly string[] {
-  const bounds = argumentsInWords(rule.arguments ?? {}, lists);
-  return [
-    ...(rule.whom === undefined ? [] : [`Binds a request where ${whomInWords(rule.whom)}.`]),
-    ...ruleInWords(rule, keyOf),
-    ...bounds.map(({ argument, words }) => `Of a call, the argument ${argument} ${words.join(' and ')}.`),
-  ];
 }
 
 /** Every group by its name, without the wildcard. */

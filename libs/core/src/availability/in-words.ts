@@ -1,6 +1,7 @@
-import { boundsInWords } from '../bounds/compile-bounds.js';
+import { argumentsInWords } from '../bounds/compile-bounds.js';
 import { pastInWords, totalSpanInWords } from '../past/words.js';
 import type { TotalLimit } from '../past/types.js';
+import { printable } from '../printable.js';
 import { sentenceList } from '../quote.js';
 import { measureName } from './load.js';
 import type {
@@ -36,10 +37,12 @@ const inWords: Readonly<Record<RuleKind, InWords>> = {
  */
 export function ruleInWords(rule: AvailabilityRule, keyOf: (id: string) => string): readonly string[] {
   return [
-    ...(rule.whom === undefined ? [] : [`For requests of which ${whomInWords(rule.whom)}.`]),
+    ...(rule.whom === undefined ? [] : [`Binds a request where ${whomInWords(rule.whom)}.`]),
     ...Object.values(inWords).flatMap((words) => words(rule, keyOf)),
     ...(rule.totals ?? []).map(totalInWords),
-    ...(rule.arguments === undefined ? [] : boundsInWords(rule.arguments)),
+    ...argumentsInWords(rule.arguments ?? {}).map(
+      ({ argument, words }) => `Of a call, the argument ${printable(argument)} ${words.join(' and ')}.`,
+    ),
   ];
 }
 

@@ -67,11 +67,17 @@ export function outOfBounds({ paths }: CompiledBounds, args: JsonValue, facts: B
   return null;
 }
 
-/** Bounds in words, a sentence for each path. */
-export function boundsInWords(bounds: ArgumentBounds): readonly string[] {
-  return compileBounds(bounds).paths.map(({ path, bound, checks }) => {
-    const given = bound.required === true ? ['it must be given'] : bound.absent === true ? ['it may not be given'] : [];
-    return `A call is made only within the bounds of ${printable(path)}: ${[...given, ...checks.map(({ why }) => why)].join(', and ')}.`;
+/** What each argument must be, in the order of their paths. */
+export function argumentsInWords(
+  bounds: ArgumentBounds,
+  lists: Lists = {},
+): readonly { readonly argument: string; readonly words: readonly string[] }[] {
+  return compileBounds(bounds, lists).paths.map(({ path, bound, checks }) => {
+    const given = [
+      ...(bound.absent === true ? ['may not be given'] : []),
+      ...(bound.required === true ? ['must be given'] : []),
+    ];
+    return { argument: path, words: [...given, ...checks.map(({ why }) => why.replace(/^it /, ''))] };
   });
 }
 

@@ -1,7 +1,7 @@
 import { whomInWords } from '../availability/in-words.js';
 import type { Configuration } from '../settings/configuration.js';
-import { compileBounds } from './compile-bounds.js';
-import type { ArgumentBounds, Lists } from './types.js';
+import { argumentsInWords } from './compile-bounds.js';
+import type { ArgumentBounds } from './types.js';
 
 /** What one place of the configuration says of one argument of a tool, in words. */
 export interface BoundInWords {
@@ -36,18 +36,4 @@ export function boundsInWords({
     if (bounds !== undefined)
       for (const id of named) add(id, name, whom === undefined ? null : whomInWords(whom), bounds);
   return byTool;
-}
-
-/** What each argument must be, in the order of their paths. */
-export function argumentsInWords(
-  bounds: ArgumentBounds,
-  lists: Lists = {},
-): readonly Pick<BoundInWords, 'argument' | 'words'>[] {
-  return compileBounds(bounds, lists).paths.map(({ path, bound, checks }) => {
-    const given = [
-      ...(bound.absent === true ? ['may not be given'] : []),
-      ...(bound.required === true ? ['must be given'] : []),
-    ];
-    return { argument: path, words: [...given, ...checks.map(({ why }) => why.replace(/^it /, ''))] };
-  });
 }
