@@ -2,29 +2,17 @@ import { checkContexts, partsOfPath, principalKinds, quote, suggestion, wildcard
 import type {
   ArgumentObject,
   AuthorizationSettings,
-  CedarProblem,
   ConfiguredTool,
   Delegation,
   JsonObject,
   Permission,
 } from '@sluice/core';
 import { argumentNames, hasPath } from './argument-paths.js';
+import type { AuthorizationFiles } from './authorization-files.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { Section } from './section.js';
 
-/** What the compiler needs of the outside for `authorization.cedar`. */
-export interface AuthorizationFiles {
-  /** The text of a file, relative to the working directory, or why it cannot be read. */
-  read(file: string): { readonly text: string } | { readonly error: string };
-  /**
-   * What is wrong with Cedar policies and their schema, as sentences; empty if they fit each other and what is asked
-   * of them.
-   */
-  cedarProblems(policies: string, schema: string): readonly CedarProblem[];
-  /** Names of the caller's claims that a Cedar schema declares; absent where there is no Cedar to read it. */
-  cedarClaims?(schema: string): readonly string[];
-}
 export const principalForm = new RegExp(`^(${principalKinds.join('|')}):.`, 's');
 const groupPrefix = 'group:';
 export const formOfPrincipal = 'a principal such as `user:ann`, `agent:planner` or `service:billing`';

@@ -14,8 +14,9 @@ import type {
 import { checkAgents, withAgentEffects } from './agent-tools.js';
 import { type Descriptions, findAboutDescriptions, readDescriptions } from './descriptions.js';
 import { readInstructions } from './agents.js';
-import { readAgentArguments, refuseUnknownArguments } from './bounds.js';
-import { type AuthorizationFiles, readAuthorization } from './authorization.js';
+import { readAgentArguments, refuseUnknownArguments } from './bounds-of-tools.js';
+import { readAuthorization } from './authorization.js';
+import type { AuthorizationFiles } from './authorization-files.js';
 import { type ToolEntry, readEntries } from './entries.js';
 import { findEverything } from './findings.js';
 import { findAboutNetwork } from './network-findings.js';

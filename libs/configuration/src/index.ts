@@ -1,4 +1,4 @@
-export type { AuthorizationFiles } from './authorization.js';
+export type { AuthorizationFiles } from './authorization-files.js';
 export { boundsOfTool } from './bounds.js';
 export { compileConfiguration } from './compile.js';
 export type { Compilation, CompilerInputs } from './compile.js';

@@ -1,6 +1,6 @@
 import { quote } from '@sluice/core';
 import type { JsonValue, ListSettings, Lists } from '@sluice/core';
-import type { AuthorizationFiles } from './authorization.js';
+import type { AuthorizationFiles } from './authorization-files.js';
 import { configurationKeys } from './keys.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';

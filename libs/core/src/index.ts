@@ -80,7 +80,6 @@ export {
   entriesOfDecider,
   isStandingRejection,
   judgeStanding,
-  longestStandingMs,
   mostStanding,
   standingFact,
   standingFor,
@@ -91,7 +90,7 @@ export { redactArguments } from './approval/redact-arguments.js';
 export { asWritten, shownArguments } from './approval/shown-arguments.js';
 export type { ShownArguments } from './approval/shown-arguments.js';
 export { mostConditions } from './availability/availability.js';
-export { ruleInWords, whomInWords } from './availability/in-words.js';
+export { ruleInWords } from './availability/in-words.js';
 export { knownLanguages } from './availability/language.js';
 export { heldAfter, spentBy } from './availability/load.js';
 export { claimsOf, claimValues, measuresOf } from './availability/measures.js';
@@ -109,7 +108,7 @@ export type {
 export { outOfBoundsMessage } from './bounds/argument-rules.js';
 export type { JudgedCall } from './bounds/argument-rules.js';
 export { compileBounds, outOfBounds } from './bounds/compile-bounds.js';
-export { argumentsInWords, boundsInWords } from './bounds/in-words.js';
+export { boundsInWords } from './bounds/in-words.js';
 export type { BoundInWords } from './bounds/in-words.js';
 export { partsOfPath, valuesAt } from './bounds/values-at.js';
 export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
@@ -210,7 +209,6 @@ export type {
   PastCalls,
   PastCount,
   PastLimit,
-  PastMark,
   PastOutcome,
   PastRequest,
 } from './ports/past-calls.js';
@@ -324,13 +322,7 @@ export { modelProviderEntries, modelProviderEntry, modelProviders } from './sett
 export type { CountingProvider, ModelProvider, ProviderSetting, WireName } from './settings/model-providers.js';
 export { webSearchProviders } from './settings/pack-types.js';
 export type { AgentSettings, ConfidenceSettings, PlanSettings, StrategyName } from './settings/agent-types.js';
-export type {
-  ArgumentObject,
-  AuthorizationSettings,
-  CheckContext,
-  Delegation,
-  Permission,
-} from './settings/authorization-types.js';
+export type { ArgumentObject, AuthorizationSettings, Delegation, Permission } from './settings/authorization-types.js';
 export type { Configuration, GroupFallbacks, MonitoringSettings } from './settings/configuration.js';
 export type { ConfiguredTool, ToolFile, ToolNetwork, ToolType } from './settings/configured-tool.js';
 export type { ConnectionSettings } from './settings/connection-types.js';

@@ -58,6 +58,8 @@ export interface Environment {
    * for at the moment of use.
    */
   secretsKey?(): string | null;
+  /** The command of the editor that VISUAL or EDITOR names; null or absent if neither does. */
+  editor?(): string | null;
   /** Where content is, which no record has room for, and what it is sealed with; by default as without variables. */
   readonly content?: ContentEnvironment;
   /** The configuration file that `sluice start` follows. SLUICE_CONFIG, default none. */
@@ -154,6 +156,7 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),
     sessionsKeptMs: variables.integer('SLUICE_SESSION_DAYS', bus === 'kafka' ? 30 : 0, 0, 36_500) * dayMs || null,
     keyFile: absolute(variables.text('SLUICE_KEYS_FILE')),
+    editor: () => variables.text('VISUAL') ?? variables.text('EDITOR') ?? null,
     secretsKey: () => variables.secret('SLUICE_SECRETS_KEY') ?? null,
     content: readContent(variables),
     configFile: absolute(variables.text('SLUICE_CONFIG')),

@@ -171,6 +171,7 @@ export { keptTo, nextMove } from './strategy/next-move.js';
 export { tryCall } from './turn/try-call.js';
 export type { TriedCall } from './turn/try-call.js';
 export { begunCall, editOf, invocationOf, resultBytesOf, runCall, resumeCall } from './turn/run-call.js';
-export type { CallInTurn, CallWorld, EndOfCall, ParkedCall, StandingFacts } from './turn/run-call.js';
+export type { CallInTurn, CallWorld, ParkedCall, StandingFacts } from './turn/call-in-turn.js';
+export type { EndOfCall } from './turn/run-call.js';
 export { endedStep, runTurn } from './turn/run-turn.js';
 export type { CallOutcome, NextCall, TurnEnd } from './turn/run-turn.js';

@@ -12,10 +12,10 @@ import type { CommandContext } from '../commands/command-context.js';
  */
 export function editArguments(
   { arguments: text }: Pick<ApprovalRequested, 'arguments'>,
-  { terminal }: Pick<CommandContext, 'terminal'>,
+  { terminal, environment }: Pick<CommandContext, 'terminal' | 'environment'>,
 ): string | null {
   if (!terminal) throw new Error('--edit needs a terminal. Give the arguments with --arguments.');
-  const editor = process.env['VISUAL'] ?? process.env['EDITOR'] ?? 'vi';
+  const editor = environment.editor?.() ?? 'vi';
   const folder = mkdtempSync(join(tmpdir(), 'sluice-arguments-'));
   try {
     const file = join(folder, 'arguments.json');

@@ -8,6 +8,7 @@ import { allApprovers, isAnyApprover, isEntryOf } from './decision.js';
 import type { Decider, DecisionPolicy } from './decision.js';
 import { approvalAsks } from './needs-approval.js';
 import type { ApprovalAsk } from './needs-approval.js';
+import { claimMemoryMs } from '../time-limits.js';
 
 /** The fact of a step that says by which standing approval its call ran. */
 export const standingFact = 'approval/standing';
@@ -17,7 +18,7 @@ export const mostStanding = 200;
 /** Calls that one may let through. */
 const mostStandingCalls = 1_000;
 /** How long one may hold, milliseconds: its record and its count are kept for a week. */
-export const longestStandingMs = 7 * 24 * 3_600_000;
+export const longestStandingMs = claimMemoryMs;
 
 /** Why an approver’s word on calls to come does not count. */
 export const standingRejections = {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AvailabilityRule, RuleFacts } from '../availability/types.js';
 import { binds } from '../availability/conditions.js';
 import { partsOfPath, valuesAt } from '../bounds/values-at.js';
@@ -11,6 +10,7 @@ import type { Verdict } from '../tool/pipeline.js';
 import type { Configuration } from '../settings/configuration.js';
 import { amountOf, decimalOf, oneAmount } from './amounts.js';
 import { type NeededPast, neededPastOf, toolsIn } from './facts.js';
+import { nameOfTools } from './name-of-tools.js';
 import { itemOf, scopeOf } from './scope.js';
 import type { PastCaller, PastScope, TotalLimit } from './types.js';
 import { totalSpanInWords } from './words.js';
@@ -169,14 +169,8 @@ function limitsOf({ name: rule, tools, history, totals = [] }: AvailabilityRule,
 
 /** Names exactly what was counted, so that a rule with another span or other tools does not go by it. */
 function totalFactName({ of, per, withinMs }: TotalLimit, tools: readonly string[]): string {
-  const [only, ...others] = tools;
-  const digest = (): string =>
-    createHash('sha256')
-      .update(JSON.stringify([...tools].sort()))
-      .digest('hex')
-      .slice(0, 16);
   const what = of === 'calls' ? 'calls' : `sum/${of.path}`;
-  return `total/${per}/${String(withinMs)}/${what}/${others.length === 0 ? (only ?? '') : digest()}`;
+  return `total/${per}/${String(withinMs)}/${what}/${nameOfTools(tools)}`;
 }
 
 function sumAt(args: JsonValue, path: string): bigint | null {

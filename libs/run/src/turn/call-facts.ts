@@ -2,7 +2,7 @@ import type { CallFacts, RuleFacts } from '@sluice/core';
 import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf } from '../connections.js';
 import type { FirstUse } from '../documentation.js';
-import type { CallInTurn } from './run-call.js';
+import type { CallInTurn } from './call-in-turn.js';
 
 /** What a call is judged by; `found` is what was found out for it beside the record. */
 export function factsAt(

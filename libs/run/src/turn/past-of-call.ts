@@ -14,7 +14,7 @@ import { agentOf } from '../conditions.js';
 import type { FirstUse } from '../documentation.js';
 import { pastCallerOf } from '../past.js';
 import { factsAt } from './call-facts.js';
-import type { CallInTurn, CallWorld } from './run-call.js';
+import type { CallInTurn, CallWorld } from './call-in-turn.js';
 
 /** Whose calls the past of a call is counted by. */
 export function pastCallerIn({ record, judges }: CallInTurn): PastCaller {

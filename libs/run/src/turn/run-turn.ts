@@ -8,7 +8,7 @@ import { afterStep, stepOf, turnAfter } from '../steps.js';
 import type { TurnSoFar } from '../steps.js';
 import { runsBeside, withBegun } from '../strategy/fan-out.js';
 import type { AssumedTurn } from '../strategy/fan-out.js';
-import type { ParkedCall } from './run-call.js';
+import type { ParkedCall } from './call-in-turn.js';
 
 /** The next call of a turn. */
 export interface NextCall {

@@ -18,7 +18,7 @@ import { readPast, usedOf } from '../past.js';
 import { notMade, refusedCall } from '../room.js';
 import { turnAfter } from '../steps.js';
 import { runCall } from './run-call.js';
-import type { CallWorld } from './run-call.js';
+import type { CallWorld } from './call-in-turn.js';
 
 /** What a dry run of a call asks of the world. */
 interface DryWorld {

@@ -1,0 +1,55 @@
+import { partsOfPath, quote, suggestion } from '@sluice/core';
+import type { ArgumentBounds, Configuration, ConfiguredTool, Lists } from '@sluice/core';
+import { argumentNames, hasPath } from './argument-paths.js';
+import { readBounds } from './bounds.js';
+import { type IdentifiedTool, toolsByName } from './identities.js';
+import type { Section } from './section.js';
+
+/** `agents.default.arguments`: by tool, the bounds of what agents call. */
+export function readAgentArguments(
+  agents: Section,
+  tools: readonly IdentifiedTool[],
+  lists: Lists,
+): Readonly<Record<string, ArgumentBounds>> {
+  const own = agents.section('default').section('arguments');
+  const byName = toolsByName(tools);
+  return Object.fromEntries(
+    own.keys().flatMap((name): [string, ArgumentBounds][] => {
+      const tool = byName.get(name);
+      if (tool === undefined) own.unknown(own.at(name), 'tool', name, suggestion(name, [...byName.keys()]));
+      const bounds = readBounds(own, lists, name);
+      return tool === undefined || bounds === undefined ? [] : [[tool.id, bounds]];
+    }),
+  );
+}
+
+/** Bounds of arguments that no tool they are about has: a misspelt path would bound nothing. */
+export function refuseUnknownArguments(
+  file: Section,
+  tools: readonly ConfiguredTool[],
+  identified: readonly IdentifiedTool[],
+  { rules, agentArguments }: Required<Pick<Configuration, 'rules' | 'agentArguments'>>,
+): void {
+  const byId = new Map(tools.map(({ id, spec }) => [id, spec?.inputSchema]));
+  const refuse = (section: Section, bounds: ArgumentBounds, ids: readonly string[]): void => {
+    const schemas = ids.map((id) => byId.get(id)).filter((schema) => schema !== undefined);
+    // Of a tool whose arguments are not known, any may be there.
+    if (schemas.length < ids.length || ids.length === 0) return;
+    for (const path of Object.keys(bounds)) {
+      if (schemas.some((schema) => hasPath(schema, partsOfPath(path)))) continue;
+      const names = [...new Set(schemas.flatMap(argumentNames))];
+      section.problem(section.at(path), `the unknown argument ${quote(path)}`, suggestion(path, names));
+    }
+  };
+  for (const { name, tools: ids, arguments: bounds } of rules)
+    if (bounds !== undefined) refuse(file.section('rules').section(name).section('arguments'), bounds, ids);
+  const ofAgents = file.section('agents').section('default').section('arguments');
+  const byName = toolsByName(identified);
+  for (const name of ofAgents.keys()) {
+    const id = byName.get(name)?.id ?? '';
+    const bounds = Object.hasOwn(agentArguments, id) ? agentArguments[id] : undefined;
+    if (bounds !== undefined) refuse(ofAgents.section(name), bounds, [id]);
+  }
+  for (const { id, entry } of identified)
+    if (entry.bounds !== null) refuse(entry.section.section('arguments'), entry.bounds, [id]);
+}
