@@ -186,7 +186,7 @@ export type {
 export type { CountedDocuments, Documents, StoredDocument } from './ports/documents.js';
 export type { Authentication, Authenticator } from './ports/identity.js';
 export type { Claim, ClaimRequest, Durability, Ledger } from './ports/ledger.js';
-export { halfWritten, largestProviderData, tokenSum } from './ports/model.js';
+export { conversationRoles, halfWritten, largestProviderData, tokenSum } from './ports/model.js';
 export type {
   EarlierRun,
   Embedder,

@@ -19,6 +19,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import type { StepBounds } from './history.js';
 import { decideTools } from './decide-tools.js';
+import { conversationProblem } from './conversation.js';
 import { questionContentProblem } from './uploads/names.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
 import { routed } from './strategy/route.js';
@@ -30,12 +31,12 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content'>;
+type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'>;
 
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history, call, content }: RequestParts,
+  { question, connections, history, call, content, conversation }: RequestParts,
   bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
@@ -48,7 +49,7 @@ export function requestProblem(
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
   if (!['', 'none'].includes(call?.order ?? ''))
     return 'call.order is not known: write `none`, or leave it out for the order of the session.';
-  return questionContentProblem(content) ?? historyProblem(history, bounds);
+  return questionContentProblem(content) ?? conversationProblem(conversation) ?? historyProblem(history, bounds);
 }
 
 /**

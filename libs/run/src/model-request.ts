@@ -106,6 +106,7 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
   return {
     instructions: instructionsFor(toolset.run, evaluator),
     question: toolset.request.question,
+    ...saidBefore(toolset.request),
     ...(toolset.request.content ? { content: toolset.request.content } : {}),
     ...earlierOf(toolset.run),
     state: toolset.state,
@@ -116,6 +117,11 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
     tools: toolset.tools.map(modelTool),
     toolChoice: toolChoiceOf(toolset.toolChoice),
   };
+}
+
+/** Requests without a conversation are asked as before there was one. */
+function saidBefore({ conversation }: Pick<Toolset['request'], 'conversation'>): Pick<ModelRequest, 'conversation'> {
+  return conversation === null || conversation.length === 0 ? {} : { conversation };
 }
 
 /** The earlier runs that the record has: equal records give equal requests. */

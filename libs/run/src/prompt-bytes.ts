@@ -44,9 +44,13 @@ function requestOf(toolset: Toolset, evaluator: Evaluator, move: Move): ModelReq
   }
 }
 
-/** Bytes of what each turn sends again: instructions, question and definitions. */
-function fixedBytes({ instructions, question, tools }: ModelRequest, { agentDiscovery }: Configuration): number {
+/** Bytes of what each turn sends again: instructions, question, conversation and definitions. */
+function fixedBytes(
+  { instructions, question, tools, conversation = [] }: ModelRequest,
+  { agentDiscovery }: Configuration,
+): number {
   const sizes = tools.map(definitionBytes).sort((one, other) => one - other);
   const shown = agentDiscovery === undefined ? sizes : sizes.slice(0, agentDiscovery.maxTools);
-  return utf8Length(instructions) + utf8Length(question) + shown.reduce((sum, size) => sum + size, 0);
+  const said = conversation.reduce((sum, { text }) => sum + utf8Length(text), 0);
+  return utf8Length(instructions) + utf8Length(question) + said + shown.reduce((sum, size) => sum + size, 0);
 }

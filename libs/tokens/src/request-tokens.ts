@@ -31,7 +31,7 @@ export function definitionText({ id, description, inputSchema }: ModelTool): str
 
 /** Counts what a model is sent in a turn. */
 export async function requestTokens(
-  { instructions, question, history, tools, earlier = [] }: ModelRequest,
+  { instructions, question, history, tools, earlier = [], conversation = [] }: ModelRequest,
   model: string,
   counter: TokenCounter,
 ): Promise<RequestTokens> {
@@ -41,6 +41,7 @@ export async function requestTokens(
   const other = await count([
     ...[instructions, question],
     ...earlier.flatMap((one) => [one.question, one.answer]),
+    ...conversation.map(({ text }) => text),
     ...history.flatMap(({ thought, arguments: args, toolId }) => [thought, toolId, args]),
   ]);
   return {

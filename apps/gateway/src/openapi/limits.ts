@@ -1,7 +1,7 @@
-import { connectionIdForm, faultCodes, strategyNames } from '@sluice/core';
+import { connectionIdForm, conversationRoles, faultCodes, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
 import { listedKinds, usageDimensions } from '@sluice/projection';
-import { longestCancelReason, longestContentName, longestName } from '@sluice/run';
+import { conversationLimits, longestCancelReason, longestContentName, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';
@@ -23,9 +23,11 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
     request_id: requestId,
     session_id: id,
     max_iterations: { minimum: 1 },
+    conversation: { maxItems: conversationLimits.messages },
     strategy: { enum: ['', ...strategyNames, null] },
     connections: { items: { type: 'string', pattern: `^(?:\\*|(?:${connectionIdForm.source}))$` } },
   },
+  ConversationMessage: { role: { enum: [...conversationRoles] } },
   AgentStep: {
     action: notBlank,
     tool_call_id: { minLength: 1, maxLength: longestName },

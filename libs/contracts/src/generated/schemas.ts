@@ -349,6 +349,18 @@ export const schemas = {
         ],
         "doc": "Images and files of the question, which stand in the content store as content of this run; absent or null means none.",
         "default": null
+      },
+      {
+        "name": "conversation",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "ConversationMessage"
+          }
+        ],
+        "doc": "What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.",
+        "default": null
       }
     ]
   },
@@ -1584,6 +1596,24 @@ export const schemas = {
         },
         "doc": "The parts that hold its tools, in order, by their versions; they stand before it on the topic. Empty where the tools stand in the configuration itself.",
         "default": []
+      }
+    ]
+  },
+  "ConversationMessage": {
+    "type": "record",
+    "name": "ConversationMessage",
+    "namespace": "sluice",
+    "doc": "One message of the conversation that a client keeps: its words, unchecked.",
+    "fields": [
+      {
+        "name": "role",
+        "type": "string",
+        "doc": "Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for."
+      },
+      {
+        "name": "text",
+        "type": "string",
+        "doc": "The words."
       }
     ]
   },

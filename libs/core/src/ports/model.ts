@@ -31,9 +31,20 @@ export interface EarlierRun {
   readonly answer: string;
 }
 
+/** Whose words a message of a client’s conversation is, by what the client says. */
+export const conversationRoles = ['user', 'assistant', 'system'] as const;
+
+/** A message of the conversation that a client keeps: its words, unchecked. */
+export interface SaidBefore {
+  readonly role: string;
+  readonly text: string;
+}
+
 export interface ModelRequest {
   readonly instructions: string;
   readonly question: string;
+  /** What the client says was said before the question, the oldest first; absent where it says nothing. */
+  readonly conversation?: readonly SaidBefore[];
   /** Images and files of the question, by name; absent where it has none. What the model is given, the options have. */
   readonly content?: readonly StepContent[];
   readonly state: string;

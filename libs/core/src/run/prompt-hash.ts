@@ -13,6 +13,7 @@ export function promptHash(
   {
     instructions,
     question,
+    conversation = [],
     content = [],
     history,
     tools = [],
@@ -28,6 +29,7 @@ export function promptHash(
     instructions,
     question,
     ...(earlier.length === 0 ? {} : { earlier: earlier.map((one) => [one.question, one.answer]) }),
+    ...(conversation.length === 0 ? {} : { conversation: conversation.map(({ role, text }) => [role, text]) }),
     ...(content.length === 0 ? {} : { content: content.map(({ hash }) => hash) }),
     history: history.map(({ toolId, thought, arguments: args, outcome, observation, providerData, content: of }) => [
       ...[toolId, thought, args, outcome, observation],

@@ -96,6 +96,8 @@ export interface AgentRequest {
   readonly strategy: string | null;
   /** Images and files of the question, which stand in the content store as content of this run; absent or null means none. */
   readonly content: readonly StepContent[] | null;
+  /** What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none. */
+  readonly conversation: readonly ConversationMessage[] | null;
 }
 
 /** The one end of a run. */
@@ -490,6 +492,14 @@ export interface ConfigVersion {
   readonly recordSignature: string | null;
   /** The parts that hold its tools, in order, by their versions; they stand before it on the topic. Empty where the tools stand in the configuration itself. */
   readonly parts: readonly string[];
+}
+
+/** One message of the conversation that a client keeps: its words, unchecked. */
+export interface ConversationMessage {
+  /** Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for. */
+  readonly role: string;
+  /** The words. */
+  readonly text: string;
 }
 
 /** A record that could not be processed, as it was, and why. */
@@ -1146,6 +1156,7 @@ export interface RecordTypes {
   readonly Cancellation: Cancellation;
   readonly CancellationOutcome: CancellationOutcome;
   readonly ConfigVersion: ConfigVersion;
+  readonly ConversationMessage: ConversationMessage;
   readonly DeadLetter: DeadLetter;
   readonly DirectCall: DirectCall;
   readonly DiscoveryRecord: DiscoveryRecord;

@@ -37,6 +37,7 @@ class AgentRequest(Body):
     call: DirectCallInBody | None = Field(default=None, description="The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.")
     strategy: Literal["", "react", "plan", "confidence", "supervisor", "auto", None] = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
     content: list[QuestionContent] | None = Field(default=None, description="Images and files of the question; absent or null means none.")
+    conversation: list[ConversationMessageInBody] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
 
 
 class AgentStepInBody(Body):
@@ -128,6 +129,13 @@ class DirectCallInBody(Body):
     tool: str = Field(description="The key or id of the tool.")
     arguments: str = Field(description="The arguments, as JSON text.")
     order: Literal["", "none", None] = Field(default=None, description="`none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order.")
+
+
+class ConversationMessageInBody(Body):
+    """One message of the conversation that a client keeps: its words, unchecked."""
+
+    role: Literal["user", "assistant", "system"] = Field(description="Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for.")
+    text: str = Field(description="The words.")
 
 
 class QuestionContent(Body):

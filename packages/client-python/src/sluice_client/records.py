@@ -47,6 +47,7 @@ class AgentRequest(Record):
     call: DirectCall | None = Field(default=None, description="The one call that the run makes, without asking a model; its result is the answer. Absent or null means that the model is asked.")
     strategy: str | None = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
     content: list[StepContent] | None = Field(default=None, description="Images and files of the question, which stand in the content store as content of this run; absent or null means none.")
+    conversation: list[ConversationMessage] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
 
 
 class AgentResponse(Record):
@@ -145,6 +146,13 @@ class CancellationOutcome(Record):
     tenant_id: str = Field(description="Of which tenant; empty where the credential does not hold.")
     not_taken: str | None = Field(default=None, description="Null if the run is cancelled; else why not: not_authenticated, not_its_caller, no_such_run or ended.")
     at: int = Field(description="Milliseconds since the epoch.")
+
+
+class ConversationMessage(Record):
+    """One message of the conversation that a client keeps: its words, unchecked."""
+
+    role: str = Field(description="Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for.")
+    text: str = Field(description="The words.")
 
 
 class DirectCall(Record):

@@ -32,6 +32,8 @@ export interface AgentRequest {
   readonly strategy?: "" | "react" | "plan" | "confidence" | "supervisor" | "auto" | null;
   /** Images and files of the question; absent or null means none. */
   readonly content?: readonly QuestionContent[] | null;
+  /** What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none. */
+  readonly conversation?: readonly ConversationMessageInBody[] | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -172,6 +174,14 @@ export interface DirectCallInBody {
   readonly arguments: string;
   /** `none` if the call's run does not wait for others of its session, and they not for it. Absent, null or empty means that it runs in their order. */
   readonly order?: "" | "none" | null;
+}
+
+/** One message of the conversation that a client keeps: its words, unchecked. */
+export interface ConversationMessageInBody {
+  /** Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for. */
+  readonly role: "user" | "assistant" | "system";
+  /** The words. */
+  readonly text: string;
 }
 
 /** An image or a file: an upload by its `hash`, or its bytes as `data`. What an upload was answered with may stand here as it is. */

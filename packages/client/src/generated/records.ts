@@ -62,6 +62,8 @@ export interface AgentRequest {
   readonly strategy: string | null;
   /** Images and files of the question, which stand in the content store as content of this run; absent or null means none. */
   readonly content: readonly StepContent[] | null;
+  /** What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none. */
+  readonly conversation: readonly ConversationMessage[] | null;
 }
 
 /** The one end of a run. */
@@ -222,6 +224,14 @@ export interface CancellationOutcome {
   readonly not_taken: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
+}
+
+/** One message of the conversation that a client keeps: its words, unchecked. */
+export interface ConversationMessage {
+  /** Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for. */
+  readonly role: string;
+  /** The words. */
+  readonly text: string;
 }
 
 /** A call that a request makes itself, as a model would write it. */
