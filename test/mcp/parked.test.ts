@@ -10,8 +10,10 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/server';
 import { localPrincipal } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
+import { sha256 } from '@sluice/contracts';
 import { cancelRun, CallerForms } from '@sluice/run';
 import { startMcp } from '../../apps/mcp/src/mcp.module.js';
+import { asked as approvalAsked, decide } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
 import { replayed } from '../replay/replaying.js';
 import { clientInfo, startMcpSystem } from './with-mcp.js';
@@ -37,10 +39,11 @@ async function askingServer(): Promise<AskingServer> {
   const [requests, done]: [Request[], string[]] = [[], []];
   const handler = createMcpHandler(() => {
     const server = new Server({ name: 'seats', version: '1' }, { capabilities: { tools: {} } });
-    const inputSchema = { type: 'object', properties: { on: { type: 'string' }, forms: { type: 'integer' } } } as const;
+    const properties = { on: { type: 'string' }, forms: { type: 'integer' }, same: { type: 'boolean' } } as const;
+    const inputSchema = { type: 'object', properties } as const;
     server.setRequestHandler('tools/list', () => ({ tools: ['book', 'look'].map((name) => ({ name, inputSchema })) }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-      const { on, forms = 1 } = params.arguments as { on: string; forms?: number };
+      const { on, forms = 1, same = false } = params.arguments as { on: string; forms?: number; same?: boolean };
       const state = mcpReq.requestState();
       requests.push({ on, answers: mcpReq.inputResponses ?? null, state });
       const asked = Number(state ?? 0);
@@ -52,7 +55,7 @@ async function askingServer(): Promise<AskingServer> {
         return { content: [{ type: 'text', text: `Seat ${String(answer?.content?.['seat'])}` }] };
       }
       const seat = inputRequired.elicit({
-        message: `Which seat for ${on}, ${asked + 1}?`,
+        message: same ? `Which seat for ${on}?` : `Which seat for ${on}, ${asked + 1}?`,
         requestedSchema: { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] },
       });
       return inputRequired({ inputRequests: { seat }, requestState: String(asked + 1) });
@@ -149,17 +152,20 @@ describe('a call that is parked while its caller has a form', () => {
     60_000,
   );
 
-  it('asks once more, and is parked once more', async () => {
+  it.each([false, true])('asks once more, and is parked once more (for the same: %s)', async (same) => {
     const before = (await asked()).length;
+    const on = `twice-${String(same)}`;
     const shown: string[] = [];
     const call = await connected(async (message) => {
       shown.push(message);
       await eventually(asked, (all) => all.length === before + shown.length);
       return seat(`${shown.length}B`);
     });
-    expect(await call('book', 'twice', { forms: 2 })).toMatchObject({ content: [{ type: 'text', text: 'Seat 2B' }] });
-    expect(shown).toEqual([expect.stringContaining('twice, 1?'), expect.stringContaining('twice, 2?')]);
-    expect(requestsOn('twice')).toHaveLength(3);
+    expect(await call('book', on, { forms: 2, same })).toMatchObject({ content: [{ type: 'text', text: 'Seat 2B' }] });
+    expect(shown.map((message) => message.endsWith(same ? `${on}?` : `${on}, ${shown.indexOf(message) + 1}?`))).toEqual(
+      [true, true],
+    );
+    expect(requestsOn(on)).toHaveLength(3);
     expect((await asked()).slice(before).map(({ question }) => question?.round)).toEqual([1, 2]);
   });
 
@@ -232,6 +238,58 @@ describe('a call that is parked while its caller has a form', () => {
     expect(['cancelled', 'gone', 'gone-look'].map((on) => requestsOn(on).length)).toEqual([1, 1, 1]);
     const decided = await replayed(own.bus, null);
     expect(decided.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  }, 60_000);
+
+  it('ends soon where what it needs is lost, however long it may wait', async () => {
+    const own = await startMcpSystem(configuration(server.url, { parked: 3_600 }));
+    opened.push(() => own.close());
+    const left = await connected(() => new Promise<Answer>(() => undefined), own.mcp.url);
+    void left('book', 'lost-form').catch(() => undefined);
+    const [question] = await eventually(
+      () => asked(own),
+      (all) => all.length === 1,
+    );
+    const { requestId = '' } = question ?? {};
+    await new CallerForms(own.embedded.runtime).withdraw({ requestId, tenant: localPrincipal.tenantId });
+    const step = await eventually(
+      () => lastStep(own),
+      (found) => found !== undefined,
+    );
+    expect(step).toMatchObject({ outcome: 'execution', reason: 'outcome_unknown' });
+    const outcomes = (await own.all('agent.approvals')).flatMap(({ record }) => record.outcome ?? []);
+    expect(outcomes).toMatchObject([{ decision: 'expire', reason: expect.stringContaining('no longer kept') }]);
+    expect((await replayed(own.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  }, 60_000);
+
+  it('goes on with the arguments that its approver gave it, and is approved once', async () => {
+    const approved = configuration(server.url).replace('none: "A test."', "approvers: ['*']");
+    const own = await startMcpSystem(approved);
+    opened.push(() => own.close());
+    let forms = 0;
+    const call = await connected(async (message) => {
+      if (!message.includes('Which seat for edited')) return { action: 'cancel' };
+      forms++;
+      await eventually(
+        () => asked(own),
+        (all) => all.length === 1 + forms,
+      );
+      return seat('7G');
+    }, own.mcp.url);
+    await call('book', 'as-written');
+    const edited = '{"on":"edited","forms":2}';
+    await decide(own, await approvalAsked(own), 'approve', { editedArguments: edited, editedHash: sha256(edited) });
+    expect(await call('book', 'as-written')).toMatchObject({
+      content: expect.arrayContaining([{ type: 'text', text: 'Seat 7G' }]) as unknown,
+    });
+    expect([requestsOn('as-written').length, requestsOn('edited').length, server.done.includes('edited')]).toEqual([
+      0,
+      3,
+      true,
+    ]);
+    const approvals = (await asked(own)).filter(({ question }) => question === null);
+    expect(approvals).toHaveLength(1);
+    expect(await lastStep(own)).toMatchObject({ outcome: 'ok', edited: { arguments: edited } });
+    expect((await replayed(own.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   }, 60_000);
 
   it('outlasts a restart of all services', async () => {

@@ -190,24 +190,28 @@ describe('what an MCP server asks in the middle of a call of an MCP client', () 
     const run = { requestId: 'left', tenant: localPrincipal.tenantId };
     const until = Date.now() + 60_000;
     const left = { id: '1', server: 'asking', message: 'Which?', requestedSchema: { type: 'object' }, until };
-    expect(await forms.put(run, left)).toBe('1');
+    expect(await forms.put(run, left, 1)).toBe('1');
     await forms.show(run, '1');
     // An equal one is the same to the person, whose answer counts for it.
-    expect(await forms.put(run, { ...left, id: '2' })).toBe('1');
+    expect(await forms.put(run, { ...left, id: '2' }, 1)).toBe('1');
     expect(await forms.stateOf(run, '1')).toMatchObject({ shown: true, answer: null });
     // The former attempt, where it lives after all, takes nothing away.
     await forms.forget(run, '1');
     await forms.answer(run, '1', { action: 'decline' });
-    expect(await forms.put(run, { ...left, id: '3' })).toBe('1');
+    expect(await forms.put(run, { ...left, id: '3' }, 1)).toBe('1');
     expect(await forms.stateOf(run, '1')).toMatchObject({ answer: { action: 'decline' } });
     await forms.forget(run, '3');
     // Behind another one that is shown the client is still there.
-    await forms.put(run, left);
+    await forms.put(run, left, 1);
     await forms.show(run, '1');
-    expect(await forms.put(run, { ...left, id: '4', message: 'Which one?' })).toBe('4');
+    expect(await forms.put(run, { ...left, id: '4', message: 'Which one?' }, 1)).toBe('4');
     expect(await forms.stateOf(run, '4')).toMatchObject({ shown: true, answer: null });
+    // An equal one that the call asks for later is another one, which no former answer is for.
+    await forms.answer(run, '4', { action: 'decline' });
+    expect(await forms.put(run, { ...left, id: '5', message: 'Which one?' }, 2)).toBe('5');
+    expect(await forms.stateOf(run, '5')).toMatchObject({ shown: false, answer: null });
     await forms.withdraw(run);
-    expect([await forms.waiting(run), (await forms.stateOf(run, '4')).shown]).toEqual([null, false]);
+    expect([await forms.waiting(run), (await forms.stateOf(run, '5')).shown]).toEqual([null, false]);
   });
 
   it('hears at once that a client shows no forms', async () => {

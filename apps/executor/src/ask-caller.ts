@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallAnswers } from '@sluice/hub';
 import { CallerForms } from '@sluice/run';
-import type { NamedRun } from '@sluice/run';
+import type { NamedRun, ResumedWith } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 
 type Elicit = NonNullable<CallAnswers['elicit']>;
@@ -25,8 +25,10 @@ interface Asking {
   /** Whether the call is parked once a door shows the form, or at once where its caller has answered one before. */
   readonly mayPark: boolean;
   readonly hasAnswered: boolean;
-  /** Of a call that goes on behind its wait: the answer is there, or there is none. */
-  readonly isResumed: boolean;
+  /** Which form of the call it is, from 1. */
+  readonly number: number;
+  /** Of the form that a call goes on behind: its answer is there, or there is none. Null for all others. */
+  readonly resumed: Pick<ResumedWith, 'answer'> | null;
   /** Tells the doors that follow the run that there is a question. */
   say(question: string): void;
 }
@@ -39,25 +41,22 @@ export const marginMs = 2_000;
 
 /** Puts the question where the door of the caller finds it, and waits for the answer, until the run’s time is up. */
 export async function askCaller(
-  { server, form, run, by, signal, isGivenUp, until, mayPark, hasAnswered, isResumed, say }: Asking,
+  { server, form, run, by, signal, isGivenUp, until, mayPark, hasAnswered, number, resumed, say }: Asking,
   runtime: Pick<Runtime, 'documents' | 'clock'>,
 ): ReturnType<Elicit> {
   const { clock } = runtime;
+  if (resumed !== null) return resumed.answer === null ? { action: 'cancel' } : said(resumed.answer, by);
   const forms = new CallerForms(runtime);
   const putAs = randomUUID();
-  const id = await forms.put(run, { id: putAs, server, ...form, until });
-  let isKept = isResumed;
+  const id = await forms.put(run, { id: putAs, server, ...form, until }, number);
+  let isKept = false;
   try {
-    if (isResumed) {
-      const { answer } = await forms.stateOf(run, id);
-      return answer === null ? { action: 'cancel' } : 'refused' in answer ? answer : { ...answer, by };
-    }
     say(id);
     const doorUntil = clock.now() + doorMs;
     for (;;) {
       await sleep(lookEveryMs, undefined, { signal });
       const { shown, answer } = await forms.stateOf(run, id);
-      if (answer !== null) return 'refused' in answer ? answer : { ...answer, by };
+      if (answer !== null) return said(answer, by);
       const now = clock.now();
       if (mayPark && (shown || hasAnswered)) {
         isKept = true;
@@ -70,4 +69,8 @@ export async function askCaller(
     // As after a kill, the next attempt takes the question over, or takes it back. The end of a call that goes on does.
     if (!isKept && !isGivenUp()) await forms.forget(run, putAs);
   }
+}
+
+function said(answer: NonNullable<ResumedWith['answer']>, by: string): Exclude<Awaited<ReturnType<Elicit>>, 'parks'> {
+  return 'refused' in answer ? answer : { ...answer, by };
 }

@@ -66,7 +66,7 @@ import type {
   NotMade,
   ParkedCall,
   StandingFacts,
-  ParkedWith,
+  ResumedWith,
   TurnEnd,
 } from '@sluice/run';
 import { CallQuestions } from '@sluice/hub';
@@ -89,7 +89,7 @@ export interface Resumed {
   /** The round that begins. */
   readonly round: number;
   /** What it goes on with; null where that is gone. */
-  readonly parked: ParkedWith | null;
+  readonly parked: ResumedWith | null;
 }
 
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
@@ -376,10 +376,13 @@ export class Turn {
     // To wait here gives the person as much time.
     const mayWait = parkedMs > asking.until - now;
     const hasAnswered = this.resumed?.index === index;
-    let isResumed = hasAnswered;
+    // It begins with the form that it was parked for.
+    let resumed = hasAnswered ? (this.resumed?.parked ?? null) : null;
+    let number = resumed === null ? 1 : resumed.number;
     return (server, form, mayPark) => {
-      const asked = { ...asking, server, form, say, mayPark: mayPark && mayWait, hasAnswered, isResumed };
-      isResumed = false;
+      const asked = { ...asking, server, form, say, mayPark: mayPark && mayWait, hasAnswered, number, resumed };
+      resumed = null;
+      number++;
       return limit.paused(() => askCaller(asked, runtime));
     };
   }

@@ -6,6 +6,7 @@ import {
   approvalIdOf,
   callKeyOf,
   cancelledMeanwhile,
+  formGone,
   isClosing,
   isEditSound,
   runsAtExpiry,
@@ -156,13 +157,14 @@ function follows(
 }
 
 /**
- * The executor’s own word that no decision came in time, that the run was cancelled meanwhile, or that its caller
- * answered.
+ * The executor’s own word that no decision came in time, that the run was cancelled meanwhile, that its caller
+ * answered, or that the form is gone.
  */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
   return approvals.flatMap(({ record: { requested } }) => {
     if (requested?.approvalId !== recorded.approvalId) return [];
-    const early = requested.question === null ? [cancelledMeanwhile] : [cancelledMeanwhile, answeredMeanwhile];
+    const early =
+      requested.question === null ? [cancelledMeanwhile] : [cancelledMeanwhile, answeredMeanwhile, formGone];
     const isEarly = early.includes(recorded.reason) && recorded.decision === 'expire';
     if (!isEarly && recorded.at < requested.expiresAt) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;

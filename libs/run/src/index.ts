@@ -78,7 +78,7 @@ export { toolset } from './toolset.js';
 export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';
 export type { HiddenPart } from './verdicts.js';
 export { CallerForms } from './questions.js';
-export type { CallerForm, ParkedWith } from './questions.js';
+export type { CallerForm, ResumedWith } from './questions.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';
@@ -99,6 +99,7 @@ export {
   approvalIdOf,
   approvalRequest,
   cancelledMeanwhile,
+  formGone,
   runsAtExpiry,
   waitMs,
   wantedBy,

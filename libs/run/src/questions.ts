@@ -30,15 +30,25 @@ export interface ParkedWith {
   readonly askedAt: number;
 }
 
+/** What a call goes on with that was parked. */
+export interface ResumedWith extends ParkedWith {
+  /** Which form of the call it is parked for, from 1. */
+  readonly number: number;
+  /** The answer to that form; null where there is none. */
+  readonly answer: CallerAnswer | null;
+}
+
 interface Kept {
   readonly form: CallerForm;
+  /** Which form of its call it is, from 1; absent where a former version put it. */
+  readonly number?: number;
   /** The id that it had where it was put, which is its asker’s; absent where a former version put it. */
   readonly putAs?: string;
   /** Whether a door shows it. */
   readonly shown: boolean;
   readonly answer: CallerAnswer | null;
-  /** Absent for a call that is not parked. */
-  readonly parked?: ParkedWith;
+  /** Absent for a call that is not parked. The answer, once the call has gone on and asks for another form. */
+  readonly parked?: ParkedWith & Partial<Pick<ResumedWith, 'number' | 'answer'>>;
 }
 
 type Keeping = Pick<RunParts, 'documents' | 'clock'>;
@@ -53,15 +63,17 @@ export class CallerForms {
   /**
    * Puts the question and returns its id. One that an earlier attempt at the call left, whose process ended, is taken
    * over: an equal one keeps its id and its answer, so that the person is not asked twice, and behind any one that is
-   * shown the client is still there.
+   * shown the client is still there. `number` says which form of the call it is, from 1: an equal one that the call
+   * asks for later is another one.
    */
-  async put(run: NamedRun, form: CallerForm): Promise<string> {
+  async put(run: NamedRun, form: CallerForm, number: number): Promise<string> {
     let { id } = form;
     const next = (kept: Kept | null): Kept => {
-      const isEqual = kept !== null && isSameForm(kept.form, form);
+      const isEqual = kept !== null && (kept.number ?? number) === number && isSameForm(kept.form, form);
       ({ id } = isEqual ? kept.form : form);
-      if (isEqual) return { ...kept, form: { ...form, id }, putAs: form.id };
-      return { form, putAs: form.id, shown: kept !== null && kept.shown && kept.answer === null, answer: null };
+      if (isEqual) return { ...kept, form: { ...form, id }, number, putAs: form.id };
+      const shown = kept !== null && kept.shown && kept.answer === null;
+      return { form, number, putAs: form.id, shown, answer: null, ...goneOnWith(kept) };
     };
     await this.write(run, next, form.until);
     return id;
@@ -69,7 +81,9 @@ export class CallerForms {
 
   /** Keeps what the call of the question needs to go on. Nothing where the question is gone. */
   async park(run: NamedRun, parked: ParkedWith): Promise<void> {
-    await this.write(run, (kept) => (kept === null ? undefined : { ...kept, parked }));
+    await this.write(run, (kept) =>
+      kept === null ? undefined : { ...kept, parked: { ...parked, number: kept.number ?? 1 } },
+    );
   }
 
   /** Gives the caller until then to answer. */
@@ -77,10 +91,10 @@ export class CallerForms {
     await this.write(run, (kept) => (kept === null ? undefined : { ...kept, form: { ...kept.form, until } }), until);
   }
 
-  /** What the call that is parked goes on with, and the answer that there is; null where none is. */
-  async parked(run: NamedRun): Promise<(ParkedWith & Pick<Kept, 'answer'>) | null> {
+  /** What the call that is parked goes on with; null where none is. */
+  async parked(run: NamedRun): Promise<ResumedWith | null> {
     const kept = await this.read(run);
-    return kept?.parked === undefined ? null : { ...kept.parked, answer: kept.answer };
+    return kept?.parked === undefined ? null : resumedWith(kept, kept.parked);
   }
 
   /** Takes back what an earlier attempt left: no answer to it counts any more. */
@@ -137,6 +151,19 @@ export class CallerForms {
       if (await documents.put(keyOf(run), (found?.version ?? 0) + 1, JSON.stringify(kept), mayGo)) return;
     }
   }
+}
+
+/** What the call was parked with before it asks for another form: an attempt that follows goes on with it. */
+function goneOnWith(kept: Kept | null): Pick<Kept, 'parked'> {
+  return kept?.parked === undefined ? {} : { parked: resumedWith(kept, kept.parked) };
+}
+
+function resumedWith(
+  { number = 1, answer }: Pick<Kept, 'number' | 'answer'>,
+  parked: NonNullable<Kept['parked']>,
+): ResumedWith {
+  const { number: parkedFor = number } = parked;
+  return { ...parked, number: parkedFor, answer: parkedFor === number ? answer : (parked.answer ?? null) };
 }
 
 function isSameForm(one: CallerForm, other: CallerForm): boolean {

@@ -8,6 +8,7 @@ import {
   CallerForms,
   cancelledMeanwhile,
   CountingApprovals,
+  formGone,
   OpenApprovals,
   runsAtExpiry,
 } from '@sluice/run';
@@ -94,10 +95,9 @@ export class ExpirySweep {
     if (!this.approvals.isFull) this.since = now - lateRecordMs;
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
-      if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
-      else if (await cancelled.has(waiting)) await this.expire(approvalId, waiting, now, cancelledMeanwhile);
-      // The decision that says so is lost where the door ended before it was published.
-      else if (await this.isAnswered(waiting)) await this.expire(approvalId, waiting, now, answeredMeanwhile);
+      const early = (await cancelled.has(waiting)) ? cancelledMeanwhile : await this.endOfForm(waiting);
+      if (early !== null) await this.expire(approvalId, waiting, now, early);
+      else if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
     }
     await this.escalate(open, now);
   }
@@ -130,10 +130,15 @@ export class ExpirySweep {
     return `${this.runtime.environment.instance}/${now}`;
   }
 
-  private async isAnswered({ asking, timestamp }: Waiting): Promise<boolean> {
-    if (asking === null || timestamp > this.runtime.clock.now() - everyMs) return false;
+  /**
+   * Why a call waits for its caller no longer, before its time: the decision that says so is lost where the door ended
+   * before it was published, and nobody can say it where the form is gone.
+   */
+  private async endOfForm({ asking, timestamp }: Waiting): Promise<string | null> {
+    if (asking === null || timestamp > this.runtime.clock.now() - everyMs) return null;
     const parked = await new CallerForms(this.runtime).parked(asking);
-    return parked !== null && parked.answer !== null;
+    if (parked === null) return formGone;
+    return parked.answer === null ? null : answeredMeanwhile;
   }
 
   /**

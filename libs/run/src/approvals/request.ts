@@ -23,6 +23,9 @@ export function questionIdOf(callKey: string, round: number): string {
 /** The reason of an outcome that the executor writes since a question was answered, and no decision says so. */
 export const answeredMeanwhile = 'Its caller answered.';
 
+/** The reason of an outcome that the executor writes where what a parked call goes on with is gone. */
+export const formGone = 'What the call needs to go on is no longer kept.';
+
 /** The reason of an outcome that the executor writes since the run was cancelled while it waited. */
 export const cancelledMeanwhile = 'The run was cancelled.';
 

@@ -180,6 +180,8 @@ function pipelineFor(
   const both = [judges.granting, judges.inForce] as const;
   // What the call is counted by, once its arguments are known.
   let counted: CountedCall | null = null;
+  // What was begun of it is found by the stages that go by the arguments of its approver.
+  let beginsAgain = false;
   const budget = budgetAt(call.tool, judges);
   // A tool runs with the defaults of its schema, so its caller is asked about with them.
   const whole = (tool: BoundTool, args: JsonValue) => withSchemaDefaults(tool.spec.inputSchema, args);
@@ -241,8 +243,10 @@ function pipelineFor(
       // Its approver has seen what asked for the approval of the call as it was.
       if (edit !== null) return asksNoMore(ask.asks, edit.asks);
       const { approvalId, taken } = await decisionFor(invocation.callKey, ask.bound, world);
-      if (taken?.decision === 'approve' && taken.edit !== undefined)
+      if (taken?.decision === 'approve' && taken.edit !== undefined) {
+        beginsAgain = true;
         return { parked: { kind: 'edit', edit: taken.edit, asks: ask.asks } };
+      }
       if (taken !== null) return approvalVerdict(taken);
       const standing = await world.standing(tool, invocation, args, { rules: facts.rules, asks: ask.asks });
       // What was sent of it was approved as something else.
@@ -272,6 +276,7 @@ function pipelineFor(
       const message = `The agent ${tool.id} cannot begin: its request_id was taken by somebody else. Go on without it.`;
       return { ok: false, code: 'execution', reason: 'agent_failed', message };
     },
+    begun: (invocation) => (beginsAgain ? Promise.resolve(null) : world.begun(invocation)),
     onParked: (invocation, parked) => {
       if (parked.kind !== 'edit') world.onParked(invocation, parked);
     },
