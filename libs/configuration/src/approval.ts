@@ -76,7 +76,7 @@ function readRule(
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
     effects: section.has('effects') ? readEffects(section) : [],
     ...only('whom', readWhom(section, tools)),
-    ...only('unless', readBounds(section, lists, 'unless')),
+    ...only('unless', readBounds(section, lists, 'unless', true)),
     quorum,
     ...only('approvers', approvers ?? undefined),
     ...only('escalate', escalate),

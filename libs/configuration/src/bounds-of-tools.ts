@@ -23,12 +23,17 @@ export function readAgentArguments(
   );
 }
 
-/** Bounds of arguments that no tool they are about has: a misspelt path would bound nothing. */
+/** What has bounds of arguments. */
+interface Bounding extends Required<Pick<Configuration, 'rules' | 'agentArguments'>> {
+  readonly policy: Pick<Configuration['policy'], 'approvalRules'>;
+}
+
+/** Bounds of arguments that no tool they are about has: a misspelt path would bound nothing, or open nothing. */
 export function refuseUnknownArguments(
   file: Section,
   tools: readonly ConfiguredTool[],
   identified: readonly IdentifiedTool[],
-  { rules, agentArguments }: Required<Pick<Configuration, 'rules' | 'agentArguments'>>,
+  { rules, agentArguments, policy: { approvalRules = [] } }: Bounding,
 ): void {
   const byId = new Map(tools.map(({ id, spec }) => [id, spec?.inputSchema]));
   const refuse = (section: Section, bounds: ArgumentBounds, ids: readonly string[]): void => {
@@ -43,6 +48,13 @@ export function refuseUnknownArguments(
   };
   for (const { name, tools: ids, arguments: bounds } of rules)
     if (bounds !== undefined) refuse(file.section('rules').section(name).section('arguments'), bounds, ids);
+  for (const { name, tools: ids, effects, unless } of approvalRules) {
+    if (unless === undefined) continue;
+    const ofEffects = tools.filter(({ spec }) => effects.includes(spec?.effect ?? 'external_side_effect'));
+    const all = [...new Set([...ids, ...ofEffects.map(({ id }) => id)])];
+    const asking = file.section('policy').section('approval').section('rules').section(name);
+    refuse(asking.section('unless'), unless, all);
+  }
   const ofAgents = file.section('agents').section('default').section('arguments');
   const byName = toolsByName(identified);
   for (const name of ofAgents.keys()) {

@@ -18,8 +18,16 @@ import { Section } from './section.js';
 const mostPaths = 64;
 const mostLength = 10_000_000;
 
-/** `arguments` of a rule or an entry: by path, what an argument may be. */
-export function readBounds(section: Section, lists: Lists, key = 'arguments'): ArgumentBounds | undefined {
+/**
+ * `arguments` of a rule or an entry: by path, what an argument may be. Within bounds that open something every argument
+ * must be given but those with `required: false`.
+ */
+export function readBounds(
+  section: Section,
+  lists: Lists,
+  key = 'arguments',
+  isOpening = false,
+): ArgumentBounds | undefined {
   if (!section.has(key)) return undefined;
   const own = section.section(key);
   const paths = own.keys();
@@ -29,10 +37,10 @@ export function readBounds(section: Section, lists: Lists, key = 'arguments'): A
   for (const path of paths)
     if (partsOfPath(path).includes(''))
       own.problem(own.at(path), `the path ${quote(path)}`, 'names with `/` between, such as `recipient/mail`');
-  return Object.fromEntries(paths.map((path) => [path, readBound(own.section(path), lists)]));
+  return Object.fromEntries(paths.map((path) => [path, readBound(own.section(path), lists, isOpening)]));
 }
 
-function readBound(section: Section, lists: Lists): ArgumentBound {
+function readBound(section: Section, lists: Lists, isOpening: boolean): ArgumentBound {
   section.closed(configurationKeys['rules.<rule>.arguments.<path>']);
   const number = (key: 'minimum' | 'maximum' | 'above' | 'below'): number | undefined => readNumber(section, key);
   const length = (key: 'min_length' | 'max_length'): number | undefined =>
@@ -51,7 +59,7 @@ function readBound(section: Section, lists: Lists): ArgumentBound {
     ...given('maxLength', length('max_length')),
     ...given('hosts', readHosts(section)),
     ...given('absent', readTrue(section, 'absent')),
-    ...given('required', readTrue(section, 'required')),
+    ...given('required', isOpening ? (section.flag('required') ?? undefined) : readTrue(section, 'required')),
   };
   if (section.usable && Object.keys(bound).length === 0 && section.keys().length === 0)
     section.problem(section.path, 'no bound', suggestion('', configurationKeys['rules.<rule>.arguments.<path>']));
@@ -149,7 +157,7 @@ export function boundsOfTool(
   const problems: Problem[] = [];
   const section = new Section({ bounds: written }, '', problems);
   const isEmpty = isJsonObject(written as JsonValue) && Object.keys(written as object).length === 0;
-  const bounds = isEmpty ? null : readBounds(section, lists, 'bounds');
+  const bounds = isEmpty ? null : readBounds(section, lists, 'bounds', true);
   if (bounds === undefined) return { problem: 'The bounds must be a map of arguments.' };
   for (const path of Object.keys(bounds ?? {}))
     if (spec !== null && !hasPath(spec.inputSchema, partsOfPath(path)))

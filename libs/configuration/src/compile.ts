@@ -136,7 +136,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...describedAs(tool, descriptions, given),
   }));
   const tools = withAgentEffects(compiled, policy, groups.tree);
-  refuseUnknownArguments(file, compiled, identified, { rules, agentArguments });
+  refuseUnknownArguments(file, tools, identified, { rules, agentArguments, policy });
   const models = readModels(file);
   checkAgents(identified, { ...models, policy, limits }, problems);
   checkSampling(mcp.servers, models, problems);

@@ -80,6 +80,15 @@ describe('bounds of arguments in a configuration', () => {
     expect(['one', 'two'].map((text) => rulesBroken(of('few'), text))).toEqual([null, 'r']);
   });
 
+  const asking = (rule: object) => ({ approvers: ['user:ann'], rules: { r: rule } });
+  it('may say in a rule on approvals that an argument need not be given', () => {
+    const unless = { prompt: { max_length: 9, required: false } };
+    const file = { policy: { ...policy, approval: asking({ tools: ['write'], unless }) } };
+    expect(compile(file).configuration?.policy.approvalRules).toMatchObject([
+      { unless: { prompt: { maxLength: 9, required: false } } },
+    ]);
+  });
+
   const bound = (prompt: object) => ({ rules: { r: { tools: ['write'], arguments: { prompt } } } });
   it.each<[string, object, string]>([
     ['an unknown argument', { rules: { r: { tools: ['write'], arguments: { promt: { const: 1 } } } } }, 'did you mean'],
@@ -93,6 +102,17 @@ describe('bounds of arguments in a configuration', () => {
       { agents: { default: { arguments: { write: { x: { const: 1 } } } } } },
       'unknown argument "x"',
     ],
+    [
+      'an unknown argument of a rule on approvals',
+      { policy: { ...policy, approval: asking({ tools: ['write'], unless: { promt: { const: 'a' } } }) } },
+      'policy.approval.rules.r.unless.promt: found the unknown argument "promt"',
+    ],
+    [
+      'an unknown argument of tools with an effect',
+      { policy: { ...policy, approval: asking({ effects: ['read_only'], unless: { promt: { const: 'a' } } }) } },
+      'policy.approval.rules.r.unless.promt',
+    ],
+    ['an argument that need not be given', bound({ required: false }), '`true`, or leave it out'],
     ['an unknown tool', { agents: { default: { arguments: { wrote: {} } } } }, 'did you mean `write`'],
     ['an unknown key', bound({ minimun: 1 }), 'did you mean `minimum`'],
     ['no key', bound({}), 'no bound'],

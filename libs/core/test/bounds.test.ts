@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { compileBounds, outOfBounds, parseExactJson } from '@sluice/core';
+import { compileBounds, outOfBounds, parseExactJson, withSchemaDefaults } from '@sluice/core';
 import type { ArgumentBound, JsonValue, Lists } from '@sluice/core';
 
 const none = { claims: {}, facts: {} };
@@ -81,8 +81,22 @@ describe('a bound of an argument', () => {
     expect(to([])).toBe(true);
     expect([to('eve@example.org'), to(['eve@example.org']), to(null)]).toEqual([false, false, false]);
     expect(why({ required: true }, { participants: [] }, 'participants/*/mail')).toBe('it must be given');
+    const some = { participants: [{ mail: 'ann@example.org' }, {}] };
+    expect(why({ required: true }, some, 'participants/*/mail')).toBe('it must be given');
     expect(why({ absent: true }, { 'a/b': 1 }, 'a~1b')).toBe('it may not be given');
     expect(why({ required: true }, {}, 'toString')).toBe('it must be given');
+  });
+
+  it('binds a default of the schema, and none of null', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { default: 900 }, b: { default: null }, c: { properties: { d: { default: null } } } },
+    };
+    const args = withSchemaDefaults(schema, { c: {} });
+    expect(args).toEqual({ a: 900, c: {} });
+    expect(why({ maximum: 500 }, args)).not.toBeNull();
+    expect([why({ absent: true }, args, 'b'), why({ oneOf: { values: ['x'] } }, args, 'b')]).toEqual([null, null]);
+    expect(why({ oneOf: { values: ['x'] } }, withSchemaDefaults(schema, { b: null }), 'b')).not.toBeNull();
   });
 
   it('takes no number of more digits than a number holds', () => {

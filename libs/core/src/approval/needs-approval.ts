@@ -1,6 +1,6 @@
-import { binds } from '../availability/conditions.js';
+import { binds, isKnownToBind } from '../availability/conditions.js';
 import type { RuleFacts } from '../availability/types.js';
-import { compileBounds, outOfBounds } from '../bounds/compile-bounds.js';
+import { allGiven, compileBounds, outOfBounds } from '../bounds/compile-bounds.js';
 import type { CompiledBounds } from '../bounds/compile-bounds.js';
 import { withSchemaDefaults } from '../bounds/schema-defaults.js';
 import type { ArgumentBounds, Lists } from '../bounds/types.js';
@@ -54,7 +54,8 @@ export function needsApproval(tool: AskedTool, policy: Asking): boolean {
 
 /**
  * All that asks for an approval of a call. Where rules are about its tool and its caller, they ask in place of the
- * effect. Each of them has to have its approvers. Without a call, all that can ask.
+ * effect; where that is not known of any, the effect asks as well. Each of them has to have its approvers. Without a
+ * call, all that can ask.
  */
 export function approvalAsks(
   tool: AskedTool,
@@ -69,13 +70,14 @@ export function approvalAsks(
   }
   const about = rulesAbout(tool, policy);
   const rules = call === null ? about : about.filter(({ whom }) => binds(whom, call.facts, call.state));
-  if (rules.length > 0) return rules.flatMap((rule) => asksOfRule(rule, tool, policy, call));
-  if (!asksByEffect(tool, policy)) return [];
+  const ofRules = rules.flatMap((rule) => asksOfRule(rule, tool, policy, call));
+  const isDisplaced = rules.some(({ whom }) => call === null || isKnownToBind(whom, call.facts, call.state));
+  if (isDisplaced || !asksByEffect(tool, policy)) return ofRules;
   const message = `policy.approval asks for an approval of calls with the effect ${effectOf(tool)}.`;
-  return [{ ...plain, rule: 'effect', message }];
+  return [...ofRules, { ...plain, rule: 'effect', message }];
 }
 
-/** What the rule asks of the call: nothing where its arguments are within the bounds that need no approval. */
+/** What the rule asks of the call: nothing where all that it names is given, and within the bounds that need none. */
 function asksOfRule(
   rule: ApprovalRule,
   { spec }: AskedTool,
@@ -92,7 +94,7 @@ const compiledBounds = new WeakMap<ArgumentBounds, CompiledBounds>();
 
 /** Once for each rule of a configuration. */
 function compiled(bounds: ArgumentBounds, lists: Lists | undefined): CompiledBounds {
-  const known = compiledBounds.get(bounds) ?? compileBounds(bounds, lists);
+  const known = compiledBounds.get(bounds) ?? compileBounds(allGiven(bounds), lists);
   compiledBounds.set(bounds, known);
   return known;
 }

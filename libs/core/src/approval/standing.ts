@@ -1,4 +1,4 @@
-import { compileBounds, outOfBounds } from '../bounds/compile-bounds.js';
+import { allGiven, compileBounds, outOfBounds } from '../bounds/compile-bounds.js';
 import { withSchemaDefaults } from '../bounds/schema-defaults.js';
 import type { ArgumentBounds, BoundFacts, Lists } from '../bounds/types.js';
 import type { JsonValue } from '../json.js';
@@ -138,12 +138,4 @@ export function standingFor(
     return one.bounds === null || outOfBounds(compileBounds(allGiven(one.bounds), lists), args, facts) === null;
   });
   return found.sort((one, other) => one.until - other.until);
-}
-
-/** What opens needs every argument that it bounds: of one that is left out the tool may make anything. */
-function allGiven(bounds: ArgumentBounds): ArgumentBounds {
-  const strict = Object.entries(bounds).map(([path, bound]) => {
-    return [path, bound.absent === true ? bound : { ...bound, required: true as const }] as const;
-  });
-  return Object.fromEntries(strict);
 }

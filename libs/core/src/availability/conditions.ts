@@ -34,6 +34,17 @@ export function binds(whom: Whom | undefined, facts: RuleFacts, state: string): 
   );
 }
 
+/**
+ * Whether it is known that a rule binds the request: for one that takes the place of another that closes more, where
+ * what is not known must not open.
+ */
+export function isKnownToBind(whom: Whom | undefined, facts: RuleFacts, state: string): boolean {
+  const isUnknown =
+    (whom?.channels !== undefined && facts.channel === '') ||
+    Object.keys(whom?.claims ?? {}).some((name) => !Object.hasOwn(facts.claims, name));
+  return !isUnknown && binds(whom, facts, state);
+}
+
 function hasClaim({ claims }: Pick<RuleFacts, 'claims'>, name: string, values: readonly string[]): boolean {
   return Object.hasOwn(claims, name) && (claims[name]?.some((value) => values.includes(value)) ?? false);
 }

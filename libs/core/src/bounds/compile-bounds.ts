@@ -52,16 +52,27 @@ export function compileBounds(bounds: ArgumentBounds, lists: Lists = {}): Compil
 }
 
 /**
+ * Bounds within which something opens: every argument that they name must be given, but one that says otherwise. Of one
+ * that is left out the tool may make anything.
+ */
+export function allGiven(bounds: ArgumentBounds): ArgumentBounds {
+  const strict = Object.entries(bounds).map(([path, bound]) => {
+    return [path, bound.absent === true ? bound : { ...bound, required: bound.required ?? true }] as const;
+  });
+  return Object.fromEntries(strict);
+}
+
+/**
  * The first argument that is out of its bounds; null where all are within. `args` are the validated arguments of the
  * call with the defaults of its schema (withSchemaDefaults).
  */
 export function outOfBounds({ paths }: CompiledBounds, args: JsonValue, facts: BoundFacts): OutOfBounds | null {
   for (const { path, parts, bound, checks } of paths) {
-    const { values, isAstray } = valuesAt(args, parts);
+    const { values, isAstray, isPartial } = valuesAt(args, parts);
     const isGiven = values.length > 0 || isAstray;
     if (bound.absent === true && isGiven) return { path, why: 'it may not be given' };
     if (isAstray) return { path, why: 'a value on its way has no such part' };
-    if (bound.required === true && !isGiven) return { path, why: 'it must be given' };
+    if (bound.required === true && (!isGiven || isPartial)) return { path, why: 'it must be given' };
     for (const value of values) for (const { why, isMet } of checks) if (!isMet(value, facts)) return { path, why };
   }
   return null;

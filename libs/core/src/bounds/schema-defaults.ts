@@ -2,7 +2,8 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../json.js';
 
 /**
  * The arguments with the values that the schema gives those that are left out: a tool that takes its default for an
- * amount is held to the bounds of the amount.
+ * amount is held to the bounds of the amount. A default of null says that there is no value, so what has it stays left
+ * out.
  */
 export function withSchemaDefaults(schema: JsonValue | undefined, args: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return args;
@@ -25,5 +26,5 @@ export function withSchemaDefaults(schema: JsonValue | undefined, args: JsonValu
 
 function valueFor(args: JsonObject, name: string, property: JsonValue): JsonValue | undefined {
   if (Object.hasOwn(args, name)) return withSchemaDefaults(property, args[name] as JsonValue);
-  return isJsonObject(property) && Object.hasOwn(property, 'default') ? property['default'] : undefined;
+  return isJsonObject(property) && Object.hasOwn(property, 'default') ? (property['default'] ?? undefined) : undefined;
 }

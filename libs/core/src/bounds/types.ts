@@ -23,8 +23,8 @@ export interface ArgumentBound {
   readonly hosts?: readonly string[];
   /** The argument may not be given. */
   readonly absent?: true;
-  /** The argument must be given. */
-  readonly required?: true;
+  /** The argument must be given; false, of bounds within which something opens: it need not be. */
+  readonly required?: boolean;
 }
 
 /** By path: names with `/` between, `*` for each element of a list or member of an object. */

@@ -10,11 +10,14 @@ interface ValuesAt {
   readonly values: readonly JsonValue[];
   /** Whether a value on the way has no parts, or not such ones: a text where a list is expected. */
   readonly isAstray: boolean;
+  /** Whether a name of the path is missing somewhere: of some elements of a list, perhaps. */
+  readonly isPartial: boolean;
 }
 
 export function valuesAt(args: JsonValue, parts: readonly string[]): ValuesAt {
   const values: JsonValue[] = [];
   let isAstray = false;
+  let isPartial = false;
   const visit = (value: JsonValue, place: number): void => {
     const part = parts[place];
     if (part === undefined) values.push(value);
@@ -24,8 +27,9 @@ export function valuesAt(args: JsonValue, parts: readonly string[]): ValuesAt {
       else isAstray = true;
     } else if (isJsonObject(value)) {
       if (Object.hasOwn(value, part)) visit(value[part] as JsonValue, place + 1);
+      else isPartial = true;
     } else isAstray = true;
   };
   visit(args, 0);
-  return { values, isAstray };
+  return { values, isAstray, isPartial };
 }
