@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { asyncApi } from './async-api.js';
 import { cliPage } from './cli-page.js';
 import { configurationSchema } from './configuration-schema.js';
 import { pagesWithTables, withTopicTables } from './topic-tables.js';
@@ -10,7 +11,7 @@ import { writePages } from './system/write-pages.js';
 
 /**
  * `npm run generate`, in the project: writes the page of commands, the schema of the configuration, and the
- * description of the gateway.
+ * descriptions of the gateway and of the topics.
  */
 writeFileSync('docs/cli.md', await cliPage());
 console.log('docs/cli.md');
@@ -35,3 +36,7 @@ console.log(schemaFile);
 const descriptionFile = 'schemas/openapi.json';
 writeFileSync(descriptionFile, `${JSON.stringify(openApi(), null, 2)}\n`);
 console.log(descriptionFile);
+
+const topicsFile = 'schemas/asyncapi.json';
+writeFileSync(topicsFile, `${JSON.stringify(asyncApi(), null, 2)}\n`);
+console.log(topicsFile);
