@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/core';
 import type { JsonSpan } from './json/span.js';
 import type { NativeSearch, NativeSearchWish, NoNativeSearch } from './native-search.js';
 import type { StreamFailure } from './screen/failure.js';
@@ -28,6 +29,8 @@ export interface TurnHead {
   readonly model: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
+  /** Members of the answer beside the turn’s own: what it repeats of its request. */
+  readonly beside?: JsonObject;
 }
 
 /**
@@ -37,7 +40,8 @@ export interface TurnHead {
 export interface StreamEncoder {
   start(): Uint8Array;
   part(part: TurnPart): Uint8Array;
-  end(finish: Finish, usage: Usage): Uint8Array;
+  /** `beside`: members of the answer that are known now, beside those of the head. */
+  end(finish: Finish, usage: Usage, beside?: JsonObject): Uint8Array;
 }
 
 /** What of a request’s encoding depends on who reads it. */
@@ -117,7 +121,7 @@ export interface Codec extends StreamWire {
   encodeMessages(messages: readonly Message[]): readonly string[];
   toolLocations(root: JsonSpan): ToolLocations;
   readonly messagesName: 'messages' | 'input' | 'contents';
-  encodeTurn(turn: Turn, createdAtMs: number): Encoded;
+  encodeTurn(turn: Turn, createdAtMs: number, beside?: JsonObject): Encoded;
   streamEncoder(head: TurnHead): StreamEncoder;
   /** The event by which it says that a stream ends in an error. */
   errorFrame(failure: StreamFailure): Uint8Array;

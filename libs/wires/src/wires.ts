@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/core';
 import type {
   Address,
   EncodeOptions,
@@ -47,8 +48,8 @@ export function decodeTurn(wire: WireName, body: string): DecodedTurn {
 }
 
 /** A turn for a client, whole. */
-export function encodeTurn(wire: WireName, turn: Turn, createdAtMs: number): Encoded {
-  return codecs[wire].encodeTurn(turn, createdAtMs);
+export function encodeTurn(wire: WireName, turn: Turn, createdAtMs: number, beside?: JsonObject): Encoded {
+  return codecs[wire].encodeTurn(turn, createdAtMs, beside);
 }
 
 /** Reads one streamed turn of so many bytes at most; each stream has a decoder of its own. */

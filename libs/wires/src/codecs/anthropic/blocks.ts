@@ -5,7 +5,10 @@ import { echoed } from '../dropped.js';
 import { isPdf } from '../media.js';
 import { wire } from './wire.js';
 
-export function callOut(part: Extract<TurnPart, { type: 'call' }>): Writable {
+/** Who made a call of a turn, in the API’s words: the model itself, and no program of it. */
+export const caller = { type: 'direct' };
+
+export function callOut(part: Extract<TurnPart, { type: 'call' }>): Record<string, Writable> {
   return { type: 'tool_use', id: part.toolCallId, name: part.name, input: argumentsAsObject(part.args) };
 }
 

@@ -1,8 +1,8 @@
 import type { StreamEncoder, TurnHead } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { awsFrame, sseFrame } from '../../stream/frames.js';
-import { type TurnPart } from '../../types.js';
-import { reasoningOut } from './blocks.js';
+import { noUsage, type TurnPart } from '../../types.js';
+import { caller, reasoningOut } from './blocks.js';
 import { words } from './finish.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
@@ -36,7 +36,7 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
   function frames(part: TurnPart): readonly Uint8Array[] {
     switch (part.type) {
       case 'text': {
-        const before = open === 'text' ? [] : [...close(), begin({ type: 'text', text: '' })];
+        const before = open === 'text' ? [] : [...close(), begin({ type: 'text', text: '', citations: null })];
         open = 'text';
         return [...before, delta({ type: 'text_delta', text: part.text })];
       }
@@ -57,7 +57,7 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
       }
       case 'call':
         return whole(
-          { type: 'tool_use', id: part.toolCallId, name: part.name, input: {} },
+          { type: 'tool_use', id: part.toolCallId, name: part.name, input: {}, caller },
           { type: 'input_json_delta', partial_json: part.args },
         );
       case 'other':
@@ -69,7 +69,7 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
       frame('message_start', {
         message: {
           ...{ id, type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null },
-          usage: { input_tokens: 0, output_tokens: 0 },
+          ...{ stop_details: null, container: null, usage: usageIn(noUsage) },
         },
       }),
     part: (part) => Buffer.concat(frames(part)),

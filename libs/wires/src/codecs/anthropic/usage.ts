@@ -30,6 +30,11 @@ export function usageIn(usage: Usage): Writable {
     input_tokens: Math.max(0, usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens),
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
+    cache_creation: null,
     output_tokens: usage.outputTokens,
+    output_tokens_details: null,
+    inference_geo: null,
+    server_tool_use: null,
+    service_tier: 'standard',
   };
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/core';
 import type { Finish } from '../../types.js';
 import type { StreamEncoder, TurnHead } from '../../codec.js';
 import { writeJson, type Writable } from '../../json/json-text.js';
@@ -7,14 +8,16 @@ import { Dropped, echoed } from '../dropped.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
 
-export function encodeTurn(turn: Turn, createdAtMs: number): Encoded {
+export function encodeTurn(turn: Turn, createdAtMs: number, beside: JsonObject = {}): Encoded {
   const dropped = new Dropped();
-  const message: Record<string, Writable> = { role: 'assistant', content: null, refusal: null };
+  const message: Record<string, Writable> = {
+    ...{ role: 'assistant', content: null, refusal: null, annotations: [] },
+  };
   const calls: Writable[] = [];
   for (const part of turn.parts) {
     if (part.type === 'text') message['content'] = `${(message['content'] as string | null) ?? ''}${part.text}`;
     else if (part.type === 'call') calls.push(callOut(part));
-    else if (part.type === 'reasoning') Object.assign(message, reasoningOut(part));
+    else if (part.type === 'reasoning') addReasoning(message, part);
     else dropped.part(part);
   }
   if (calls.length > 0) message['tool_calls'] = calls;
@@ -26,6 +29,7 @@ export function encodeTurn(turn: Turn, createdAtMs: number): Encoded {
     model: turn.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason: words[turn.finish] }],
     usage: usageIn(turn.usage),
+    ...(beside as Record<string, Writable>),
   });
   return { body, dropped: dropped.list() };
 }
@@ -44,7 +48,18 @@ function reasoningOut(part: Extract<TurnPart, { type: 'reasoning' }>): Record<st
   return { [as as string]: part.text, ...rest };
 }
 
-export function streamEncoder({ id, model, createdAtMs }: TurnHead): StreamEncoder {
+/** A message has one thought: parts of a turn are put together, texts and details alike. */
+function addReasoning(message: Record<string, Writable>, part: Extract<TurnPart, { type: 'reasoning' }>): void {
+  for (const [name, value] of Object.entries(reasoningOut(part))) {
+    const before = message[name];
+    if (typeof before === 'string' && typeof value === 'string') message[name] = `${before}${value}`;
+    else if (Array.isArray(before) && Array.isArray(value))
+      message[name] = [...(before as Writable[]), ...(value as Writable[])]; // prettier-ignore
+    else message[name] = value;
+  }
+}
+
+export function streamEncoder({ id, model, createdAtMs, beside = {} }: TurnHead): StreamEncoder {
   const created = Math.floor(createdAtMs / 1_000);
   let calls = 0;
   const chunk = (choices: Writable, rest: Record<string, Writable> = {}) =>
@@ -58,8 +73,12 @@ export function streamEncoder({ id, model, createdAtMs }: TurnHead): StreamEncod
       if (part.type === 'call') return delta({ tool_calls: [{ index: calls++, ...callOut(part) }] });
       return part.type === 'reasoning' ? delta(reasoningOut(part)) : new Uint8Array(0);
     },
-    end: (reason, usage) =>
-      Buffer.concat([delta({}, words[reason]), chunk([], { usage: usageIn(usage) }), sseFrame('[DONE]')]),
+    end: (reason, usage, more = {}) =>
+      Buffer.concat([
+        delta({}, words[reason]),
+        chunk([], { usage: usageIn(usage), ...({ ...beside, ...more } as Record<string, Writable>) }),
+        sseFrame('[DONE]'),
+      ]),
   };
 }
 

@@ -19,14 +19,21 @@ export function streamEncoder(head: TurnHead): StreamEncoder {
     event(`response.output_item.${type}`, { output_index: index, item: value });
   const of = (id: string) => ({ item_id: id, output_index: index, content_index: 0 });
 
+  const ofSummary = (id: string) => ({ item_id: id, output_index: index, summary_index: 0 });
+
   function close(): readonly Uint8Array[] {
     if (open === null) return [];
     const { type, id, text: said } = open;
     open = null;
     if (type === 'reasoning') {
-      const whole = { id, type, summary: [{ type: 'summary_text', text: said }] };
+      const part = { type: 'summary_text', text: said };
+      const whole = { id, type, summary: [part] };
       output.push(whole);
-      return [item('done', whole)];
+      return [
+        event('response.reasoning_summary_text.done', { ...ofSummary(id), text: said }),
+        event('response.reasoning_summary_part.done', { ...ofSummary(id), part }),
+        item('done', whole),
+      ];
     }
     const part = outputText(said);
     const whole = { id, type: 'message', status: 'completed', role: 'assistant', content: [part] };
@@ -60,19 +67,18 @@ export function streamEncoder(head: TurnHead): StreamEncoder {
       if (part.type === 'text') {
         before.push(item('added', { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] }));
         before.push(event('response.content_part.added', { ...of(id), part: outputText('') }));
-      } else before.push(item('added', { id, type: 'reasoning', summary: [] }));
+      } else {
+        before.push(item('added', { id, type: 'reasoning', summary: [] }));
+        const part = { type: 'summary_text', text: '' };
+        before.push(event('response.reasoning_summary_part.added', { ...ofSummary(id), part }));
+      }
     }
     const { id } = open;
     open.text += part.text;
     const delta =
       part.type === 'text'
         ? event('response.output_text.delta', { ...of(id), delta: part.text })
-        : event('response.reasoning_summary_text.delta', {
-            item_id: id,
-            output_index: index,
-            summary_index: 0,
-            delta: part.text,
-          });
+        : event('response.reasoning_summary_text.delta', { ...ofSummary(id), delta: part.text });
     return [...before, delta];
   }
   function frames(part: TurnPart): readonly Uint8Array[] {
@@ -94,10 +100,11 @@ export function streamEncoder(head: TurnHead): StreamEncoder {
   return {
     start: () => event('response.created', { response: responseOf(head, [], 'in_progress', {}) }),
     part: (part) => Buffer.concat(frames(part)),
-    end(finish, usage) {
+    end(finish, usage, more = {}) {
       const before = close();
       const { status, incomplete_details } = endOf(finish);
-      const response = responseOf(head, output, status, { incomplete_details, usage: usageIn(usage) });
+      const beside = { ...head.beside, ...more };
+      const response = responseOf({ ...head, beside }, output, status, { incomplete_details, usage: usageIn(usage) });
       return Buffer.concat([...before, event(`response.${status === 'cancelled' ? 'failed' : status}`, { response })]);
     },
   };

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/core';
 import type { TurnHead } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import type { Encoded, Finish, Turn, TurnPart } from '../../types.js';
@@ -24,6 +25,21 @@ export function outputItem(part: TurnPart, index: number, dropped: Dropped): Wri
   }
 }
 
+/** What a response repeats of its request, as the API has it where a request says nothing. */
+const settings: Record<string, Writable> = {
+  ...{ completed_at: null, previous_response_id: null, instructions: null, tools: [], tool_choice: 'auto' },
+  ...{
+    truncation: 'disabled',
+    parallel_tool_calls: true,
+    text: { format: { type: 'text' } },
+    top_p: 1,
+    temperature: 1,
+  },
+  ...{ presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, reasoning: { effort: null, summary: null } },
+  ...{ usage: null, max_output_tokens: null, max_tool_calls: null, store: true, background: false },
+  ...{ service_tier: 'default', metadata: {}, safety_identifier: null, prompt_cache_key: null },
+};
+
 export function responseOf(head: TurnHead, output: Writable, status: string, rest: Record<string, Writable>): Writable {
   return {
     id: head.id,
@@ -34,6 +50,8 @@ export function responseOf(head: TurnHead, output: Writable, status: string, res
     incomplete_details: null,
     model: head.model,
     output,
+    ...settings,
+    ...(head.beside as Record<string, Writable> | undefined),
     ...rest,
   };
 }
@@ -46,12 +64,12 @@ export function endOf(finish: Finish): { readonly status: string; readonly incom
   return { status: 'incomplete', incomplete_details: { reason: finish } };
 }
 
-export function encodeTurn(turn: Turn, createdAtMs: number): Encoded {
+export function encodeTurn(turn: Turn, createdAtMs: number, beside: JsonObject = {}): Encoded {
   const dropped = new Dropped();
   if (turn.usage.cacheWriteTokens > 0) dropped.add('tokens written to a cache');
   const output = turn.parts.flatMap((part, index) => outputItem(part, index, dropped) ?? []);
   const { status, incomplete_details } = endOf(turn.finish);
-  const head = { id: turn.id, model: turn.model, createdAtMs };
+  const head = { id: turn.id, model: turn.model, createdAtMs, beside };
   const body = writeJson(responseOf(head, output, status, { incomplete_details, usage: usageIn(turn.usage) }));
   return { body, dropped: dropped.list() };
 }
