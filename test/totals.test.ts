@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { compileEvaluator, effectOnce, oneAmount, pastOutcomeOf, reserve } from '@sluice/core';
+import { compileEvaluator, effectOnce, oneAmount, reserve } from '@sluice/core';
 import type {
   BoundTool,
   Configuration,
@@ -178,7 +178,7 @@ describe('calls that two executors begin side by side', () => {
     callKey: string,
     at: 0 | 1,
     effect: () => Promise<ToolExecResult>,
-    ask: Reconciliation = 'unknown',
+    { ask = 'unknown', tool = once }: { readonly ask?: Reconciliation; readonly tool?: BoundTool } = {},
   ): Promise<ToolExecResult> {
     const { past } = ledgers[at];
     const call = invocation(callKey);
@@ -186,13 +186,13 @@ describe('calls that two executors begin side by side', () => {
       ...{ ledger: ledgers[at], clock, owner: `${at}/${callKey}`, retentionMs: 60_000, isAgain: false },
       sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       reserve: (claim) => reserve(counted(20n), call, claim, { past, clock }),
+      countEnd: (outcome) => past.end(callKey, outcome),
       onUnsettled: (_, error) => {
         throw error;
       },
     };
-    const result = await effectOnce(once, call, claims, effect, () => Promise.resolve(ask));
+    const result = await effectOnce(tool, call, claims, effect, () => Promise.resolve(ask));
     if (result === 'waits') throw new Error('The call waits for no one.');
-    await past.end(callKey, pastOutcomeOf(result));
     return result;
   }
 
@@ -230,13 +230,32 @@ describe('calls that two executors begin side by side', () => {
     expect(await used()).toBe(oneAmount);
     // Where the tool says that nothing happened, the call is made, and counted once.
     await reserve(counted(20n), invocation('asked'), { ...claim, key: 'asked' }, { past: ledgers[0].past, clock });
-    const made = await make(
-      'asked',
-      1,
-      () => Promise.resolve({ toolCallId: 'a', ok: true, value: 1 }),
-      'did not happen',
-    );
+    const made = await make('asked', 1, () => Promise.resolve({ toolCallId: 'a', ok: true, value: 1 }), {
+      ask: 'did not happen',
+    });
     expect(made).toMatchObject({ ok: true });
     expect(await used()).toBe(2n * oneAmount);
+  });
+
+  it('give nothing back of a call that is made again: what was sent before may have had its effect', async () => {
+    const away: ToolExecResult = { toolCallId: 'a', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' };
+    const tool = { ...once, repeatable: true };
+    const claim = { key: 'again', owner: 'killed', now: Date.now(), ttlMs: 60_000 };
+    await reserve(counted(20n), invocation('again'), claim, { past: ledgers[0].past, clock });
+    await make('again', 1, () => Promise.resolve(away), { tool });
+    expect(await used()).toBe(oneAmount);
+  });
+
+  it('give back what they reserved before another attempt can claim the call', async () => {
+    const away: ToolExecResult = { toolCallId: 'a', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' };
+    const [first] = ledgers;
+    const release = first.release.bind(first);
+    const amounts: (bigint | undefined)[] = [];
+    first.release = async (...of) => {
+      amounts.push(await used());
+      return release(...of);
+    };
+    await make('away', 0, () => Promise.resolve(away));
+    expect(amounts).toEqual([0n]);
   });
 });

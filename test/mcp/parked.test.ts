@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/server';
-import { localPrincipal } from '@sluice/core';
+import { itemOf, localPrincipal, scopeOf } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import { cancelRun, CallerForms } from '@sluice/run';
@@ -290,6 +290,46 @@ describe('a call that is parked while its caller has a form', () => {
     expect(approvals).toHaveLength(1);
     expect(await lastStep(own)).toMatchObject({ outcome: 'ok', edited: { arguments: edited } });
     expect((await replayed(own.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  }, 60_000);
+
+  it('counts once for rules on the past, is under way while it waits, and does not stand in its own way', async () => {
+    const rule = `
+rules:
+  one-seat:
+    tools: [book, look]
+    history: { within: user, in_last: 1h, at_most: 1, not_after: [look], not_while_running: [book] }
+    totals: [{ of: calls, at_most: 1, per: user, within: 1h }]
+`;
+    for (const tool of ['book', 'look']) {
+      const own = await startMcpSystem(configuration(server.url) + rule);
+      opened.push(() => own.close());
+      const { past, clock } = own.embedded.runtime;
+      const beside = await connected(() => ({ action: 'cancel' }), own.mcp.url);
+      const on = `counted-${tool}`;
+      const call = await connected(async () => {
+        const [question] = await eventually(
+          () => asked(own),
+          (all) => all.length === 1,
+        );
+        const item = itemOf('calls', question?.tool ?? '');
+        const scope = scopeOf('user', {
+          ...localPrincipal,
+          userId: 'user:local',
+          sessionId: '',
+          requestId: '',
+          agent: '',
+        });
+        // Its time limit is 2 s.
+        const [count] = await past.read([{ scope, item, since: 0 }], clock.now() + 3_600_000);
+        expect(count).toMatchObject({ calls: 1, running: 1 });
+        expect(await beside('book', `beside-${tool}`)).toMatchObject({ isError: true });
+        return seat('8H');
+      }, own.mcp.url);
+      expect(await call(tool, on)).toMatchObject({ content: [{ type: 'text', text: 'Seat 8H' }] });
+      expect([requestsOn(on).length, requestsOn(`beside-${tool}`).length]).toEqual([2, 0]);
+      expect(await beside('book', `behind-${tool}`)).toMatchObject({ isError: true });
+      expect((await replayed(own.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    }
   }, 60_000);
 
   it('outlasts a restart of all services', async () => {

@@ -21,8 +21,8 @@ import type {
   CountedCall,
   EffectClaims,
   JsonValue,
+  PastOutcome,
   Step,
-  ToolExecResult,
   ToolInvocation,
 } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
@@ -42,6 +42,7 @@ import {
   hashedResult,
   hasRoom,
   hideSecrets,
+  longestWaitMs,
   noRoomForResult,
   offeredIds,
   otherLabel,
@@ -91,6 +92,9 @@ export interface Resumed {
   /** What it goes on with; null where that is gone. */
   readonly parked: ResumedWith | null;
 }
+
+/** How long a call counts as running beyond its time, if its process was lost. */
+const lostMs = 60_000;
 
 /** A turn whose calls are answered by the world: ledger, authorizers, connections and tools. */
 export class Turn {
@@ -156,7 +160,7 @@ export class Turn {
   private async takeBack(next: NextCall, { end, run, startedAt }: Returned): Promise<CallOutcome> {
     const { result, edited } = await resumeCall(this.judged(next, startedAt), end, this.world(next));
     if (this.isCounted(next.call.tool))
-      await this.endInPast(callKeyOf(this.name, next.record, next.call, next.index), result);
+      await this.endInPast(callKeyOf(this.name, next.record, next.call, next.index), pastOutcomeOf(result));
     const { evaluator } = this.granting;
     const agentRun = agentRunOf(end, run, this.record.run, evaluator);
     const step = endedStep(next, evaluator, result, this.until(startedAt), agentRun, edited);
@@ -264,7 +268,7 @@ export class Turn {
       owner: this.owner(invocation),
       retentionMs: claimMemoryMs,
       isAgain: this.isAgain,
-      ...(counted === null ? {} : { reserve: (claim) => reserve(counted, invocation, claim, this.runtime) }),
+      ...(counted === null ? {} : this.counting(invocation, index, counted)),
       round: this.roundOf(index),
       sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       onUnsettled: (callKey, error) =>
@@ -275,15 +279,27 @@ export class Turn {
     };
   }
 
+  /** A call that goes on was counted when it began. */
+  private counting(
+    invocation: ToolInvocation,
+    index: number,
+    counted: CountedCall,
+  ): Pick<EffectClaims, 'reserve' | 'countEnd'> {
+    return {
+      ...(this.roundOf(index) === 1 ? { reserve: (claim) => reserve(counted, invocation, claim, this.runtime) } : {}),
+      countEnd: (outcome) => this.endInPast(invocation.callKey, outcome),
+    };
+  }
+
   /** Whether a rule counts calls of the tool beyond their run. */
   private isCounted(toolId: string): boolean {
     return [this.granting, this.inForce].some(({ evaluator }) => evaluator.past.counts(toolId));
   }
 
   /** What a call had no effect with is given back; one that is not written counts on, as what is under way. */
-  private async endInPast(callKey: string, result: ToolExecResult): Promise<void> {
+  private async endInPast(callKey: string, outcome: PastOutcome): Promise<void> {
     try {
-      await this.runtime.past.end(callKey, pastOutcomeOf(result));
+      await this.runtime.past.end(callKey, outcome);
     } catch (error) {
       this.runtime.log.error(
         { call_key: callKey, error: (error as Error).message },
@@ -292,16 +308,28 @@ export class Turn {
     }
   }
 
+  /** A call that waits for its caller is under way, however long that takes. */
+  private async keepRunning({ toolId, callKey, timeoutMs }: ToolInvocation): Promise<void> {
+    const now = this.runtime.clock.now();
+    const waited = waitMs(toolId, this.record, [], [this.granting.evaluator, this.inForce.evaluator], now);
+    await this.runtime.past.keepRunning(callKey, now + waited + timeoutMs + lostMs);
+  }
+
   /**
    * What an earlier attempt at the call came to, whatever refuses it now: a policy of today, its time, a server that
    * is away.
    */
   private async begun(invocation: ToolInvocation, index: number): Promise<BegunBefore | null> {
     const tool = this.granting.evaluator.byId(invocation.toolId);
-    if (tool === undefined || tool.spec?.effect === 'read_only') return null;
+    if (tool === undefined) return null;
+    if (tool.spec?.effect === 'read_only') {
+      // What waited for its caller, and does not go on.
+      if (this.roundOf(index) > 1 && this.isCounted(tool.id)) await this.endInPast(invocation.callKey, 'failed');
+      return null;
+    }
     const before = await begunBefore(invocation, this.claims(invocation, index));
     if (before === null) return null;
-    if (this.isCounted(tool.id)) await this.endInPast(invocation.callKey, before.result);
+    if (this.isCounted(tool.id)) await this.endInPast(invocation.callKey, pastOutcomeOf(before.result));
     this.runtime.log.warn(
       { request_id: this.record.requestId, tool_call_id: invocation.context.toolCallId, tool: invocation.toolId },
       'call already executed by an earlier attempt; using its recorded result',
@@ -358,7 +386,7 @@ export class Turn {
 
   /** Who fills in the forms of the tool’s server; null where a model made the call. */
   private callerOf(
-    { toolId, context }: ToolInvocation,
+    { toolId, context, callKey }: ToolInvocation,
     index: number,
     signal: AbortSignal,
     limit: CallLimit,
@@ -383,7 +411,10 @@ export class Turn {
       const asked = { ...asking, server, form, say, mayPark: mayPark && mayWait, hasAnswered, number, resumed };
       resumed = null;
       number++;
-      return limit.paused(() => askCaller(asked, runtime));
+      return limit.paused(async () => {
+        if (this.isCounted(toolId)) await runtime.past.keepRunning(callKey, record.run.deadline + lostMs);
+        return askCaller(asked, runtime);
+      });
     };
   }
 
@@ -450,19 +481,22 @@ export class Turn {
       contentBytes: runtime.environment.content?.maxBytes ?? contentByDefault.maxBytes,
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
-      past: (asked, caller, at) => readPast(asked, caller, at, runtime.past),
+      past: (asked, caller, at, callKey) => readPast(asked, caller, at, runtime.past, callKey),
       foresee: () => Promise.resolve({ ok: true }),
       beginAgent: async (invocation, counted) => {
-        const begun = await reserve(counted, invocation, null, runtime);
+        // It runs as long as its own run may, with what that waits for people.
+        const now = clock.now();
+        const waited = longestWaitMs(invocation.toolId, record, [granting.evaluator, inForce.evaluator], now);
+        const timeoutMs = record.run.deadline - now + waited;
+        const begun = await reserve(counted, { ...invocation, timeoutMs }, null, runtime);
         return begun.kind === 'refused' ? begun.verdict : { ok: true };
       },
       once: async (tool, invocation, effect, ask, counted) => {
-        // A call that goes on was counted when it began.
-        const claims = this.claims(invocation, index, this.roundOf(index) === 1 ? counted : null);
+        const claims = this.claims(invocation, index, counted);
         const result = await toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
           effectOnce(tool, invocation, claims, effect, ask),
         );
-        if (counted !== null && result !== 'waits') await this.endInPast(invocation.callKey, result);
+        if (counted !== null && result === 'waits') await this.keepRunning(invocation);
         return result;
       },
       begun: (invocation) => this.begun(invocation, index),

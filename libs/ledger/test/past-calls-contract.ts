@@ -140,6 +140,36 @@ export function pastCallsContract(
     );
 
     it(
+      'lets a call that waits count as running for longer, and never for less',
+      onBoth(async (ledger, other) => {
+        for (const key of ['1', '2', '3']) await ledger.past.begin(call(key, { runningMs: 500 }));
+        await ledger.past.end('2', 'succeeded');
+        for (const key of ['1', '2', 'never']) await other.past.keepRunning(key, 5_000);
+        await other.past.keepRunning('3', 1_200);
+        expect(await sums(ledger, 1_499)).toMatchObject({ calls: 3, running: 2 });
+        expect(await sums(ledger, 4_999)).toMatchObject({ running: 1 });
+        expect(await sums(ledger, 5_000)).toMatchObject({ running: 0 });
+      }),
+    );
+
+    it(
+      'says of a call that goes on what the others did',
+      onBoth(async (ledger, other) => {
+        await ledger.past.begin(call('1'));
+        await ledger.past.begin(call('2'));
+        await ledger.past.end('1', 'succeeded');
+        await ledger.past.end('2', 'failed');
+        const asked = [{ scope: 'user/a', item: 'sum', since: 0 }];
+        const known = await Promise.all([null, '1', '2'].map((key) => other.past.read(asked, 2_000, key)));
+        expect(known.map(([one]) => [one?.calls, one?.last, one?.amount])).toEqual([
+          [2, 'failed', 2n * million],
+          [1, 'failed', million],
+          [1, 'succeeded', million],
+        ]);
+      }),
+    );
+
+    it(
       'sums several items, each scope for itself, and amounts beyond what a number holds',
       onBoth(async (ledger, other) => {
         const large = 2n ** 62n;

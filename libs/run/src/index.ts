@@ -101,6 +101,7 @@ export {
   cancelledMeanwhile,
   formGone,
   runsAtExpiry,
+  longestWaitMs,
   waitMs,
   wantedBy,
 } from './approvals/request.js';

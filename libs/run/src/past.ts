@@ -20,18 +20,22 @@ export function pastCallerOf(
   return { tenantId, userId: subjectId ?? actorId, sessionId, requestId, agent };
 }
 
-/** Finds out what rules ask of calls beyond the run’s record; reads nothing where none asks. */
+/**
+ * Finds out what rules ask of calls beyond the run’s record; reads nothing where none asks. `callKey`: of a call, which
+ * does not count itself where it goes on, or is tried again.
+ */
 export async function readPast(
   asked: readonly NeededPast[],
   caller: PastCaller,
   at: number,
   past: Pick<PastCalls, 'read'>,
+  callKey: string | null = null,
 ): Promise<Readonly<Record<string, string>>> {
   if (asked.length === 0) return {};
   const items = asked.map(({ within, inLastMs, toolId }) => {
     return { scope: scopeOf(within, caller), item: itemOf('calls', toolId), since: at - inLastMs };
   });
-  const counts = await past.read(items, at);
+  const counts = await past.read(items, at, callKey);
   return Object.fromEntries(
     asked.flatMap((one, place) => {
       const count = counts[place];

@@ -74,8 +74,14 @@ export interface PastCalls {
    * what was used.
    */
   end(callKey: string, outcome: PastOutcome, amounts?: Readonly<Record<string, bigint>>): Promise<void>;
-  /** In the order of what is asked. */
-  read(asked: readonly (CountedItem & { readonly since: number })[], now: number): Promise<readonly PastCount[]>;
+  /** Lets a call that waits count as running until then, in milliseconds since the epoch, or until it has ended. */
+  keepRunning(callKey: string, until: number): Promise<void>;
+  /** In the order of what is asked. A call that goes on looks at the others: `except` is its key. */
+  read(
+    asked: readonly (CountedItem & { readonly since: number })[],
+    now: number,
+    except?: string | null,
+  ): Promise<readonly PastCount[]>;
   /** Deletes what no span counts any more. */
   sweep(now: number): Promise<void>;
 }

@@ -1,7 +1,9 @@
 import { parseExactJson } from '../exact-json.js';
 import type { Clock } from '../ports/clock.js';
+import { pastOutcomeOf } from '../past/reserve.js';
 import type { reserve } from '../past/reserve.js';
 import type { Claim, ClaimRequest, Ledger } from '../ports/ledger.js';
+import type { PastOutcome } from '../ports/past-calls.js';
 import type { BegunBefore, Reconciliation, ToolInvocation, Waits } from './pipeline.js';
 import { withoutEffect } from './reconcile.js';
 import { failure, refused } from './refusals.js';
@@ -26,6 +28,8 @@ export interface EffectClaims {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Of a call that rules count beyond its run: begins it, with its claim where it has an effect. */
   reserve?(claim: ClaimRequest | null): ReturnType<typeof reserve>;
+  /** Of the same call: writes how it ended. Before its claim is given back, so that it takes nothing from the next. */
+  countEnd?(outcome: PastOutcome): Promise<void>;
   /** The effect happened and its outcome could not be written down: worth a log line, no reason to stop. */
   onUnsettled(callKey: string, error: unknown): void;
 }
@@ -77,7 +81,7 @@ async function claimed(
   const request = tool.effect === 'read_only' ? null : { key, owner, now: clock.now(), ttlMs: retentionMs };
   const reserved = await claims.reserve?.(request);
   if (reserved?.kind === 'refused') return refused(reserved.verdict, context);
-  if (request === null) return effect();
+  if (request === null) return counted(claims, await effect());
 
   const claim = reserved?.claim ?? (await ledger.claim(request));
   if (claim.owner === owner) return runAndSettle(invocation, claims, effect, ask);
@@ -86,14 +90,30 @@ async function claimed(
   const end = await endOf(claim, key, invocation, claims);
   // So it is this attempt’s to make.
   if (end === 'taken back') return claimed(tool, invocation, claims, effect, ask);
-  if (end !== 'unknown') return end;
-  if (tool.repeatable) return effect();
+  if (end !== 'unknown') return counted(claims, end);
+  // The attempt before it may have had its effect, though this one finds the tool away.
+  if (tool.repeatable) return counted(claims, await effect(), true);
   const asked = await ask();
-  if (asked === 'unknown') return outcomeUnknown(invocation);
-  if (asked !== 'did not happen') return settled(key, claim.owner, claims, asked);
+  if (asked === 'unknown') return counted(claims, outcomeUnknown(invocation));
+  if (asked !== 'did not happen') return counted(claims, await settled(key, claim.owner, claims, asked));
   // It is for this attempt to make the call, or for another that asked as well and was first.
   await ledger.release(key, claim.owner);
   return claimed(tool, invocation, claims, effect, ask);
+}
+
+/**
+ * Writes how the call ended for the rules that count it. One that sent something before, in an earlier attempt or
+ * round, gives nothing back.
+ */
+async function counted<T extends ToolExecResult | Waits>(
+  { countEnd, round = 1 }: Pick<EffectClaims, 'countEnd' | 'round'>,
+  result: T,
+  isRepeated = round > 1,
+): Promise<T> {
+  if (countEnd === undefined || result === 'waits') return result;
+  const outcome = pastOutcomeOf(result);
+  await countEnd(outcome === 'none' && isRepeated ? 'failed' : outcome);
+  return result;
 }
 
 /**
@@ -217,15 +237,17 @@ async function runAndSettle(
     return result;
   }
   if (!result.ok && result.errorCode === 'unavailable') {
+    await counted(claims, result);
     await ledger.release(callKey, owner).catch((error: unknown) => claims.onUnsettled(callKey, error));
     return result;
   }
-  if (result.ok || result.reason !== 'outcome_unknown') return settled(callKey, owner, claims, result);
+  const end = (one: ToolExecResult) => settled(callKey, owner, claims, one).then((all) => counted(claims, all));
+  if (result.ok || result.reason !== 'outcome_unknown') return end(result);
   const asked = await ask();
-  if (asked === 'unknown') return settled(callKey, owner, claims, result);
+  if (asked === 'unknown') return end(result);
   const known = asked === 'did not happen' ? withoutEffect(result.toolCallId) : asked;
   const { questions } = result;
-  return settled(callKey, owner, claims, questions === undefined ? known : { ...known, questions });
+  return end(questions === undefined ? known : { ...known, questions });
 }
 
 /** Writes the outcome beside the claim of this owner. */

@@ -15,10 +15,10 @@ export const countedAtOnce = 4;
 /** Calls that are held against a span side by side. */
 export const begunAtOnce = 4;
 /**
- * One for each of the five batchers of claims, the two of documents and the two beside calls that begin, one for
+ * One for each of the five batchers of claims, the two of documents and the three beside calls that begin, one for
  * `check`, and those that count: nothing ever queues for a connection.
  */
-const connections = 10 + countedAtOnce + begunAtOnce;
+const connections = 11 + countedAtOnce + begunAtOnce;
 
 const settings = [
   // A claim that was answered must be on the disk, whatever the server's default is.

@@ -22,6 +22,11 @@ interface Ended {
   readonly amounts: Readonly<Record<string, bigint>>;
 }
 
+interface Kept {
+  readonly callKey: string;
+  readonly until: number;
+}
+
 interface CountRow {
   readonly calls: number;
   readonly succeeded: number;
@@ -63,17 +68,21 @@ export function pastCallsOn(
     update ${table} p set outcome = $2, amount = coalesce(
       (select a.amount from unnest($3::text[], $4::bigint[]) as a (item, amount) where a.item = p.item limit 1), p.amount)
     where p.call_key = $1 and p.outcome is null`;
+  const keepRunning = `
+    update ${table} set running_until = greatest(running_until, $2::bigint) where call_key = $1 and outcome is null`;
   const read = `
     select counted.*, (
       select p.outcome from ${table} p
       where p.scope = a.scope and p.item = a.item and p.at > a.since and p.outcome is not null
+        and p.call_key is distinct from $5::text
       order by p.id desc limit 1) as last
     from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as a (scope, item, since, place)
     cross join lateral (
       select count(*)::int as calls, count(*) filter (where p.outcome = 'succeeded')::int as succeeded,
         count(*) filter (where p.outcome is null and p.running_until > $4::bigint)::int as running,
         coalesce(sum(p.amount), 0)::text as amount
-      from ${table} p where p.scope = a.scope and p.item = a.item and p.at > a.since) as counted
+      from ${table} p
+      where p.scope = a.scope and p.item = a.item and p.at > a.since and p.call_key is distinct from $5::text) as counted
     order by a.place`;
   const sweep = `
     delete from ${table} where id = any (array(
@@ -153,8 +162,14 @@ export function pastCallsOn(
   const begins = batcher<PastRequest, PastAnswer>({
     limit: begunAtOnce,
     keyOf: ({ callKey }) => storedKey(callKey),
-    run: async (batch) =>
-      new Map(await Promise.all(batch.map(async (one) => [storedKey(one.callKey), await inTransaction(one)] as const))),
+    run: async (batch) => {
+      const work = batch.map(async (one) => [storedKey(one.callKey), await inTransaction(one)] as const);
+      // None is asked again while the others still hold their locks.
+      const ends = await Promise.allSettled(work);
+      const failed = ends.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+      return new Map(ends.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])));
+    },
     serves: () => false,
   });
   const ends = batcher<Ended, true>({
@@ -175,9 +190,18 @@ export function pastCallsOn(
     },
     serves: () => false,
   });
+  const keeps = batcher<Kept, true>({
+    limit: 1,
+    keyOf: ({ callKey }) => storedKey(callKey),
+    run: async (batch) => {
+      for (const { callKey, until } of batch) await pool.query(keepRunning, [storedKey(callKey), until]);
+      return new Map(batch.map(({ callKey }) => [storedKey(callKey), true] as const));
+    },
+    serves: () => false,
+  });
   const reads = batcher<ReadRequest, readonly PastCount[]>({
     limit: 1,
-    keyOf: ({ asked, now }) => JSON.stringify([asked, now]),
+    keyOf: keyOfRead,
     run: async (batch) => {
       const answers = new Map<string, readonly PastCount[]>();
       for (const one of batch) {
@@ -185,10 +209,10 @@ export function pastCallsOn(
           one.asked.map(({ scope }) => storedKey(scope)),
           one.asked.map(({ item }) => storedKey(item)),
           one.asked.map(({ since }) => since),
-          one.now,
+          ...[one.now, one.except === null ? null : storedKey(one.except)],
         ]);
         const counts = rows.map(({ amount, ...row }) => ({ ...row, amount: BigInt(amount) }));
-        answers.set(JSON.stringify([one.asked, one.now]), counts);
+        answers.set(keyOfRead(one), counts);
       }
       return answers;
     },
@@ -205,10 +229,15 @@ export function pastCallsOn(
       requireOpen();
       await ends.ask({ callKey, outcome, amounts });
     },
-    read: async (asked, now) => {
+    keepRunning: async (callKey, until) => {
+      requireOpen();
+      requireMilliseconds('The time until which a call counts as running', until);
+      await keeps.ask({ callKey, until });
+    },
+    read: async (asked, now, except = null) => {
       requireOpen();
       requireMilliseconds('The time of a look at past calls', now);
-      return asked.length === 0 ? [] : ((await reads.ask({ asked, now })) as readonly PastCount[]);
+      return asked.length === 0 ? [] : ((await reads.ask({ asked, now, except })) as readonly PastCount[]);
     },
     sweep: async (now) => {
       requireOpen();
@@ -223,11 +252,16 @@ export function pastCallsOn(
         );
       }
     },
-    close: async () => void (await Promise.all([begins, ends, reads].map((one) => one.close()))),
+    close: async () => void (await Promise.all([begins, ends, keeps, reads].map((one) => one.close()))),
   };
 }
 
 interface ReadRequest {
   readonly asked: readonly (CountedItem & { readonly since: number })[];
   readonly now: number;
+  readonly except: string | null;
+}
+
+function keyOfRead({ asked, now, except }: ReadRequest): string {
+  return JSON.stringify([asked, now, except]);
 }

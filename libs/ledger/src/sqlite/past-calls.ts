@@ -32,6 +32,9 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
     VALUES (:callKey, :scope, :item, :amount, :at, :runningUntil, :expiresAt)
   `);
   const end = database.prepare('UPDATE past_calls SET outcome = ? WHERE call_key = ? AND outcome IS NULL');
+  const keepRunning = database.prepare(
+    'UPDATE past_calls SET running_until = max(running_until, ?) WHERE call_key = ? AND outcome IS NULL',
+  );
   const settle = database.prepare(
     'UPDATE past_calls SET amount = ? WHERE call_key = ? AND item = ? AND outcome IS NULL',
   );
@@ -41,8 +44,8 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
       coalesce(sum(outcome IS NULL AND running_until > :now), 0) AS running,
       ${amountSum},
       (SELECT outcome FROM past_calls WHERE scope = :scope AND item = :item AND at > :since AND outcome IS NOT NULL
-        ORDER BY id DESC LIMIT 1) AS last
-    FROM past_calls WHERE scope = :scope AND item = :item AND at > :since
+        AND call_key IS NOT :except ORDER BY id DESC LIMIT 1) AS last
+    FROM past_calls WHERE scope = :scope AND item = :item AND at > :since AND call_key IS NOT :except
   `);
   const sweep = database.prepare(
     `DELETE FROM past_calls WHERE id IN (SELECT id FROM past_calls WHERE expires_at <= ? ORDER BY expires_at LIMIT ${portion})`,
@@ -80,10 +83,12 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
         for (const [item, amount] of Object.entries(amounts)) settle.run(amount, key, storedKey(item));
         end.run(outcome, key);
       }),
-    read: (asked, now) =>
+    keepRunning: (callKey, until) => ways.write(() => void keepRunning.run(until, storedKey(callKey))),
+    read: (asked, now, except = null) =>
       ways.read(() =>
         asked.map(({ scope, item, since }): PastCount => {
-          const row = count.get({ scope: storedKey(scope), item: storedKey(item), since, now }) ?? {};
+          const others = { since, now, except: except === null ? null : storedKey(except) };
+          const row = count.get({ scope: storedKey(scope), item: storedKey(item), ...others }) ?? {};
           return {
             calls: row['calls'] as number,
             succeeded: row['succeeded'] as number,

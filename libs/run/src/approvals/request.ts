@@ -146,8 +146,18 @@ export function approvalRequest(
 /** How long the call may wait, milliseconds: the shortest time that any of the configurations gives it. */
 export function waitMs(
   toolId: string,
-  { run, request }: ToolCall,
+  record: ToolCall,
   asks: readonly ApprovalAsk[],
+  judges: readonly Evaluator[],
+  now: number,
+): number {
+  return Math.min(approvalWaitMs(asks, judges), longestWaitMs(toolId, record, judges, now));
+}
+
+/** How long people may keep the call waiting, whatever asks them. */
+export function longestWaitMs(
+  toolId: string,
+  { run, request }: ToolCall,
   judges: readonly Evaluator[],
   now: number,
 ): number {
@@ -156,7 +166,7 @@ export function waitMs(
     byId(toolId)?.parkedMs ?? Infinity,
     run.parent === null ? Infinity : (byId(run.parent.tool)?.parkedMs ?? Infinity),
   ]);
-  return Math.max(0, Math.min(approvalWaitMs(asks, judges), ...times, (wantedBy({ run, request }) ?? Infinity) - now));
+  return Math.max(0, Math.min(...times, (wantedBy({ run, request }) ?? Infinity) - now));
 }
 
 /**

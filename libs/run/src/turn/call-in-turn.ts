@@ -92,7 +92,12 @@ export interface CallWorld extends Acts {
   takeAgentRun(agentRunId: string, callKey: string): Promise<boolean>;
   rate(tool: BoundTool, invocation: ToolInvocation, perMinute: ToolBudget['callsPerMinute']): Promise<Verdict>;
   /** What rules ask of calls beyond the run, by name; at `at`, milliseconds since the epoch. */
-  past(asked: readonly NeededPast[], caller: PastCaller, at: number): Promise<Readonly<Record<string, string>>>;
+  past(
+    asked: readonly NeededPast[],
+    caller: PastCaller,
+    at: number,
+    callKey: string,
+  ): Promise<Readonly<Record<string, string>>>;
   /** Whether totals refuse the call, where it does not begin: the executor says so as it begins. */
   foresee(counted: CountedCall): Promise<Verdict>;
   /** Begins the call that an agent answers, as `once` does others. */

@@ -10,6 +10,7 @@ import type {
   RuleFacts,
   Verdict,
 } from '@sluice/core';
+import { callKeyOf } from '../calls.js';
 import { agentOf } from '../conditions.js';
 import type { FirstUse } from '../documentation.js';
 import { pastCallerOf } from '../past.js';
@@ -26,11 +27,11 @@ export async function pastFor(
   of: CallInTurn,
   world: Pick<CallWorld, 'past'>,
 ): Promise<Readonly<Record<string, string>>> {
-  const { judges, call, at } = of;
+  const { record, name, judges, call, index, at } = of;
   const asked = [judges.granting, judges.inForce].flatMap(({ past }) => past.asked(call.tool));
   if (asked.length === 0) return {};
   const each = new Map(asked.map((one): [string, NeededPast] => [pastFactName(one), one]));
-  return world.past([...each.values()], pastCallerIn(of), at);
+  return world.past([...each.values()], pastCallerIn(of), at, callKeyOf(name, record, call, index));
 }
 
 /** What a call reserves under both configurations, or why it cannot be counted; null where no rule counts it. */
