@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { cedarClaims, cedarProblems, createAuthorizer } from '@sluice/authorization';
-import { authorize, claimsOf, recordedDenial } from '@sluice/core';
+import { authorize, claimsOf, parseExactJson, recordedDenial } from '@sluice/core';
 import { compileConfiguration, formatProblems } from '@sluice/configuration';
 import type { AuthorizationPort, AuthorizationSettings } from '@sluice/core';
 import { parse } from 'yaml';
@@ -224,6 +224,11 @@ describe('OpenFGA, by the values of arguments', () => {
       expect(asked[0]).toMatchObject({ arguments: { amount: 100 }, facts: { n: '1' } });
       expect(asked[2]).toMatchObject({ arguments: {}, facts: {} });
       expect(asked[0]).not.toHaveProperty('claims');
+      // The store reads numbers as doubles.
+      const inexact = call(parseExactJson('{"amount":9007199254740993}') as object);
+      expect(await ask(inexact)).toEqual({ allowed: false, missing: 'permission', argument: null });
+      expect(await ask(call(parseExactJson('{"amount":100.0}') as object))).toEqual({ allowed: true });
+      expect(server.asked).toHaveLength(4);
     } finally {
       await server.close();
     }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { amountFrom, amountOf, compileEvaluator, decimalOf, pastFactText, together } from '@sluice/core';
+import {
+  amountFrom,
+  amountOf,
+  compileEvaluator,
+  decimalOf,
+  parseExactJson,
+  pastFactText,
+  together,
+} from '@sluice/core';
 import type { AvailabilityRule, Configuration, JsonValue, PastCaller, RuleFacts, TotalLimit } from '@sluice/core';
 
 const caller: PastCaller = { tenantId: 't', userId: 'user:a', sessionId: 's', requestId: 'r', agent: 'default' };
@@ -36,15 +44,28 @@ describe('amounts', () => {
     [0.0000001, '0.000001'],
     [9_000_000_000_000, '9000000000000'],
     [1e-320, '0.000001'],
-  ])('count %d as %s', (value, text) => {
+    // As a double its millionths are others.
+    [8_999_999_999_999.123, '8999999999999.123'],
+    [parseExactJson('0.10000000000000000001'), '0.100001'],
+    [parseExactJson('100.0000000000000000000000001'), '100.000001'],
+    [parseExactJson('1.50e2'), '150'],
+    [parseExactJson('1e-999999999999'), '0.000001'],
+    [parseExactJson('0.0e99999'), '0'],
+  ])('count %j as %s', (value, text) => {
     const amount = amountOf(value) ?? -1n;
     expect(decimalOf(amount)).toBe(text);
     expect(amountFrom(text)).toBe(amount);
   });
 
-  it.each([[-1], [Number.NaN], [Infinity], ['5'], [null], [9_000_000_000_001]])('count nothing as %p', (value) =>
-    expect(amountOf(value)).toBeNull(),
-  );
+  it.each([
+    [-1],
+    [Number.NaN],
+    [Infinity],
+    ['5'],
+    [null],
+    [9_000_000_000_001],
+    ...['9000000000000.000001', '9007199254740993', '1e400', '-0.5'].map((text) => [parseExactJson(text)]),
+  ])('count nothing as %p', (value) => expect(amountOf(value)).toBeNull());
 });
 
 describe('what a call reserves', () => {

@@ -183,6 +183,19 @@ export function pastCallsContract(
         ];
         const used = [2n * large - 1n, 7n, 0n];
         expect(await other.past.begin(call('2', { limits }))).toMatchObject({ kind: 'begun', used });
+        // Units of which a number holds no sum.
+        const most = 9_000_000_000_000n * million;
+        const many = Array.from({ length: 1_010 }, (_, at) => mark(`user/m`, 'x', most - BigInt(at)));
+        await ledger.past.begin(call('many', { marks: many }));
+        const sum = many.reduce((total, { amount }) => total + amount, 0n);
+        const [read] = await other.past.read([{ scope: 'user/m', item: 'x', since: 0 }], 2_000);
+        expect(read).toMatchObject({ calls: 1_010, amount: sum });
+        const over = [atMost(sum, { scope: 'user/m', items: ['x'], adds: 1n })];
+        expect(await ledger.past.begin(call('over', { limits: over }))).toEqual({
+          kind: 'over',
+          used: [sum],
+          limit: 0,
+        });
       }),
     );
 

@@ -1,4 +1,4 @@
-import { partsOfPath, principalKinds, valuesAt } from '@sluice/core';
+import { inexactNumbers, partsOfPath, principalKinds, valuesAt } from '@sluice/core';
 import type {
   ArgumentObject,
   AuthorizationContext,
@@ -86,6 +86,9 @@ export function openFgaAuthorizer(
   return {
     looksAtArguments: (toolId) => told.includes('arguments') || objectsOf(toolId).length > 0,
     check: async (actor, subject, action, { type, id }, context) => {
+      // A condition would compare another number than the tool is given.
+      if (told.includes('arguments') && inexactNumbers(context.arguments ?? {}).length > 0)
+        return { allowed: false, missing: 'permission', argument: null };
       const acting = userOf(actor, context);
       const permitted = subject === undefined ? acting : userOf(subject, context);
       const more = told.map((part) => [part, context[part] ?? {}] as const);

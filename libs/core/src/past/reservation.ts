@@ -2,13 +2,12 @@ import type { AvailabilityRule, RuleFacts } from '../availability/types.js';
 import { binds } from '../availability/conditions.js';
 import { partsOfPath, valuesAt } from '../bounds/values-at.js';
 import { withSchemaDefaults } from '../bounds/schema-defaults.js';
-import { withPlainNumbers } from '../exact-json.js';
 import type { JsonValue } from '../json.js';
 import type { PastLimit, PastMark } from '../ports/past-calls.js';
 import { quote } from '../quote.js';
 import type { Verdict } from '../tool/pipeline.js';
 import type { Configuration } from '../settings/configuration.js';
-import { amountOf, decimalOf, oneAmount } from './amounts.js';
+import { amountOf, decimalOf, largestAmount, oneAmount, sumOf } from './amounts.js';
 import { type NeededPast, neededPastOf, toolsIn } from './facts.js';
 import { nameOfTools } from './name-of-tools.js';
 import { itemOf, scopeOf } from './scope.js';
@@ -81,7 +80,7 @@ export function compilePast({ tools, rules = [] }: Counting): PastRules {
       const own = counted.get(toolId) ?? [];
       const binding = rules.filter((rule) => rule.tools.includes(toolId) && binds(rule.whom, facts, state));
       if (own.length === 0 && !binding.some(({ history, totals }) => history?.past ?? totals)) return null;
-      const args = withSchemaDefaults(schemas.get(toolId), withPlainNumbers(call.args));
+      const args = withSchemaDefaults(schemas.get(toolId), call.args);
       const amounts = new Map<string, bigint>();
       for (const { of, rule } of own) {
         const amount = of === 'calls' ? oneAmount : sumAt(args, of.path);
@@ -177,18 +176,12 @@ function sumAt(args: JsonValue, path: string): bigint | null {
   const parts = partsOfPath(path);
   const { values, isAstray } = valuesAt(args, parts);
   if (isAstray || (values.length === 0 && !parts.includes('*'))) return null;
-  let sum = 0n;
-  for (const value of values) {
-    const amount = amountOf(value);
-    if (amount === null) return null;
-    sum += amount;
-  }
-  return sum;
+  return sumOf(values);
 }
 
 /** Why a call that cannot be counted is refused, in words. */
 export function uncountableMessage({ rule, path }: Uncountable): string {
-  return `The rule ${quote(rule)} sums the argument ${path}, which has no number of 0 or more in this call. Give one and call again, or go on without the call.`;
+  return `The rule ${quote(rule)} sums the argument ${path}, which has no number from 0 to ${String(largestAmount)} in this call. Give one and call again, or go on without the call.`;
 }
 
 /** The refusal of a call that passes a total; null for a limit of another kind. */

@@ -15,9 +15,12 @@ interface Ways {
 /** In two parts: a sum of integers that has no room ends the statement. */
 const amountSum = 'coalesce(sum(amount / 1000000), 0) AS units, coalesce(sum(amount % 1000000), 0) AS millionths';
 
-function amountOf(row: Readonly<Record<string, unknown>> = {}): bigint {
-  return BigInt(row['units'] as number) * 1_000_000n + BigInt(row['millionths'] as number);
+function amountOf(row: Readonly<Record<string, unknown>>): bigint {
+  return (row['units'] as bigint) * 1_000_000n + (row['millionths'] as bigint);
 }
+
+/** An aggregate has a row in any case. */
+const noRow = { calls: 0n, succeeded: 0n, running: 0n, last: null, units: 0n, millionths: 0n };
 
 /** Calls of the past in the ledger’s file. Writers come one after another, so no two pass a limit together. */
 export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
@@ -47,6 +50,8 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
         AND call_key IS NOT :except ORDER BY id DESC LIMIT 1) AS last
     FROM past_calls WHERE scope = :scope AND item = :item AND at > :since AND call_key IS NOT :except
   `);
+  // A sum may be beyond what a number holds.
+  for (const one of [used, running, count]) one.setReadBigInts(true);
   const sweep = database.prepare(
     `DELETE FROM past_calls WHERE id IN (SELECT id FROM past_calls WHERE expires_at <= ? ORDER BY expires_at LIMIT ${portion})`,
   );
@@ -55,7 +60,7 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
     items.reduce((total, item) => {
       const asked = { scope: storedKey(scope), item: storedKey(item), since, before };
       const row = isRunningOnly ? running.get({ ...asked, now }) : used.get(asked);
-      return total + amountOf(row);
+      return total + amountOf(row ?? noRow);
     }, 0n);
 
   return {
@@ -88,11 +93,11 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
       ways.read(() =>
         asked.map(({ scope, item, since }): PastCount => {
           const others = { since, now, except: except === null ? null : storedKey(except) };
-          const row = count.get({ scope: storedKey(scope), item: storedKey(item), ...others }) ?? {};
+          const row = count.get({ scope: storedKey(scope), item: storedKey(item), ...others }) ?? noRow;
           return {
-            calls: row['calls'] as number,
-            succeeded: row['succeeded'] as number,
-            running: row['running'] as number,
+            calls: Number(row['calls']),
+            succeeded: Number(row['succeeded']),
+            running: Number(row['running']),
             last: row['last'] as PastCount['last'],
             amount: amountOf(row),
           };
