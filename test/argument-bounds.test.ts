@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
-import type { AvailabilityRule, Configuration } from '@sluice/core';
+import type { AvailabilityRule, Configuration, ListLookup, Lists } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { unverified } from '@sluice/identity';
 import { everything, whatIf } from '@sluice/replay';
@@ -16,11 +18,16 @@ afterEach(async () => {
 });
 
 /** What another configuration would change. */
-async function under({ bus }: TestSystem, change: (rules: readonly AvailabilityRule[]) => readonly AvailabilityRule[]) {
+async function under(
+  { bus }: TestSystem,
+  change: (rules: readonly AvailabilityRule[]) => readonly AvailabilityRule[],
+  lists: Lists = {},
+) {
   const configs = [];
   for await (const { record } of bus.read([topics.config], { from: 'start' })) configs.push(record);
   const own = JSON.parse(configs.at(-1)?.configuration ?? '') as Configuration;
-  const candidate = compileEvaluator({ ...own, rules: change(own.rules ?? []) });
+  const changed = { rules: change(own.rules ?? []), lists: { ...own.lists, ...lists } };
+  const candidate = compileEvaluator({ ...own, version: 'c-candidate', ...changed });
   const signal = new AbortController().signal;
   const given = { authorizerOf, verifier: unverified, signal, onUndecodable: undecodable, selection: everything };
   const found = [];
@@ -29,6 +36,10 @@ async function under({ bus }: TestSystem, change: (rules: readonly AvailabilityR
     ...changes,
     ...(notReplayable === null ? [] : [notReplayable]),
   ]);
+}
+
+function lookupOf(host: string): ListLookup {
+  return { url: `http://${host}/`, keyEnv: null, items: '*', refreshMs: 1_000, staleMs: 1, timeoutMs: 1_000 };
 }
 
 describe('bounds of arguments', () => {
@@ -78,5 +89,71 @@ agents: { default: { arguments: { text-completion: { prompt: { max_length: 5 } }
       would: was,
       rule: 'r',
     });
+  });
+
+  it('may be on lists that are looked up, and close where these cannot be read; replay and what-if read none', async () => {
+    const asked: string[] = [];
+    let listed = ['one', 'two'];
+    const server = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      if (listed.length === 0) response.writeHead(503).end();
+      else response.end(JSON.stringify({ prompts: listed }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const say = (prompt: string) => [ids.text, JSON.stringify({ prompt })] as const;
+    const model = new ScriptedModel(({ question, history }) =>
+      history.length > 0 || !question.startsWith('[')
+        ? { answer: 'done' }
+        : { calls: (JSON.parse(question) as string[]).map(say) },
+    );
+    const lookup = `{ url: 'http://${host}/of/{tenant}/{user}', items: prompts/*, refresh: 1s, stale_for: 1ms }`;
+    const more = `
+web: { private_hosts: ["${host}"] }
+lists: { prompts: { lookup: ${lookup} } }
+rules: { known-prompts: { tools: [text-completion], arguments: { prompt: { one_of: { list: prompts } } } } }
+`;
+    const own = (system = await startSystem(workflowConfiguration({ limits: more }), model));
+    const saying = async (...prompts: string[]) => {
+      const { history } = await own.ask({ group: ['*'], question: JSON.stringify(prompts) });
+      return history.map(({ outcome, observation }) => (outcome === 'ok' ? outcome : observation));
+    };
+    const refused = 'The argument prompt is out of its bounds by the rule "known-prompts": ';
+    expect(await saying('two', 'three')).toEqual([
+      'ok',
+      expect.stringContaining(`${refused}it must be one of the list prompts, which is kept elsewhere. `),
+    ]);
+    expect(asked).toEqual(['/of/local/user%3Alocal']);
+    expect(model.asked[0]?.tools.find(({ id }) => id === ids.text)?.inputSchema).toMatchObject({
+      properties: { prompt: { description: expect.stringContaining('One of the list prompts.') } },
+    });
+    listed = [];
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await saying('two')).toEqual([
+      expect.stringContaining(`${refused}the list prompts could not be read, so no value is within it now. `),
+    ]);
+    const steps = (await system.all('agent.steps')).flatMap(({ record }) => record.steps);
+    expect(steps.map(({ facts }) => facts)).toEqual([
+      { 'lookup/prompts/two': 'listed' },
+      { 'lookup/prompts/three': 'not listed' },
+      { 'lookup/prompts/two': 'failed' },
+    ]);
+    expect(await system.metric('sluice_list_reads_total', { list: 'prompts', outcome: 'failed' })).toBe(1);
+
+    const reads = asked.length;
+    const decisions = await replayed(system.bus, null);
+    expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+    expect(await under(system, (rules) => rules)).toEqual([]);
+    const free = (await under(system, () => [])).filter((one) => typeof one === 'object' && one.kind === 'call');
+    expect(free.map((one) => (one as { would: string }).would)).toEqual(['made', 'made']);
+    // Of a list that was not asked, nothing is known.
+    const others = (rules: readonly AvailabilityRule[]): readonly AvailabilityRule[] =>
+      rules.map((one) => ({ ...one, arguments: { prompt: { oneOf: { list: 'others' } } } }));
+    expect(await under(system, others, { others: { lookup: lookupOf(host) } })).toContain(
+      'Whether the list “others” had a value of the call was not recorded.',
+    );
+    expect(asked).toHaveLength(reads);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -97,6 +97,26 @@ policy: { allowed_tools: [files, now] }
     startTimeout,
   );
 
+  it('lists with a lookup: says which cannot be read, and asks for none that is of a caller', async () => {
+    let text = '["ann@example.org"]';
+    const server = createServer((_, response) => void response.end(text));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const lists = `
+web: { private_hosts: ["${host}"] }
+lists: { mails: { lookup: { url: "http://${host}/mails" } }, own: { lookup: { url: "http://${host}/{user}", items: x } } }`;
+    expect(await check('', {}, lists)).toMatchObject({ codes: [0, 0] });
+    text = '{}x';
+    const broken = await check('', {}, lists);
+    expect([broken.codes, broken.output]).toEqual([
+      [0, 1],
+      expect.stringContaining('! lists.mails.lookup: its answer is no JSON'),
+    ]);
+    expect(broken.output).not.toContain('lists.own');
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('OpenFGA: a denial is an answer, an unknown store and silence are none', async () => {
     const server = await serveOpenFga('known', []);
     const store = (name: string) => `authorization: { openfga: { url: "${server.url}", store: ${name} } }`;

@@ -144,7 +144,7 @@ rules:
     const good = { outcome: 'runs', offered: true, arguments_valid: true, problems: [], authorized: true };
     expect(await calling('text-completion', '{"prompt":"Say A."}', {}, bob)).toEqual({
       ...{ ...good, tool: 'core__text-completion', effect: 'read_only', needs_approval: false },
-      ...{ code: null, reason: null, rule: null, message: null },
+      ...{ code: null, reason: null, rule: null, message: null, lists: [] },
     });
     expect(await calling('text-completion', '{"promt":"A"}', {}, bob)).toMatchObject({
       ...{ ...good, outcome: 'refused', arguments_valid: false, code: 'validation', needs_approval: false },

@@ -35,6 +35,7 @@ import {
   withPages,
 } from '@sluice/packs';
 import { createToolSource, fileContracts } from '@sluice/sources';
+import { CallLists } from './call-lists.js';
 import { networkNamespace, networkRequests, ToolProcesses } from '@sluice/isolation';
 import { ResultCache } from '@sluice/hub';
 import type {
@@ -82,6 +83,8 @@ export class Toolbox {
   readonly calls: CallWatch;
   /** Turns connections into credentials. */
   readonly connections: ConnectionBroker;
+  /** Lists that bounds name and that are kept elsewhere. */
+  readonly lists: CallLists;
   /** Where the tools of files run. */
   private readonly processes: ToolProcesses;
   /** What tools of MCP servers gave to equal calls. */
@@ -108,6 +111,7 @@ export class Toolbox {
     const { environment, clock, metrics, log } = runtime;
     this.calls = new CallWatch(runtime);
     this.graphs = new RequirementGraphs(runtime);
+    this.lists = new CallLists(runtime, (configuration) => this.requests(configuration));
     this.life = { clock, keptMs: environment.sessionsKeptMs };
     this.knowledge = new KnowledgeStores({
       open: (settings) => this.openKnowledge(settings),
@@ -150,6 +154,7 @@ export class Toolbox {
    */
   async prepare(configuration: Configuration): Promise<void> {
     this.knowledge.use(configuration.knowledge);
+    this.lists.use(configuration);
     const { contracts } = await this.open(configuration);
     requireWorkspaces(configuration, contracts, this.runtime.environment);
     requireGraph(configuration, contracts, this.runtime.environment);
@@ -260,6 +265,7 @@ export class Toolbox {
   }
 
   async close(): Promise<void> {
+    this.lists.close();
     await this.calls.close();
     await this.processes.close();
     await this.knowledge.close();

@@ -482,6 +482,7 @@ export class Turn {
       hashResult: (_, json) => runtime.signatures.keyedHash('executor', hashedResult(record, index, json)),
       conceal: (tool, result) => connection.conceal(tool, result, record.requestId),
       past: (asked, caller, at, callKey) => readPast(asked, caller, at, runtime.past, callKey),
+      lists: (asked, caller) => toolbox.lists.answers(asked, caller, [inForce.configuration, configuration]),
       foresee: () => Promise.resolve({ ok: true }),
       beginAgent: async (invocation, counted) => {
         // It runs as long as its own run may, with what that waits for people.

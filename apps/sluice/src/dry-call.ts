@@ -75,6 +75,7 @@ export function dryCallInWords(call: DryCall, paint: Paint): string {
       ? [line('permitted', 'the authorizer decides at the call')]
       : []),
     ...(call.needs_approval === null ? [] : [line('approval', approvalInWords(call))]),
+    ...(call.lists.length === 0 ? [] : [line('lists', `${call.lists.join(', ')}: looked up at the call`)]),
     ...(call.depends_on === undefined ? [] : [line('depends on', call.depends_on.join(', '))]),
     ...(call.rule === null ? [] : [line('rule', call.rule)]),
     ...(call.message === null ? [] : [line('refused', call.message)]),

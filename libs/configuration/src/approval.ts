@@ -6,7 +6,7 @@ import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { longestParkedSeconds } from './limits.js';
 import { only, readGroupNames } from './rules.js';
-import { readBounds } from './bounds.js';
+import { readBounds, refuseLookups } from './bounds.js';
 import { readTools, readWhom } from './rule-conditions.js';
 import type { Section } from './section.js';
 
@@ -70,13 +70,15 @@ function readRule(
   const approvers = readApprovers(section, 'approvers');
   const escalate = readEscalation(section);
   const quorum = section.wholeNumber('quorum', { byDefault: 1, most: mostPersons });
+  const unless = readBounds(section, lists, 'unless', true);
+  refuseLookups(section.section('unless'), unless ?? {}, lists);
   refuseTooFew(section, quorum, [...(approvers ?? byDefault), ...(escalate?.to ?? [])]);
   return {
     name,
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
     effects: section.has('effects') ? readEffects(section) : [],
     ...only('whom', readWhom(section, tools)),
-    ...only('unless', readBounds(section, lists, 'unless', true)),
+    ...only('unless', unless),
     quorum,
     ...only('approvers', approvers ?? undefined),
     ...only('escalate', escalate),

@@ -1,4 +1,4 @@
-import { isJsonObject, linearPattern, longestPattern, partsOfPath, quote, suggestion } from '@sluice/core';
+import { isElsewhere, isJsonObject, linearPattern, longestPattern, partsOfPath, quote, suggestion } from '@sluice/core';
 import type {
   ArgumentBound,
   ArgumentBounds,
@@ -129,6 +129,20 @@ function readSource(section: Section, key: 'one_of' | 'not_one_of', lists: Lists
   return list === null ? undefined : { list };
 }
 
+/**
+ * Refuses lists that are looked up: approvals are judged in several places, and lists are read at calls alone. `own`
+ * has the bounds.
+ */
+export function refuseLookups(own: Section, bounds: ArgumentBounds, lists: Lists): void {
+  for (const [path, { oneOf, notOneOf }] of Object.entries(bounds))
+    for (const [key, source] of Object.entries({ one_of: oneOf, not_one_of: notOneOf })) {
+      if (source === undefined || !('list' in source) || !isElsewhere(source.list, lists)) continue;
+      const found = `the list ${quote(source.list)}, which is looked up at calls`;
+      const at = own.section(path).section(key).at('list');
+      own.problem(at, found, 'a list that is written out or in a file');
+    }
+}
+
 /** Bounds that no value meets, and such as say nothing beside others. */
 function refuseImpossible(section: Section, bound: ArgumentBound): void {
   const { minimum = -Infinity, maximum = Infinity, above = -Infinity, below = Infinity } = bound;
@@ -159,6 +173,7 @@ export function boundsOfTool(
   const isEmpty = isJsonObject(written as JsonValue) && Object.keys(written as object).length === 0;
   const bounds = isEmpty ? null : readBounds(section, lists, 'bounds', true);
   if (bounds === undefined) return { problem: 'The bounds must be a map of arguments.' };
+  refuseLookups(section.section('bounds'), bounds ?? {}, lists);
   for (const path of Object.keys(bounds ?? {}))
     if (spec !== null && !hasPath(spec.inputSchema, partsOfPath(path)))
       section.problem(path, `the unknown argument ${quote(path)}`, suggestion(path, argumentNames(spec.inputSchema)));

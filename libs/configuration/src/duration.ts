@@ -5,12 +5,16 @@ import type { Section } from './section.js';
 export function readDuration(
   section: Section,
   key: string,
-  range: { readonly byDefault: number; readonly most: number },
+  range: { readonly byDefault: number; readonly most: number; readonly least?: number },
 ): number {
   const value = section.value(key);
   if (value === null) return range.byDefault;
+  const { least = 1 } = range;
   const ms = Math.round(durationMs(value));
-  if (ms >= 1 && ms <= range.most) return ms;
-  section.refuse(key, `a duration from \`1ms\` to \`${String(range.most / 1_000)}s\`, such as \`2s\` or \`500ms\``);
+  if (ms >= least && ms <= range.most) return ms;
+  section.refuse(
+    key,
+    `a duration from \`${least < 1_000 ? `${String(least)}ms` : `${String(least / 1_000)}s`}\` to \`${String(range.most / 1_000)}s\`, such as \`2s\` or \`500ms\``,
+  );
   return range.byDefault;
 }

@@ -2,6 +2,7 @@ import { quote } from '@sluice/core';
 import type { JsonValue, ListSettings, Lists } from '@sluice/core';
 import type { AuthorizationFiles } from './authorization-files.js';
 import { configurationKeys } from './keys.js';
+import { readLookup } from './list-lookup.js';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
 
@@ -9,14 +10,22 @@ import type { Section } from './section.js';
 const mostValues = 10_000;
 const longestValue = 1_000;
 
-/** `lists`: values that bounds name, written out or a line each in a file, which is read now. */
+/**
+ * `lists`: values that bounds name, written out, or a line each in a file, which is read now, or such as executors read
+ * while they run.
+ */
 export function readLists(section: Section, files: Pick<AuthorizationFiles, 'read'>): Lists {
   return Object.fromEntries(section.keys().map((name) => [name, readList(section, name, files)]));
 }
 
 function readList(section: Section, name: string, files: Pick<AuthorizationFiles, 'read'>): ListSettings {
   const value = section.value(name);
-  const values = Array.isArray(value) ? readValues(section, name) : readFile(section.section(name), files);
+  const own = Array.isArray(value) ? null : section.section(name).closed(configurationKeys['lists.<list>']);
+  if (own?.has('lookup') === true) {
+    if (own.has('file')) own.problem(own.at('lookup'), 'a lookup beside `file`', 'one of them: where the values are');
+    return { lookup: readLookup(own.section('lookup')) };
+  }
+  const values = own === null ? readValues(section, name) : readFile(own, files);
   if (section.usable && values.length === 0 && Array.isArray(value))
     section.problem(section.at(name), 'an empty list', 'its values, or take out what names the list');
   if (values.length > mostValues)
@@ -43,12 +52,11 @@ export function scalarOf(value: unknown): string | number | boolean | null {
 }
 
 function readFile(section: Section, files: Pick<AuthorizationFiles, 'read'>): readonly string[] {
-  section.closed(configurationKeys['lists.<list>']);
   const write = 'the path of a file with a value on each line';
   const path = section.text('file', write);
   if (path === null) {
     if (section.usable && !section.has('file'))
-      section.problem(section.path, 'no value', `a list, or \`file\`: ${write}`);
+      section.problem(section.path, 'no value', `a list, \`lookup\` or \`file\`: ${write}`);
     return [];
   }
   const file = files.read(path);

@@ -5,8 +5,8 @@ import {
   describeConfiguration,
   formatProblems,
 } from '@sluice/configuration';
-import { compileEvaluator } from '@sluice/core';
-import type { RuleFacts } from '@sluice/core';
+import { claimsOf, compileEvaluator } from '@sluice/core';
+import type { Configuration, RuleFacts } from '@sluice/core';
 import { sampleInputs } from './sample-inputs.js';
 
 const tool = { write: { type: 'text-completion' }, look: { type: 'knowledge-query' } };
@@ -89,6 +89,25 @@ describe('bounds of arguments in a configuration', () => {
     ]);
   });
 
+  it('take lists that are looked up: in force is what was found, and their claims go onto the records', () => {
+    const url = 'https://lists.example.org/{claims.team}/{user}';
+    const of = (how: string) => ({
+      lists: { few: { lookup: { url, refresh: '1m' } } },
+      rules: { r: { tools: ['write'], arguments: { prompt: { [how]: { list: 'few' } } } } },
+    });
+    const settings = { url, keyEnv: null, items: '*', refreshMs: 60_000, staleMs: 3_600_000, timeoutMs: 5_000 };
+    const { configuration } = compile(of('one_of'));
+    expect(configuration?.lists).toEqual({ few: { lookup: settings } });
+    expect(claimsOf(configuration as Configuration)).toEqual(['team']);
+    const broken = (how: string, found: Readonly<Record<string, string>>) =>
+      rulesBroken(of(how), 'a', { facts: found });
+    const answers = [{}, { 'lookup/few/a': 'failed' }, { 'lookup/few/a': 'listed' }, { 'lookup/few/a': 'not listed' }];
+    expect(answers.map((one) => broken('one_of', one))).toEqual(['r', 'r', null, 'r']);
+    expect(answers.map((one) => broken('not_one_of', one))).toEqual(['r', 'r', 'r', null]);
+  });
+
+  const looked = (lookup: object, more: object = {}) => ({ lists: { x: { lookup, ...more } } });
+  const elsewhere = 'https://lists.example.org/';
   const bound = (prompt: object) => ({ rules: { r: { tools: ['write'], arguments: { prompt } } } });
   it.each<[string, object, string]>([
     ['an unknown argument', { rules: { r: { tools: ['write'], arguments: { promt: { const: 1 } } } } }, 'did you mean'],
@@ -132,6 +151,26 @@ describe('bounds of arguments in a configuration', () => {
       'names with `/` between',
     ],
     ['a file that is not there', { lists: { x: { file: 'no.txt' } } }, 'cannot be read: there is none'],
+    ['a lookup beside a file', looked({ url: elsewhere }, { file: 'words.txt' }), 'a lookup beside `file`'],
+    ['a lookup without an address', looked({}), 'lists.x.lookup.url: found nothing'],
+    ['an unknown place in an address', looked({ url: `${elsewhere}{usr}` }), 'the place "{usr}"'],
+    ['a caller as a host', looked({ url: 'https://{tenant}.example.org/' }), 'an address such as'],
+    ['a key in place of its variable', looked({ url: elsewhere, key_env: 'sk-0123456789abcdef' }), 'not shown'],
+    ['a refresh that never ends', looked({ url: elsewhere, refresh: '10ms' }), 'a duration from `1s` to'],
+    [
+      'an approval by a list that is looked up',
+      {
+        ...looked({ url: elsewhere }),
+        policy: {
+          ...policy,
+          approval: {
+            approvers: ['user:ann'],
+            rules: { r: { tools: ['write'], unless: { prompt: { one_of: { list: 'x' } } } } },
+          },
+        },
+      },
+      'policy.approval.rules.r.unless.prompt.one_of.list: found the list "x", which is looked up at calls',
+    ],
     ['a list without values', { lists: { x: {} } }, 'no value'],
     [
       'an unknown agent',

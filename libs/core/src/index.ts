@@ -107,11 +107,14 @@ export type {
 } from './availability/types.js';
 export { outOfBoundsMessage } from './bounds/argument-rules.js';
 export type { JudgedCall } from './bounds/argument-rules.js';
-export { compileBounds, outOfBounds } from './bounds/compile-bounds.js';
+export { compileBounds, isElsewhere, lookupFact, outOfBounds } from './bounds/compile-bounds.js';
+export type { Lookup, LookupAnswer } from './bounds/compile-bounds.js';
 export { boundsInWords } from './bounds/in-words.js';
 export type { BoundInWords } from './bounds/in-words.js';
+export { isPlaceholder, listAddress, placeholdersIn } from './bounds/list-address.js';
+export type { ListCaller } from './bounds/list-address.js';
 export { partsOfPath, valuesAt } from './bounds/values-at.js';
-export type { ArgumentBound, ArgumentBounds, ListSettings, Lists, ValueSource } from './bounds/types.js';
+export type { ArgumentBound, ArgumentBounds, ListLookup, ListSettings, Lists, ValueSource } from './bounds/types.js';
 export { amountFrom, amountOf, decimalOf, largestAmount, oneAmount } from './past/amounts.js';
 export { pastFactName, pastFactText } from './past/facts.js';
 export type { NeededPast } from './past/facts.js';

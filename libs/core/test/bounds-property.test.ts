@@ -11,7 +11,10 @@ const schema: JsonObject = {
 };
 const tools = manyTools(1).map((tool) => ({ ...tool, spec: tool.spec && { ...tool.spec, inputSchema: schema } }));
 const id = tools[0]?.id ?? '';
-const lists = { few: { values: ['a', '7'] }, gone: { lookup: { url: 'x', items: '*', keepMs: 1 } } };
+const lists = {
+  few: { values: ['a', '7'] },
+  gone: { lookup: { url: 'x', keyEnv: null, items: '*', refreshMs: 1, staleMs: 1, timeoutMs: 1 } },
+};
 
 const source = fc.constantFrom(
   { values: ['a', 3] },

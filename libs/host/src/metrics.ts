@@ -84,6 +84,17 @@ export function createMetrics() {
       'rule',
       'kind',
     ),
+    listReads: counter(
+      'sluice_list_reads_total',
+      'Readings of lists that bounds name and that are kept elsewhere, by list and outcome: read or failed.',
+      'list',
+      'outcome',
+    ),
+    listAge: gauge(
+      'sluice_list_age_seconds',
+      'Age of the values of a list that is kept elsewhere and the same for all callers, once this executor has read it.',
+      'list',
+    ),
     toolDuration: histogram(
       'sluice_tool_call_duration_seconds',
       'Time from the start of a call to its result.',

@@ -35,7 +35,7 @@ export function readParameter(
   const name = textIn(given['name']);
   const place = textIn(given['in']);
   const isRequired = given['required'] === true || place === 'path';
-  if (!isPlace(place) || name === '')
+  if (!isPlaceholder(place) || name === '')
     return { problem: `It has ${parameterShown('', name)} in ${place.slice(0, 40) || 'no place'}.`, isRequired };
   if (isSetHere(name, place, server)) return null;
   if (place === 'path' && !path.includes(`{${name}}`)) return null;
@@ -67,7 +67,7 @@ export function readParameter(
   };
 }
 
-function isPlace(place: string): place is ParameterIn {
+function isPlaceholder(place: string): place is ParameterIn {
   return Object.hasOwn(stylesOf, place);
 }
 

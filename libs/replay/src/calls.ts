@@ -3,6 +3,7 @@ import type {
   BoundTool,
   Configuration,
   ConfiguredTool,
+  Lookup,
   Reservation,
   Step,
   ToolErrorCode,
@@ -10,7 +11,7 @@ import type {
   ToolExecResult,
   ToolSource,
 } from '@sluice/core';
-import { amountFrom, foreseen, recordedDenial, standingFact } from '@sluice/core';
+import { amountFrom, foreseen, lookupFact, recordedDenial, standingFact } from '@sluice/core';
 import { cancelledBefore, editOf, parseArguments, runCall } from '@sluice/run';
 import type { CallInTurn, CallWorld, AcceptedDecision, ParkedCall } from '@sluice/run';
 import type { AskedQuestion } from '@sluice/contracts';
@@ -98,6 +99,7 @@ function recordedWorld(
     takeAgentRun: () => Promise.resolve(true),
     rate: () => Promise.resolve({ ok: true }),
     past: () => Promise.resolve(recorded?.facts ?? {}),
+    lists: (asked) => Promise.resolve(recordedLists(asked, recorded, judges.granting.configuration.version, record)),
     foresee: ({ reservation, onUsed }) => {
       const used = recordedUse(reservation, recorded);
       if (used.some((one) => one !== undefined)) onUsed(used.map((one) => one ?? 0n));
@@ -125,6 +127,30 @@ function recordedWorld(
     onCancel: () => () => undefined,
     after: () => () => undefined,
   };
+}
+
+/**
+ * What the step says of lists that are kept elsewhere. Where it says nothing, and neither bounds refused the call nor
+ * is another configuration asked about, the call was let through: it went on to an approval, to an agent, or an
+ * earlier attempt had begun it.
+ */
+function recordedLists(
+  asked: readonly Lookup[],
+  recorded: Step | null,
+  version: string,
+  { configVersion }: CallInTurn['record'],
+): Readonly<Record<string, string>> {
+  const known = recorded?.facts ?? {};
+  const isRefused = recorded?.reason === 'arguments_out_of_bounds';
+  return Object.fromEntries(
+    asked.flatMap((one): [string, string][] => {
+      const fact = lookupFact(one);
+      if (Object.hasOwn(known, fact)) return [[fact, known[fact] ?? '']];
+      if (version !== configVersion)
+        throw new NotReplayable(`Whether the list “${one.list}” had a value of the call was not recorded.`);
+      return isRefused ? [] : [[fact, one.wanted]];
+    }),
+  );
 }
 
 /** What the step says was used of each total before its call; undefined where it says nothing. */

@@ -12,9 +12,10 @@ import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice check [--strict] [--model] [--json] [FILE]
   Compiles a configuration (without FILE that of SLUICE_CONFIG) as the system would, asking the MCP servers of allowed tools what they
-  offer. Asks once where permissions come from (file or table of users, lookup) and OpenFGA, with the variables that are set here, and
-  says which model's key is not set here. Exit code 1 if it has mistakes; with --strict also if an allowed tool cannot be offered, as when
-  its server does not answer, if one of the others does not answer or has no key, or if tools that change things run unasked (unasked).
+  offer. Asks once where permissions come from (file or table of users, lookup), OpenFGA and lists that are looked up, with the
+  variables that are set here, and says which model's key is not set here. Exit code 1 if it has mistakes; with --strict also if an
+  allowed tool cannot be offered, as when its server does not answer, if one of the others does not answer or has no key, or if tools
+  that change things run unasked (unasked).
   With --model asks each model of the configuration one short question, and says what is wrong: the key, the address, the name. Exit code 1
   if one gives no answer. --json prints {file, version, ok, problems, findings, sources, models}.`;
 

@@ -9,7 +9,7 @@ import type { CommandContext } from '../commands/command-context.js';
 import { sampleFile } from '../system/applied.js';
 import { askModels } from '../system/ask-models.js';
 import { askServers, compileForCommand } from '../system/compile-once.js';
-import { outsideSources } from '../system/outside-sources.js';
+import { hasOutsideSources, outsideSources } from '../system/outside-sources.js';
 import type { Check } from './check.js';
 import type { Clocks } from './clocks.js';
 
@@ -106,7 +106,7 @@ class Servers {
 
 function checksOf(configuration: Configuration, servers: Servers, looking: Looking): readonly Check[] {
   const { environment } = looking.context;
-  const { identity, mcpServers, authorization } = configuration;
+  const { identity, mcpServers } = configuration;
   const models = modelsOf(configuration).map((settings) => modelCheck(settings, looking));
   return [
     ...models,
@@ -138,7 +138,7 @@ function checksOf(configuration: Configuration, servers: Servers, looking: Looki
           },
         ]
       : []),
-    ...((identity.provider === 'jwt' && identity.permissions?.source !== undefined) || authorization?.kind === 'openfga'
+    ...(hasOutsideSources(configuration)
       ? [{ check: 'permissions', run: () => permissions(configuration, environment) }]
       : []),
     ...packageChecks(configuration),

@@ -1,7 +1,10 @@
 import { createAuthorizer } from '@sluice/authorization';
+import { isElsewhere } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { Environment } from '@sluice/host';
 import { permissionSource } from '@sluice/identity';
+import { networkRequests } from '@sluice/isolation';
+import { tryList } from '@sluice/sources';
 
 /** A caller that no source knows: the question changes nothing. */
 const unknownCaller = { tenantId: 'sluice-check', actorId: 'user:sluice-check', subjectId: null };
@@ -12,9 +15,9 @@ interface OutsideSource {
   readonly problem: string | null;
 }
 
-/** Asks the source of permissions and the authorizer once, as a service would for a caller. */
+/** Asks the source of permissions, the authorizer and lists that are kept elsewhere once, as a service would. */
 export async function outsideSources(
-  { identity, authorization }: Configuration,
+  { identity, authorization, lists = {}, web }: Configuration,
   { databaseUrl, secret }: Pick<Environment, 'databaseUrl' | 'secret'>,
 ): Promise<readonly OutsideSource[]> {
   const found: OutsideSource[] = [];
@@ -35,7 +38,22 @@ export async function outsideSources(
     );
     found.push({ where: 'authorization.openfga', problem: await problemOf(asked) });
   }
+  const requests = networkRequests(web?.privateHosts ?? []);
+  for (const [name, list] of Object.entries(lists))
+    if ('lookup' in list)
+      found.push({
+        where: `lists.${name}.lookup`,
+        problem: await problemOf(tryList(list.lookup, { requests, secret })),
+      });
+  await requests.close();
   return found;
+}
+
+/** Whether there is anything to ask. */
+export function hasOutsideSources({ identity, authorization, lists = {} }: Configuration): boolean {
+  const hasPermissions = identity.provider === 'jwt' && identity.permissions?.source !== undefined;
+  const hasLists = Object.keys(lists).some((name) => isElsewhere(name, lists));
+  return hasPermissions || authorization?.kind === 'openfga' || hasLists;
 }
 
 async function problemOf(asked: Promise<unknown>): Promise<string | null> {

@@ -1,4 +1,5 @@
-import type { ArgumentBounds } from '../bounds/types.js';
+import { claimsInAddress } from '../bounds/list-address.js';
+import type { ArgumentBounds, Lists } from '../bounds/types.js';
 import type { Configuration } from '../settings/configuration.js';
 import { measureName } from './load.js';
 import type { AvailabilityRule } from './types.js';
@@ -16,7 +17,7 @@ export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<stri
   return measures;
 }
 
-type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments'> &
+type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments' | 'lists'> &
   Partial<Pick<Configuration, 'authorization'>> & {
     readonly policy?: Pick<Configuration['policy'], 'approvalRules'>;
   };
@@ -30,7 +31,7 @@ export function authorizerClaims({
 
 /** Names of the claims that rules, bounds and the authorizer ask for: only these go onto the records. */
 export function claimsOf(naming: Naming): readonly string[] {
-  const { rules = [], tools, agentArguments = {}, authorization = null, policy = {} } = naming;
+  const { rules = [], tools, agentArguments = {}, lists = {}, authorization = null, policy = {} } = naming;
   const { approvalRules = [] } = policy;
   const bounds = [
     ...rules.map((rule) => rule.arguments),
@@ -44,7 +45,13 @@ export function claimsOf(naming: Naming): readonly string[] {
   ];
   const named = asking.flatMap((one) => Object.keys(one?.claims ?? {}));
   const asked = authorizerClaims({ authorization });
-  return [...new Set([...named, ...asked, ...bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)))])];
+  const compared = bounds.flatMap((one) => (one === undefined ? [] : claimsInBounds(one)));
+  return [...new Set([...named, ...asked, ...compared, ...claimsOfLists(lists)])];
+}
+
+/** Names of the claims in the addresses of lists. */
+function claimsOfLists(lists: Lists): readonly string[] {
+  return Object.values(lists).flatMap((list) => ('lookup' in list ? claimsInAddress(list.lookup.url) : []));
 }
 
 /** Names of the claims that these bounds compare with. */

@@ -11,7 +11,12 @@ import { partsOfPath, valuesAt } from './values-at.js';
 export interface Lookup {
   readonly list: string;
   readonly value: string;
+  /** What the bound needs. */
+  readonly wanted: 'listed' | 'not listed';
 }
+
+/** What the executor found: `failed` where the list could not be read. */
+export type LookupAnswer = Lookup['wanted'] | 'failed';
 
 /** Bounds made ready for calls. */
 export interface CompiledBounds {
@@ -26,13 +31,15 @@ interface CompiledPath {
   readonly bound: ArgumentBound;
   readonly checks: readonly Check[];
   /** The lists that are kept elsewhere. */
-  readonly lookups: readonly string[];
+  readonly lookups: readonly Omit<Lookup, 'value'>[];
 }
 
 /** One thing that every value at the path must be; what cannot be compared is not. */
 interface Check {
   readonly why: string;
   isMet(value: JsonValue, facts: BoundFacts): boolean;
+  /** Why a value is not, where it is no fault of the value; null where it is. */
+  whyNot?(value: JsonValue, facts: BoundFacts): string | null;
 }
 
 /** Characters of a value that the executor asks about; a longer one counts as on no list. */
@@ -40,8 +47,11 @@ const longestLookup = 256;
 /** Values that a sentence names. */
 const namedValues = 10;
 
+/** Values that are asked about for the bounds of one call. */
+const mostLookups = 100;
+
 /** The name of the fact that says whether the list has the value. */
-function lookupFact(list: string, value: string): string {
+export function lookupFact({ list, value }: Pick<Lookup, 'list' | 'value'>): string {
   return `lookup/${list}/${value}`;
 }
 
@@ -73,7 +83,9 @@ export function outOfBounds({ paths }: CompiledBounds, args: JsonValue, facts: B
     if (bound.absent === true && isGiven) return { path, why: 'it may not be given' };
     if (isAstray) return { path, why: 'a value on its way has no such part' };
     if (bound.required === true && (!isGiven || isPartial)) return { path, why: 'it must be given' };
-    for (const value of values) for (const { why, isMet } of checks) if (!isMet(value, facts)) return { path, why };
+    for (const value of values)
+      for (const { why, isMet, whyNot } of checks)
+        if (!isMet(value, facts)) return { path, why: whyNot?.(value, facts) ?? why };
   }
   return null;
 }
@@ -92,27 +104,29 @@ export function argumentsInWords(
   });
 }
 
-/** What has to be asked of lists that are kept elsewhere before the bounds can be judged. */
+/** What has to be asked of lists that are kept elsewhere before the bounds can be judged; so much of it is asked. */
 export function lookupsIn({ paths }: CompiledBounds, args: JsonValue): readonly Lookup[] {
-  return paths.flatMap(({ parts, lookups }) =>
+  const all = paths.flatMap(({ parts, lookups }) =>
     lookups.length === 0
       ? []
       : valuesAt(args, parts).values.flatMap((value) => {
           const text = textOf(value);
-          return text === null || text.length > longestLookup ? [] : lookups.map((list) => ({ list, value: text }));
+          if (text === null || text.length > longestLookup) return [];
+          return lookups.map(({ list, wanted }) => ({ list, value: text, wanted }));
         }),
   );
+  return [...new Map(all.map((one) => [lookupFact(one), one])).values()].slice(0, mostLookups);
 }
 
 function compilePath(path: string, bound: ArgumentBound, lists: Lists): CompiledPath {
-  const sources = [bound.oneOf, bound.notOneOf].filter((source) => source !== undefined);
-  const lookups = sources.flatMap((source) =>
-    'list' in source && isElsewhere(source.list, lists) ? [source.list] : [],
-  );
+  const elsewhere = (source: ValueSource | undefined, wanted: Lookup['wanted']): CompiledPath['lookups'] =>
+    source !== undefined && 'list' in source && isElsewhere(source.list, lists) ? [{ list: source.list, wanted }] : [];
+  const lookups = [...elsewhere(bound.oneOf, 'listed'), ...elsewhere(bound.notOneOf, 'not listed')];
   return { path, parts: partsOfPath(path), bound, checks: checksOf(bound, lists), lookups };
 }
 
-function isElsewhere(list: string, lists: Lists): boolean {
+/** Whether the executor asks about values of the list. */
+export function isElsewhere(list: string, lists: Lists): boolean {
   const settings = Object.hasOwn(lists, list) ? lists[list] : undefined;
   return settings !== undefined && 'lookup' in settings;
 }
@@ -216,14 +230,16 @@ function membership(source: ValueSource, isWanted: boolean, lists: Lists): Check
   if (settings === undefined) return { why: `${must} ${words}`, isMet: () => false };
   if ('lookup' in settings && 'list' in source) {
     const { list } = source;
+    const answerOn = (value: JsonValue, { facts }: BoundFacts): string | null => {
+      const text = textOf(value);
+      const name = text === null ? null : lookupFact({ list, value: text });
+      return name !== null && Object.hasOwn(facts, name) ? (facts[name] ?? null) : null;
+    };
+    const unread = `${words} could not be read, so no value is within it now`;
     return {
       why: `${must} ${words}, which is kept elsewhere`,
-      isMet: (value, { facts }) => {
-        const text = textOf(value);
-        const name = text === null ? null : lookupFact(list, text);
-        if (name === null || !Object.hasOwn(facts, name)) return false;
-        return facts[name] === (isWanted ? 'listed' : 'not listed');
-      },
+      isMet: (value, facts) => answerOn(value, facts) === (isWanted ? 'listed' : 'not listed'),
+      whyNot: (value, facts) => (answerOn(value, facts) === 'failed' ? unread : null),
     };
   }
   const known = new Set('values' in settings ? settings.values.map(canonicalJson) : []);

@@ -30,19 +30,22 @@ export interface ArgumentBound {
 /** By path: names with `/` between, `*` for each element of a list or member of an object. */
 export type ArgumentBounds = Readonly<Record<string, ArgumentBound>>;
 
-/** A list that bounds name: its values, or where the executor asks whether a value is on it. */
+/** A list that bounds name: its values, or where the executor reads them. */
 export type ListSettings = { readonly values: readonly JsonValue[] } | { readonly lookup: ListLookup };
 
 /** A list that is kept elsewhere, and read by a GET. */
-interface ListLookup {
-  /** With `{user}`, `{tenant}` and `{session}` in the place of who asks. */
+export interface ListLookup {
+  /** With `{tenant}`, `{user}` and `{claims.<claim>}` in the place of those of who calls. */
   readonly url: string;
-  /** Where the items stand in the answer: a path as that of a bound. */
+  /** The variable whose value goes with it as a bearer token; null for none. */
+  readonly keyEnv: string | null;
+  /** Where the values stand in the answer: a path as that of a bound. */
   readonly items: string;
-  /** The connection whose credential goes with it; absent for none. */
-  readonly connection?: string;
-  /** How long an answer is used again, in milliseconds. */
-  readonly keepMs: number;
+  /** How long values are used before they are read again, in milliseconds. */
+  readonly refreshMs: number;
+  /** How long beyond that they are used where they cannot be read. */
+  readonly staleMs: number;
+  readonly timeoutMs: number;
 }
 
 export type Lists = Readonly<Record<string, ListSettings>>;

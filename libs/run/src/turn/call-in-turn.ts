@@ -4,6 +4,8 @@ import type {
   CountedCall,
   JsonValue,
   Judges,
+  ListCaller,
+  Lookup,
   NeededPast,
   PastCaller,
   RuleFacts,
@@ -98,6 +100,8 @@ export interface CallWorld extends Acts {
     at: number,
     callKey: string,
   ): Promise<Readonly<Record<string, string>>>;
+  /** Whether values are on lists that are kept elsewhere, by the names of these facts (lookupFact). */
+  lists(asked: readonly Lookup[], caller: ListCaller): Promise<Readonly<Record<string, string>>>;
   /** Whether totals refuse the call, where it does not begin: the executor says so as it begins. */
   foresee(counted: CountedCall): Promise<Verdict>;
   /** Begins the call that an agent answers, as `once` does others. */

@@ -45,6 +45,7 @@ import { callerOf, callIdOf, callKeyOf, invalidJson, parseArguments, timeWasUp, 
 import { withinBounds } from './bounds.js';
 import type { CallInTurn, CallWorld, ParkedCall } from './call-in-turn.js';
 import { factsAt } from './call-facts.js';
+import { lookedUp } from './lookups.js';
 import { countedCall, pastCallerIn, pastFor, reservationFor } from './past-of-call.js';
 import { judgeConnection } from '../connections.js';
 import { firstUse } from '../documentation.js';
@@ -223,7 +224,9 @@ function pipelineFor(
         : verdict;
     },
     bounds: async (tool, _invocation, args) => {
-      const bounded = await withinBounds({ toolId: tool.id, args }, facts, both, found);
+      const judged = { toolId: tool.id, args };
+      Object.assign(found, await lookedUp(of, judged, facts, both, world));
+      const bounded = await withinBounds(judged, facts, both, found);
       if (!bounded.ok) return bounded;
       const reservation = reservationFor(
         { toolId: tool.id, args, caller: pastCallerIn(of), state: facts.state },

@@ -10,7 +10,7 @@ import type {
   ToolErrorReason,
   ToolSource,
 } from '@sluice/core';
-import { foreseen, ToolInputError } from '@sluice/core';
+import { foreseen, lookupFact, ToolInputError } from '@sluice/core';
 import type { Toolset } from '@sluice/contracts';
 import { boundedTurn } from '../bounded-turn.js';
 import { directTurn } from '../direct-call.js';
@@ -54,6 +54,8 @@ export interface TriedCall {
   /** The rule of the configuration that refuses it; null where none does. */
   readonly rule: string | null;
   readonly message: string | null;
+  /** Lists that are kept elsewhere, which the executor asks at the call: here they count as letting it through. */
+  readonly lists: readonly string[];
 }
 
 /** How the stages ended, and with what refusal; null where there was none. */
@@ -123,6 +125,7 @@ export async function tryCall(
     reason: refusal?.reason ?? null,
     rule: refusal?.rule ?? null,
     message: refusal?.safeMessage ?? null,
+    lists: watched.lists(),
   };
 }
 
@@ -174,6 +177,7 @@ const never = new AbortController().signal;
 /** A world in which nothing acts, and what the check of the arguments said in it. */
 function watching({ source, past, authorizer, onFault }: DryWorld, now: number) {
   let problems: readonly InputProblem[] = [];
+  const lists = new Set<string>();
   let isReached = false;
   let hasPassed = false;
   const watchedTool = (tool: BoundTool): BoundTool => ({
@@ -209,6 +213,10 @@ function watching({ source, past, authorizer, onFault }: DryWorld, now: number) 
     takeAgentRun: begins,
     rate: () => Promise.resolve({ ok: true }),
     past: async (asked, caller, at) => (past === null ? {} : readPast(asked, caller, at, past)),
+    lists: (asked) => {
+      for (const { list } of asked) lists.add(list);
+      return Promise.resolve(Object.fromEntries(asked.map((one) => [lookupFact(one), one.wanted])));
+    },
     foresee: async ({ reservation }) =>
       past === null ? { ok: true } : foreseen(reservation, await usedOf(reservation, now, past)),
     beginAgent: () => Promise.resolve({ ok: true }),
@@ -235,5 +243,11 @@ function watching({ source, past, authorizer, onFault }: DryWorld, now: number) 
     onCancel: () => () => undefined,
     after: () => () => undefined,
   };
-  return { world, problems: () => problems, isReached: () => isReached, hasPassed: () => hasPassed };
+  return {
+    world,
+    lists: () => [...lists],
+    problems: () => problems,
+    isReached: () => isReached,
+    hasPassed: () => hasPassed,
+  };
 }

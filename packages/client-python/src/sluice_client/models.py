@@ -926,6 +926,7 @@ class TriedCall(Answer):
     reason: str | None = Field(description="The reason of the refusal, where it has one.")
     rule: str | None = Field(description="The rule of the configuration that refuses it; null where none does.")
     message: str | None = Field(description="Why it would be refused; null where it would not.")
+    lists: list[str] = Field(description="Lists with `lookup` that decide at the call; here they count as letting it through.")
     approvers: list[str] | None = Field(default=None, description="Who may approve it; for approvers and operators alone.")
 
 

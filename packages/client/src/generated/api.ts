@@ -1330,6 +1330,8 @@ export interface TriedCall {
   readonly rule: string | null;
   /** Why it would be refused; null where it would not. */
   readonly message: string | null;
+  /** Lists with `lookup` that decide at the call; here they count as letting it through. */
+  readonly lists: readonly string[];
   /** Who may approve it; for approvers and operators alone. */
   readonly approvers?: readonly string[];
 }

@@ -64,7 +64,8 @@ function Tried({ tried, toolset, tool, state }: TriedProps) {
   const { me } = useSignedIn();
   const place = `in the state ${toolset.state} with the groups ${toolset.group.join(', ')}`;
   const permitted =
-    tried.authorized === null ? ' Whether you are permitted to make it, the authorizer decides at the call.' : '';
+    (tried.authorized === null ? ' Whether you are permitted to make it, the authorizer decides at the call.' : '') +
+    (tried.lists.length === 0 ? '' : ` What is on the lists ${tried.lists.join(', ')} is looked up at the call.`);
   switch (tried.outcome) {
     case 'runs':
       return (

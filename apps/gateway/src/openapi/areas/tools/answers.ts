@@ -108,6 +108,10 @@ export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
         reason: textOrNull('The reason of the refusal, where it has one.'),
         rule: textOrNull('The rule of the configuration that refuses it; null where none does.'),
         message: textOrNull('Why it would be refused; null where it would not.'),
+        lists: list(
+          text('The name of a list.'),
+          'Lists with `lookup` that decide at the call; here they count as letting it through.',
+        ),
       },
       { approvers: list(text('A principal.'), 'Who may approve it; for approvers and operators alone.') },
     ),

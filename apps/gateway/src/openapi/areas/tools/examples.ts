@@ -75,6 +75,7 @@ export const tryToolsetExample: Example = {
         problems: [{ path: '/sparql', message: 'is required and missing' }],
         ...{ authorized: true, needs_approval: false, code: 'validation', reason: null, rule: null },
         message: 'The arguments do not fit: /sparql: is required and missing.',
+        lists: [],
       },
     },
   },
