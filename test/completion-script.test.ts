@@ -44,6 +44,7 @@ describe.each(['bash', 'zsh'] as const)('completion in %s', (shell) => {
       ...['filter', 'agent', 'executor', 'audit', 'gateway'],
       'proxy',
       'mcp',
+      'notifier',
       'all',
     ]);
     expect(after('tail', '--json', '--topic')).toEqual(allTopics);

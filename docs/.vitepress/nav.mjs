@@ -26,6 +26,7 @@ export const groups = [
       clients: 'TypeScript and Python clients',
       models: 'Models and their wires',
       approvals: 'Approvals',
+      notifications: 'Notifications by webhook',
       connections: 'Credentials of tools',
       agents: 'Agents as tools',
       strategies: 'Plans and agents side by side',

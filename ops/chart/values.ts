@@ -101,7 +101,7 @@ const role = (about: string, { memory = '256Mi', isDoor = false }: RoleOptions =
       ),
     }),
     env: objects(
-      'Variables of this role alone, as Kubernetes has them in `env`: such as keys that `proxy.upstreams` names.',
+      'Variables of this role alone, as Kubernetes has them in `env`: such as keys that `proxy.upstreams` or secrets that `notify.subscriptions` name.',
     ),
     envFrom: objects('Config maps and secrets whose keys are variables, as in `envFrom`.'),
     pod: set(
@@ -274,7 +274,10 @@ export const values: Members = {
             type: 'array',
             minItems: 1,
             items: {
-              enum: ['filter', 'agent', 'executor', 'audit', 'gateway', 'proxy', 'mcp', 'configuration', 'embedded'],
+              enum: [
+                ...['filter', 'agent', 'executor', 'audit', 'gateway', 'proxy', 'mcp', 'notifier'],
+                ...['configuration', 'embedded'],
+              ],
             },
           },
           configMap: kubernetesName,
@@ -328,6 +331,7 @@ export const values: Members = {
         gateway: role('Takes requests over HTTP, and has the console.', { isDoor: true }),
         proxy: role('Stands in front of model APIs.', { memory: '512Mi', isDoor: true }),
         mcp: role('Serves MCP clients.', { isDoor: true }),
+        notifier: role('Sends webhooks to what `notify.subscriptions` names.'),
       },
     ),
     alike: 'role',
@@ -368,7 +372,7 @@ export const values: Members = {
 
   autoscaling: section('By how much work waits. Gateway, proxy and MCP server scale by processor time.', {
     enabled: flag('Whether there is any.', false),
-    lag: section('Of filter, agent, executor and audit.', {
+    lag: section('Of filter, agent, executor, audit and notifier.', {
       source: choice(
         '`keda`: ScaledObjects of KEDA, which asks Prometheus itself. `external`: HorizontalPodAutoscalers on the external metric `sluice_lag_records`, which a metrics adapter of yours gives by `namespace` and `consumer_group`.',
         ['keda', 'external'],
@@ -402,7 +406,7 @@ export const values: Members = {
     registry: objects('Where the registry is, at the port in its address.', anyNamespace),
     database: objects('Where PostgreSQL is, at `database.port`.', anyNamespace),
     traces: objects('Where the collector is, at the port in its address.', anyNamespace),
-    web: section('Public addresses, for all but the audit: models, identity providers, tools.', {
+    web: section('Public addresses, for all but the audit: models, identity providers, tools, receivers of webhooks.', {
       enabled: flag('Whether they are reached.', true),
       ports: set('At which ports.', [443, 80], {
         type: 'array',

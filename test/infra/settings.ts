@@ -38,6 +38,7 @@ export const securedUsers = [
     'gateway',
     'proxy',
     'mcp',
+    'notifier',
     'auditor',
     'operator',
     'approver',

@@ -11,7 +11,7 @@ const orNothing = ' or on() vector(0)';
  * What this load has none of: its tools need no connections and no file, no dead letter is re-driven, its servers
  * answer every call, by text alone, and say and ask nothing in the middle of one, no selector is asked, its
  * configuration has no rules, no plans and no group that stands in for another, and neither its tools’ results nor its
- * one model have a cache. Their panels show zero.
+ * one model have a cache; and it has no subscriptions. Their panels show zero.
  */
 const unprovoked = [
   'Credentials asked for',
@@ -40,6 +40,9 @@ const unprovoked = [
   'Asked by servers',
   'Said by servers',
   'Bytes of content',
+  'Webhooks taken',
+  'Webhooks not taken',
+  'Oldest webhook',
 ];
 
 describe('real services under a real Prometheus', () => {

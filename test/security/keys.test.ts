@@ -69,6 +69,7 @@ describe('sluice keys', () => {
       ['auditor', 0],
       ['gateway', 0],
       ['proxy', 0],
+      ['notifier', 0],
     ] as const) {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
@@ -79,7 +80,7 @@ describe('sluice keys', () => {
       for (const { d } of owned) expect(all).toContain(d);
     }
     expect((await run('export', 'upstream')).errors).toContain(
-      'Name the role: filter, agent, executor, audit, config, auditor, gateway, proxy, mcp.',
+      'Name the role: filter, agent, executor, audit, config, auditor, gateway, proxy, mcp, notifier.',
     );
   });
 

@@ -171,7 +171,7 @@ describe('the services of the project’s own image', () => {
     for (const [name, { volumes = [] }] of serving) {
       const secrets = volumes.map((mount) => mount.split(':')[0]).filter((source) => source?.startsWith('secret-'));
       // Who signs nothing has the public keys.
-      const own = ['gateway', 'proxy', 'mcp'].includes(name) ? 'secret-public' : `secret-${name}`;
+      const own = ['gateway', 'proxy', 'mcp', 'notifier'].includes(name) ? 'secret-public' : `secret-${name}`;
       const local = ['gateway', 'mcp'].includes(name) ? ['secret-local'] : [];
       expect(new Set(secrets)).toEqual(new Set(['secret-database', own, ...local]));
     }

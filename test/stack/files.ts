@@ -42,7 +42,8 @@ export function read(file: string): string {
 
 /** Any YAML file of the project, merge keys resolved. */
 export function readYaml(file: string): unknown {
-  return parse(read(file), { merge: true });
+  // Services share parts by aliases, more of them than the reader takes of strangers.
+  return parse(read(file), { merge: true, maxAliasCount: 1_000 });
 }
 
 export function composeFile(file: string): ComposeFile {

@@ -22,6 +22,7 @@ const parts = [
   'audit',
   'gateway',
   'proxy',
+  'notifier',
   'prometheus',
   'grafana',
 ];

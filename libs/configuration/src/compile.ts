@@ -44,6 +44,7 @@ import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
 import { readMonitoring } from './monitoring.js';
+import { readNotify } from './notify.js';
 import { readPolicy } from './policy.js';
 import { readProxy } from './proxy.js';
 import { findAboutSelector, readPipes, readProviders } from './pipes.js';
@@ -147,6 +148,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const providers = readProviders(file.section('providers'));
   const pipes = readPipes(file, providers, noted);
   const agentDiscovery = readAgentDiscovery(file, identified, providers, noted);
+  const notify = readNotify(file.section('notify'));
   const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
     tools,
@@ -174,6 +176,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     limits,
     ...(proxy === null ? {} : { proxy }),
     ...(pipes === null ? {} : { pipes }),
+    ...(notify === null ? {} : { notify }),
     ...(monitoring === null ? {} : { monitoring }),
   };
   if (problems.length > 0) return { configuration: null, problems: withoutConsequences(problems, meant), findings: [] };

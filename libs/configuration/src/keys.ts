@@ -26,6 +26,7 @@ export const configurationKeys = {
     'proxy',
     'pipes',
     'providers',
+    'notify',
     'monitoring',
   ],
   'tool.<tool>': [
@@ -259,5 +260,10 @@ export const configurationKeys = {
   ],
   'pipes.tool_output': ['enabled'],
   'providers.<provider>': ['endpoint', 'api_key', 'timeout'],
+  notify: ['base_url', 'private_hosts', 'subscriptions'],
+  'notify.subscriptions.<subscription>': [
+    ...(['url', 'events', 'tenants', 'outcomes', 'secret_env', 'previous_secret_env'] as const),
+    ...(['include', 'retry_seconds'] as const),
+  ],
   monitoring: ['folder', 'prometheus_url'],
 } as const satisfies Record<string, readonly string[]>;

@@ -27,7 +27,7 @@ export { longestId, requestIds } from './request-ids.js';
 export { madeOfPart, madeOfRecord, shareRecord } from './shared-records.js';
 export { camelCase, recordSchema, selfContained, snakeCase } from './schema.js';
 export type { AvroField, AvroType } from './schema.js';
-export { access } from './topics/access.js';
+export { access, consumersUnder, groupOfSubscription, notifiedTopics } from './topics/access.js';
 export type { Access } from './topics/access.js';
 export { offeredWords } from './topics/offered-words.js';
 export { gistOf, principalOf, runIdsOf, tenantOf } from './topics/facts.js';

@@ -369,6 +369,9 @@ export const faultCodes = {
   ledger_unreachable: 'The ledger did not answer.',
   content_unreachable: 'The content store did not answer, or took no writes.',
   content_corrupt: 'Stored content is not what was written.',
+  receiver_unreachable:
+    'The receiver of a webhook did not take it, or it could not be sent; it is tried again for a while.',
+  receiver_gone: 'The receiver of a webhook answered 410: it takes none any more.',
   output_too_large: 'The record’s output is larger than a record may be.',
   storage: 'The log could not be written or read.',
   retries_exhausted: 'It was retried until the limit and never worked.',

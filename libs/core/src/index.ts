@@ -349,6 +349,8 @@ export type {
 } from './settings/mcp-types.js';
 export { modelInputs } from './settings/model-types.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
+export { includedTexts, notificationEvents } from './settings/notify-types.js';
+export type { IncludedText, NotificationEvent, NotifySettings, NotifySubscription } from './settings/notify-types.js';
 export type {
   DocumentSettings,
   GraphSettings,

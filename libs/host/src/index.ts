@@ -17,6 +17,7 @@ export { compileFile, compileText, neededServers } from './configuration-file.js
 export type { Compiled, CompileWith } from './configuration-file.js';
 // A service on the log
 export { startService } from './service.js';
+export { observerOf, watchConsumer } from './consumer-metrics.js';
 export type { Service } from './start-service.js';
 export { holdDataFolder } from './in-turn.js';
 export { Handles } from './handles.js';

@@ -8,6 +8,7 @@ import { modelMetrics } from './metrics/of-models.js';
 import { filterMetrics } from './metrics/of-the-filter.js';
 import { runMetrics } from './metrics/of-runs.js';
 import { hubMetrics } from './metrics/of-the-hub.js';
+import { notificationMetrics } from './metrics/of-notifications.js';
 import { proxyMetrics } from './metrics/of-the-proxy.js';
 
 /**
@@ -227,6 +228,7 @@ export function createMetrics() {
     ...proxyMetrics(kinds),
     ...discoveryMetrics(kinds),
     ...mcpMetrics(kinds),
+    ...notificationMetrics(kinds),
   };
 }
 

@@ -5,7 +5,7 @@ export { examineKeys } from './credentials/examine-keys.js';
 export { keyFileProblem } from './credentials/key-source.js';
 export { trialIssuer } from './credentials/trial-issuer.js';
 export type { TrialIssuer } from './credentials/trial-issuer.js';
-export { completed, isComplete, keysFor, newKeySet, rotate, takeUpMs } from './keys/key-set.js';
+export { completed, isComplete, keysFor, newKeySet, rotate, takeUpMs, verifyingRoles } from './keys/key-set.js';
 export type { Key, KeySet } from './keys/key-set.js';
 export { readKeySet, writeKeySet } from './keys/read-key-set.js';
 export { createSeals } from './keys/sealing.js';

@@ -10,6 +10,7 @@ audit: { lag: true }
 gateway: { port: 8091, web: true, localSecret: true, lists: true, content: true }
 proxy: { port: 8092, web: true, sealingKey: true }
 mcp: { port: 8093, web: true, localSecret: true, content: true }
+notifier: { lag: true, web: true }
 {{- end }}
 
 {{/* The roles that run, a comma between: those that are enabled on Kafka, else none but the one pod. */}}

@@ -78,6 +78,30 @@ export const clients = dashboardOf({
         { expr: orZero(sumBy('upstream', rate('sluice_proxy_fallbacks_total'))), legend: '{{upstream}}' },
       ),
     ],
+    Webhooks: [
+      lines(
+        { title: 'Webhooks taken', description: 'By subscription of notify.subscriptions.', unit: 'cps' },
+        { expr: orZero(sumBy('subscription', rate('sluice_notifications_total'))), legend: '{{subscription}}' },
+      ),
+      lines(
+        {
+          title: 'Webhooks not taken',
+          description: 'Attempts, by subscription and reason; docs/notifications.md has each.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('subscription, reason', rate('sluice_notification_failures_total'))),
+          legend: '{{subscription}} {{reason}}',
+        },
+      ),
+      lines(
+        { title: 'Oldest webhook', description: 'Age of the oldest event that is being sent.', unit: 's' },
+        {
+          expr: orZero(`max by (subscription) (${of('sluice_notification_oldest_seconds')})`),
+          legend: '{{subscription}}',
+        },
+      ),
+    ],
     'Tool discovery': [
       lines(
         {

@@ -1,7 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { programVersion } from '@sluice/core';
-import { access } from '@sluice/contracts';
-import type { Access } from '@sluice/contracts';
+import { consumersUnder } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { deadlineKept } from '@sluice/run';
@@ -64,11 +63,11 @@ export class StatusController {
 
   /** By the committed offsets of each role's consumer group; on Kafka transaction markers count. */
   private roles(): Promise<readonly object[]> {
-    const groups = Object.entries<Access>(access).filter(([, { group }]) => group !== null);
+    const groups = consumersUnder(this.runtime.configurations.inForceOrNull()?.configuration);
     return Promise.all(
       groups.map(async ([role, { group, consumes }]) => {
         try {
-          const lags = await this.runtime.bus.groupLag(group as string, consumes);
+          const lags = await this.runtime.bus.groupLag(group, consumes);
           const topics = consumes.map((topic) => ({
             topic,
             lag: lags.filter((one) => one.topic === topic).reduce((sum, { records }) => sum + records, 0),

@@ -114,6 +114,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Look at all that Sluice needs here, and say what is wrong',
     load: () => import('./doctor.js'),
   },
+  notify: { group: 'Configure', summary: 'List and try subscriptions to webhooks', load: () => import('./notify.js') },
   check: { group: 'Configure', summary: 'Check a configuration file', load: () => import('./check.js') },
   export: {
     group: 'Prove and repair',

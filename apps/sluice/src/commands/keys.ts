@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { signers } from '@sluice/core';
-import { keysFor, newKeySet, readKeySet, rotate, writeKeySet } from '@sluice/identity';
+import { keysFor, newKeySet, readKeySet, rotate, verifyingRoles, writeKeySet } from '@sluice/identity';
 import type { KeySet } from '@sluice/identity';
 import { createKeyFile, keyFile, makeFolder, replaceKeyFile } from '@sluice/host';
 import { readText } from '../read-text.js';
@@ -16,7 +16,8 @@ sluice keys list [FILE] [--json]   what there is, without the private parts
 sluice keys rotate [FILE] [--json] makes the next keys sign; the previous keys still verify, older ones do not
 sluice keys export ROLE [FILE] [--json]
                                    prints what a process of the role needs: all public keys, and private ones of that role alone;
-                                   ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor, gateway, proxy or mcp
+                                   ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor, gateway, proxy,
+                                     mcp or notifier
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.
   --json prints {file, keys} with {kid, status, created_at, private} of each key; for export the keys in one line.
 ${apiUsage}`;
@@ -31,7 +32,7 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const;
 
-const roles = [...signers, 'auditor', 'gateway', 'proxy', 'mcp'] as const;
+const roles = [...signers, ...verifyingRoles] as const;
 
 export function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });

@@ -19,6 +19,7 @@ const agent = async (): Promise<Start> => (await import('../../../agent/src/agen
 const executor = async (): Promise<Start> => (await import('../../../executor/src/executor.module.js')).serveExecutor;
 
 const audit = async (): Promise<Start> => (await import('../../../audit/src/audit.module.js')).startAudit;
+const notifier = async (): Promise<Start> => (await import('../../../notifier/src/notifier.module.js')).startNotifier;
 const proxy = async (): Promise<Start> => (await import('../../../proxy/src/proxy.module.js')).startProxy;
 const gateway = async (): Promise<Start> => (await import('../../../gateway/src/gateway.module.js')).startGateway;
 const mcp = async (): Promise<Start> => (await import('../../../mcp/src/mcp.module.js')).startMcp;
@@ -31,6 +32,7 @@ const starts: Readonly<Record<ServiceName, () => Promise<Start>>> = {
   gateway,
   proxy,
   mcp,
+  notifier,
 };
 const roles: readonly string[] = [...services, 'all'];
 

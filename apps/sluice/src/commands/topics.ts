@@ -154,6 +154,9 @@ function acls(prefix: string, principal: string): readonly string[] {
       `${add} --operation Write --operation Describe --transactional-id ${writer} --resource-pattern-type prefixed`,
     );
     if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
+    // Each subscription has a group of its own, whose name begins with that.
+    if (role === 'notifier')
+      lines.push(`${add} --operation Read --group ${prefix}${group ?? ''}. --resource-pattern-type prefixed`);
     // The audit exports the lag of all groups, and a gateway shows it to operators.
     if (role === 'audit' || role === 'gateway')
       for (const other of role === 'audit' ? groups : [...groups, 'audit'])

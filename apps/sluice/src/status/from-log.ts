@@ -1,5 +1,5 @@
-import { access } from '@sluice/contracts';
-import type { Access } from '@sluice/contracts';
+import type { Configuration } from '@sluice/core';
+import { consumersUnder } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { GenuineEnds, inForceOf, judgedConfigurations, readLetters, readServerReports } from '@sluice/run';
 import { verifierIfAny } from '@sluice/host';
@@ -34,7 +34,7 @@ export async function statusFromLog(context: CommandContext, now: number): Promi
     found = {
       at: new Date(now).toISOString(),
       ...{ from: 'log', version: null, config_version: last?.version ?? null, checks: [] },
-      roles: await rolesOn(bus),
+      roles: await rolesOn(bus, last?.read()),
       runs: { running: open.length, oldest_at: isoOrNull(open[0]?.startedAt), overdue: null },
       approvals: {
         waiting: waiting.length,
@@ -57,12 +57,12 @@ export async function statusFromLog(context: CommandContext, now: number): Promi
   return found;
 }
 
-function rolesOn(bus: Bus): Promise<InstallationStatus['roles']> {
-  const consuming = Object.entries<Access>(access).filter(([, { group }]) => group !== null);
+function rolesOn(bus: Bus, configuration: Configuration | undefined): Promise<InstallationStatus['roles']> {
+  const consuming = consumersUnder(configuration);
   return Promise.all(
     consuming.map(async ([role, { group, consumes }]) => {
       try {
-        const lags = await bus.groupLag(group as string, consumes);
+        const lags = await bus.groupLag(group, consumes);
         const topics = consumes.map((topic) => ({
           topic,
           lag: lags.filter((one) => one.topic === topic).reduce((total, { records }) => total + records, 0),

@@ -6,6 +6,7 @@ import { startAudit } from '../../../audit/src/audit.module.js';
 import { startAgent } from '../../../agent/src/agent.module.js';
 import { sayServerChange, startExecutor } from '../../../executor/src/executor.module.js';
 import { McpServers } from '../../../executor/src/mcp-servers.js';
+import { startNotifierWhenWanted } from '../../../notifier/src/notifier.module.js';
 import { startFilter } from '../../../filter/src/filter.module.js';
 import { ConfigurationSource } from './configuration-source.js';
 
@@ -66,6 +67,8 @@ export async function startEmbedded(given: {
         const service = await start();
         beforeClose(() => service.close());
       }
+      const notifier = await startNotifierWhenWanted(runtime);
+      beforeClose(() => notifier.close());
       await given.doors?.(open);
     });
     if (given.isTakeover === true) void source?.startBeside();

@@ -1,5 +1,5 @@
 // Generated from schemas/ by `npm run generate`. Do not edit.
-import type { AccessDenial, AgentProgress, AgentRequest, AgentResponse, AgentRun, AgentStep, AgentStepResult, Approval, ApprovalDecided, ApprovalEscalated, ApprovalOutcome, ApprovalRequested, AskedQuestion, AskingRule, AuditRecord, Cancellation, CancellationOutcome, ConfigVersion, ConversationMessage, DeadLetter, DirectCall, DiscoveryRecord, DiscoverySearch, DiscoveryShadow, EditedArguments, FanOut, FirstTools, HiddenIndexes, HiddenTool, IncompleteAnswer, OfferedList, OfferedTool, OtherModels, ParentCall, PassedOver, Principal, RememberedRun, RequestedCall, Run, RunConditions, RunError, RunStrategy, StandingApproval, StateTransition, StepContent, StepQuestion, StepScore, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/records';
+import type { AccessDenial, AgentProgress, AgentRequest, AgentResponse, AgentRun, AgentStep, AgentStepResult, Approval, ApprovalDecided, ApprovalEscalated, ApprovalOutcome, ApprovalRequested, AskedQuestion, AskingRule, AuditRecord, Cancellation, CancellationOutcome, ConfigVersion, ConversationMessage, DeadLetter, DirectCall, DiscoveryRecord, DiscoverySearch, DiscoveryShadow, EditedArguments, FanOut, FirstTools, HiddenIndexes, HiddenTool, IncompleteAnswer, Notification, OfferedList, OfferedTool, OtherModels, ParentCall, PassedOver, Principal, RememberedRun, RequestedCall, Run, RunConditions, RunError, RunStrategy, StandingApproval, StateTransition, StepContent, StepQuestion, StepScore, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/records';
 
 type Given<R, Needed extends keyof R> = Pick<R, Needed> & Partial<R>;
 
@@ -33,6 +33,7 @@ export const firstTools = (given: Given<FirstTools, 'configVersion'>): FirstTool
 export const hiddenIndexes = (given: Given<HiddenIndexes, 'reasons'>): HiddenIndexes => ({ indexes: [], ...given });
 export const hiddenTool = (given: Given<HiddenTool, 'key'>): HiddenTool => ({ reasons: [], ...given });
 export const incompleteAnswer = (given: Given<IncompleteAnswer, 'reason' | 'finishReason'>): IncompleteAnswer => ({ ...given });
+export const notification = (given: Given<Notification, 'notificationId' | 'subscription' | 'event' | 'at' | 'data'>): Notification => ({ requestId: "", sessionId: "", tenantId: null, subject: "", outcome: "", stage: 0, ...given });
 export const offeredList = (given: Given<OfferedList, 'hash' | 'since'>): OfferedList => ({ indexes: [], ...given });
 export const offeredTool = (given: Given<OfferedTool, 'id' | 'key' | 'description' | 'inputSchema'>): OfferedTool => ({ effect: "external_side_effect", schemaHash: "", ...given });
 export const otherModels = (given: Partial<OtherModels> = {}): OtherModels => ({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, microUsd: 0, ...given });

@@ -2128,6 +2128,78 @@ export const schemas = {
       }
     ]
   },
+  "Notification": {
+    "type": "record",
+    "name": "Notification",
+    "namespace": "sluice",
+    "doc": "What one subscription is to be sent by a webhook.",
+    "fields": [
+      {
+        "name": "notification_id",
+        "type": "string",
+        "doc": "Names the event, derived from its record; the same for each attempt and each subscription, so that a receiver can leave out what it has."
+      },
+      {
+        "name": "subscription",
+        "type": "string",
+        "doc": "The entry of notify.subscriptions."
+      },
+      {
+        "name": "event",
+        "type": "string",
+        "doc": "What happened, such as `run.ended`."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run; empty where it is of none.",
+        "default": ""
+      },
+      {
+        "name": "session_id",
+        "type": "string",
+        "doc": "Its session.",
+        "default": ""
+      },
+      {
+        "name": "tenant_id",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "For which tenant; null where that is not known.",
+        "default": null
+      },
+      {
+        "name": "subject",
+        "type": "string",
+        "doc": "What it is about: the id of a run or an approval, or the place of a dead letter.",
+        "default": ""
+      },
+      {
+        "name": "outcome",
+        "type": "string",
+        "doc": "How that ended; empty where it has not.",
+        "default": ""
+      },
+      {
+        "name": "at",
+        "type": "long",
+        "doc": "When it happened, milliseconds since the epoch."
+      },
+      {
+        "name": "stage",
+        "type": "int",
+        "doc": "Where in a run it stands, for events of the same millisecond.",
+        "default": 0
+      },
+      {
+        "name": "data",
+        "type": "string",
+        "doc": "What the event says, as the JSON of an object."
+      }
+    ]
+  },
   "OfferedList": {
     "type": "record",
     "name": "OfferedList",

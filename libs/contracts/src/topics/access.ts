@@ -1,3 +1,4 @@
+import type { Configuration } from '@sluice/core';
 import { allTopics, auditedTopics, runTopics, topicEntry, topics } from './topics.js';
 import type { Topic } from './topics.js';
 import { roles } from './roles.js';
@@ -15,6 +16,9 @@ export interface Access {
 
 /** All topics that the audit reads, and its own. */
 const audited: readonly Topic[] = [...auditedTopics, topics.audit];
+
+/** What subscriptions can be notified of stands in these. */
+export const notifiedTopics = [topics.responses, topics.approvals, topics.deadLetters] as const;
 
 /**
  * What a role reads and writes because it is for all topics of a kind. What it does with a single one stands in that
@@ -39,8 +43,28 @@ export const access = Object.fromEntries(
       allTopics.filter((topic) => broad.includes(topic) || topicEntry(topic)[rights][role] !== undefined);
     const own = allTopics.filter((topic) => topicEntry(topic).handledBy === role);
     // Its own topic is where the audit finds its place again, and configurations are for all.
-    const consumes = role === 'audit' ? auditedTopics.filter((topic) => topic !== topics.config) : own;
+    const watched: Partial<Record<Role, readonly Topic[]>> = {
+      audit: auditedTopics.filter((topic) => topic !== topics.config),
+      notifier: notifiedTopics,
+    };
+    const consumes = watched[role] ?? own;
     const { group } = roles[role];
     return [role, { reads: may('readers', reads), writes: may('writers', writes), group, consumes }];
   }),
 ) as Readonly<Record<Role, Access>>;
+
+/** The roles whose groups are at work under a configuration: the notifier needs none without subscriptions. */
+export function consumersUnder(
+  configuration: Pick<Configuration, 'notify'> | undefined,
+): readonly (readonly [Role, Access & { readonly group: string }])[] {
+  return (Object.entries(access) as [Role, Access][]).flatMap(([role, rights]) => {
+    const { group } = rights;
+    if (group === null || (role === 'notifier' && configuration?.notify === undefined)) return [];
+    return [[role, { ...rights, group }]] as const;
+  });
+}
+
+/** The consumer group that delivers to a subscription. */
+export function groupOfSubscription(subscription: string): string {
+  return `${roles.notifier.group}.${subscription}`;
+}

@@ -20,8 +20,8 @@ export const otherTopicRows = {
     gist: ({ kind, tool, text }) => `${kind} ${tool ?? ''} ${text}`,
   }),
   'agent.dead-letters': row('DeadLetter', {
-    writers: { filter: '', agent: '', executor: '' },
-    readers: { redriver: '', gateway: 'to list them' },
+    writers: { filter: '', agent: '', executor: '', notifier: '' },
+    readers: { redriver: '', gateway: 'to list them', notifier: '' },
     handledBy: null,
     part: null,
     stage: 8,
@@ -120,9 +120,30 @@ export const otherTopicRows = {
     tenant: ({ tenantId }) => tenantId,
     gist: aboutDenial,
   }),
+  'agent.notifications': row('Notification', {
+    about: 'what a subscription is to be sent by a webhook ([notifications.md](notifications.md))',
+    writers: { notifier: '', redriver: 'to have it sent again' },
+    readers: { notifier: '', redriver: '' },
+    handledBy: null,
+    part: null,
+    stage: 0,
+    kept: 'setting',
+    entries: null,
+    held: { by: 'the notifier keeps a digest of each in the ledger, and sends nothing that has none' },
+    need: 'webhooks that are not delivered yet. What is gone is not sent',
+    personal:
+      'tenant, ids, outcomes and who decided; questions and answers only where a subscription includes them ([notifications.md](notifications.md#what-is-private))',
+    ids: ofRun,
+    tenant: ({ tenantId }) => tenantId,
+    gist: ({ subscription, event, subject, outcome }) =>
+      `${event} ${subject}${outcome === '' ? '' : `: ${outcome}`}, to ${subscription}`,
+  }),
   'agent.config': row('ConfigVersion', {
     writers: { operator: '`npx sluice config apply`; `start`, `ask` and `load`, where they bring a configuration' },
-    readers: { filter: '', agent: '', executor: '', gateway: '', proxy: '', mcp: '', operator: '', redriver: '' },
+    readers: {
+      ...{ filter: '', agent: '', executor: '', gateway: '', proxy: '', mcp: '', notifier: '', operator: '' },
+      redriver: '',
+    },
     handledBy: null,
     part: null,
     stage: 0,

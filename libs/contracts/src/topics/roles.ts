@@ -18,6 +18,11 @@ export const roles = {
   proxy: { group: null, isService: true, called: 'proxy' },
   /** Calls of MCP clients, which it follows to their end; each instance reads everything, without a group. */
   mcp: { group: null, isService: true, called: 'mcp' },
+  /**
+   * Webhooks: it finds what subscriptions are to be sent by its group, and delivers that by a group for each, whose
+   * name begins with it.
+   */
+  notifier: { group: 'notifier', isService: true, called: 'notifier' },
   /** For `sluice audit`. */
   auditor: { group: null, isService: false, called: 'auditors' },
   /** For `sluice config apply`. */
@@ -36,7 +41,7 @@ export const roles = {
 export type Role = keyof typeof roles;
 type RoleWith<Part> = { [R in Role]: (typeof roles)[R] extends Part ? R : never }[Role];
 /** The services that take records from the log by a group, one after another. */
-export type Handler = Exclude<RoleWith<{ group: string }>, 'audit'>;
+export type Handler = Exclude<RoleWith<{ group: string }>, 'audit' | 'notifier'>;
 /**
  * The services, each a role of `sluice serve`. Compose file, Helm chart, alert rules and the broker’s
  * access rights are held to this list.

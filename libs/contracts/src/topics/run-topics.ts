@@ -100,7 +100,7 @@ export const runTopicRows = {
   }),
   'agent.responses': row('AgentResponse', {
     writers: { filter: '', agent: '', executor: 'for a turn that it cannot process' },
-    readers: { upstream: '', executor: 'for [agents](agents.md)', filter: 'to find overdue runs' },
+    readers: { upstream: '', executor: 'for [agents](agents.md)', filter: 'to find overdue runs', notifier: '' },
     handledBy: 'executor',
     part: 'story',
     stage: 9,
@@ -130,7 +130,7 @@ export const runTopicRows = {
   'agent.approvals': row('Approval', {
     about: 'the request, the decision or the outcome',
     writers: { executor: '', approver: '', gateway: '', mcp: '' },
-    readers: { executor: '', approver: '' },
+    readers: { executor: '', approver: '', notifier: '' },
     handledBy: 'executor',
     hasCredential: true,
     part: 'story',

@@ -11,6 +11,7 @@ import type { IdentitySettings } from './identity-types.js';
 import type { McpServer } from './mcp-types.js';
 import type { ModelSettings } from './model-types.js';
 import type { DocumentSettings, GraphSettings, KnowledgeSettings, WebSettings } from './pack-types.js';
+import type { NotifySettings } from './notify-types.js';
 import type { Limits, Policy } from './policy-types.js';
 import type { ProxySettings } from './proxy-types.js';
 
@@ -71,6 +72,8 @@ export interface Configuration {
   readonly proxy?: ProxySettings;
   /** What is done to requests to model APIs; absent where nothing is. */
   readonly pipes?: Pipes;
+  /** Who is sent webhooks of what; absent where there are no subscriptions. */
+  readonly notify?: NotifySettings;
   /** Where files for monitoring are written; absent for nowhere. */
   readonly monitoring?: MonitoringSettings;
 }

@@ -110,11 +110,11 @@ export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): Key
   return completed({ ...set, keys: signing, sealing: [...opening, ...next] }, now, now + takeUpMs);
 }
 
-/**
- * What a process of the role needs: all public keys, and the private ones of that role alone. Auditor, gateway, proxy
- * and mcp sign nothing.
- */
-export function keysFor(role: SignerRole | 'auditor' | 'gateway' | 'proxy' | 'mcp', set: KeySet): KeySet {
+/** Who verifies signatures and makes none. */
+export const verifyingRoles = ['auditor', 'gateway', 'proxy', 'mcp', 'notifier'] as const;
+
+/** What a process of the role needs: all public keys, and the private ones of that role alone. */
+export function keysFor(role: SignerRole | (typeof verifyingRoles)[number], set: KeySet): KeySet {
   const own = <T extends Key | SealingKey>(key: T): T => (key.role === role ? key : { ...key, d: null });
   const { keys, sealing } = set;
   return { ...set, keys: keys.map(own), ...(sealing === undefined ? {} : { sealing: sealing.map(own) }) };

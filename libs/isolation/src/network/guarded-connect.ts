@@ -26,8 +26,15 @@ export interface GuardedConnect {
   whyOf(error: unknown): string | null;
 }
 
-/** `privateHosts`: host, or host:port, that may be reached wherever they are. */
-export function guardedConnect(privateHosts: readonly string[], resolve: Resolve = systems): GuardedConnect {
+/**
+ * `privateHosts`: host, or host:port, that may be reached wherever they are; `setting` is where the configuration has
+ * them.
+ */
+export function guardedConnect(
+  privateHosts: readonly string[],
+  resolve: Resolve = systems,
+  setting = 'web.private_hosts',
+): GuardedConnect {
   const named = new Set(privateHosts.map((each) => each.toLowerCase()));
   const isNamed = ({ protocol, hostname, port }: URL): boolean =>
     named.has(hostname) || named.has(`${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
@@ -38,7 +45,7 @@ export function guardedConnect(privateHosts: readonly string[], resolve: Resolve
         if (error !== null) return callback(error, '', 4);
         const isOpen = isPermitted || addresses.every(({ address }) => isPublic(address));
         const [first] = addresses;
-        if (!isOpen || first === undefined) return callback(new NotPublicError(host), '', 4);
+        if (!isOpen || first === undefined) return callback(new NotPublicError(host, setting), '', 4);
         if (all === true) return callback(null, addresses);
         callback(null, first.address, first.family);
       });
@@ -56,7 +63,7 @@ export function guardedConnect(privateHosts: readonly string[], resolve: Resolve
     problemOf: (url) => {
       const host = url.hostname.replace(/^\[|\]$/g, '');
       // A literal address is connected to without a lookup.
-      return !isNamed(url) && isIP(host) !== 0 && !isPublic(host) ? notPublic(url.hostname) : null;
+      return !isNamed(url) && isIP(host) !== 0 && !isPublic(host) ? notPublic(url.hostname, setting) : null;
     },
     whyOf: (error) => {
       for (let cause: unknown = error; cause instanceof Object; cause = (cause as { cause?: unknown }).cause)
@@ -68,11 +75,11 @@ export function guardedConnect(privateHosts: readonly string[], resolve: Resolve
 
 class NotPublicError extends Error {
   override readonly name = 'NotPublicError';
-  constructor(host: string) {
-    super(notPublic(host));
+  constructor(host: string, setting: string) {
+    super(notPublic(host, setting));
   }
 }
 
-function notPublic(host: string): string {
-  return `${host} is not on the public internet, so it is not fetched. web.private_hosts in the configuration can permit it.`;
+function notPublic(host: string, setting: string): string {
+  return `${host} is not on the public internet, so it is not fetched. ${setting} in the configuration can permit it.`;
 }

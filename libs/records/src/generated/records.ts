@@ -678,6 +678,32 @@ export interface IncompleteAnswer {
   readonly finishReason: string;
 }
 
+/** What one subscription is to be sent by a webhook. */
+export interface Notification {
+  /** Names the event, derived from its record; the same for each attempt and each subscription, so that a receiver can leave out what it has. */
+  readonly notificationId: string;
+  /** The entry of notify.subscriptions. */
+  readonly subscription: string;
+  /** What happened, such as `run.ended`. */
+  readonly event: string;
+  /** The run; empty where it is of none. */
+  readonly requestId: string;
+  /** Its session. */
+  readonly sessionId: string;
+  /** For which tenant; null where that is not known. */
+  readonly tenantId: string | null;
+  /** What it is about: the id of a run or an approval, or the place of a dead letter. */
+  readonly subject: string;
+  /** How that ended; empty where it has not. */
+  readonly outcome: string;
+  /** When it happened, milliseconds since the epoch. */
+  readonly at: number;
+  /** Where in a run it stands, for events of the same millisecond. */
+  readonly stage: number;
+  /** What the event says, as the JSON of an object. */
+  readonly data: string;
+}
+
 /** Which tools a turn was offered, as indexes in the configuration that the record names. Their specifications stand there. */
 export interface OfferedList {
   /** SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons. */
@@ -1168,6 +1194,7 @@ export interface RecordTypes {
   readonly HiddenIndexes: HiddenIndexes;
   readonly HiddenTool: HiddenTool;
   readonly IncompleteAnswer: IncompleteAnswer;
+  readonly Notification: Notification;
   readonly OfferedList: OfferedList;
   readonly OfferedTool: OfferedTool;
   readonly OtherModels: OtherModels;

@@ -35,6 +35,7 @@ const queueMs = 24 * 3_600_000;
 
 /** Whether a dead letter can be re-driven now, and how: a pure function of the letter and what is known. */
 export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
+  if (content.topic === 'agent.notifications') return planNotification(dead, content, facts);
   // What a service off the loop could not process leaves its run as it is.
   if (!(loopServices as readonly string[]).includes(dead.group))
     return refused(
@@ -97,6 +98,21 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
     default:
       return refused(`Nothing on the loop reads ${content.topic}.`);
   }
+}
+
+/** It goes to its subscription alone, with the id of the first attempt. */
+function planNotification(
+  dead: Letter['dead'],
+  content: Extract<Letter['content'], { topic: 'agent.notifications' }>,
+  { now }: PlanFacts,
+): Plan {
+  const since = dead.timestamp;
+  if (isSecurityFault(dead.code)) return refused('No notifier wrote it, or not within a week: it is not sent.');
+  if (content.record.at + claimMemoryMs <= now)
+    return refused('What notifiers wrote is remembered for a week, which is over: it is not sent any more.');
+  const means = `it is sent to ${content.record.subscription} again`;
+  const message = { ...content, key: dead.key };
+  return { kind: 'resume', message, owner: positionOf(dead), since, means };
 }
 
 function refused(why: string): Plan {

@@ -1958,10 +1958,10 @@ class ListDeadLettersQuery(TypedDict, total=False):
     until: str | int
     """Dead-lettered before this time."""
 
-    topic: Literal["agent.requests", "agent.toolsets", "agent.tool-calls", "agent.steps", "agent.responses", "agent.approvals", "agent.progress", "agent.dead-letters", "agent.audit", "agent.cancellations", "agent.discovery", "agent.denials", "agent.config"]
+    topic: Literal["agent.requests", "agent.toolsets", "agent.tool-calls", "agent.steps", "agent.responses", "agent.approvals", "agent.progress", "agent.dead-letters", "agent.audit", "agent.cancellations", "agent.discovery", "agent.denials", "agent.notifications", "agent.config"]
     """The topic that the record was on."""
 
-    code: Literal["undecodable", "invalid_request", "unknown_configuration", "identity_unreachable", "grant_invalid", "continuation_invalid", "signature_invalid", "groups_widened", "state_altered", "replayed", "schema_invalid", "model_unreachable", "model_refused", "ledger_unreachable", "content_unreachable", "content_corrupt", "output_too_large", "storage", "retries_exhausted", "unexpected"]
+    code: Literal["undecodable", "invalid_request", "unknown_configuration", "identity_unreachable", "grant_invalid", "continuation_invalid", "signature_invalid", "groups_widened", "state_altered", "replayed", "schema_invalid", "model_unreachable", "model_refused", "ledger_unreachable", "content_unreachable", "content_corrupt", "receiver_unreachable", "receiver_gone", "output_too_large", "storage", "retries_exhausted", "unexpected"]
     """A fault code (docs/errors.md)."""
 
     session_id: str

@@ -2615,9 +2615,9 @@ export interface ListDeadLettersQuery {
   /** Dead-lettered before this time. */
   readonly until?: string | number;
   /** The topic that the record was on. */
-  readonly topic?: "agent.requests" | "agent.toolsets" | "agent.tool-calls" | "agent.steps" | "agent.responses" | "agent.approvals" | "agent.progress" | "agent.dead-letters" | "agent.audit" | "agent.cancellations" | "agent.discovery" | "agent.denials" | "agent.config";
+  readonly topic?: "agent.requests" | "agent.toolsets" | "agent.tool-calls" | "agent.steps" | "agent.responses" | "agent.approvals" | "agent.progress" | "agent.dead-letters" | "agent.audit" | "agent.cancellations" | "agent.discovery" | "agent.denials" | "agent.notifications" | "agent.config";
   /** A fault code (docs/errors.md). */
-  readonly code?: "undecodable" | "invalid_request" | "unknown_configuration" | "identity_unreachable" | "grant_invalid" | "continuation_invalid" | "signature_invalid" | "groups_widened" | "state_altered" | "replayed" | "schema_invalid" | "model_unreachable" | "model_refused" | "ledger_unreachable" | "content_unreachable" | "content_corrupt" | "output_too_large" | "storage" | "retries_exhausted" | "unexpected";
+  readonly code?: "undecodable" | "invalid_request" | "unknown_configuration" | "identity_unreachable" | "grant_invalid" | "continuation_invalid" | "signature_invalid" | "groups_widened" | "state_altered" | "replayed" | "schema_invalid" | "model_unreachable" | "model_refused" | "ledger_unreachable" | "content_unreachable" | "content_corrupt" | "receiver_unreachable" | "receiver_gone" | "output_too_large" | "storage" | "retries_exhausted" | "unexpected";
   /** The session of the record. */
   readonly session_id?: string;
   /** The service that could not handle it. */

@@ -1,0 +1,143 @@
+import { isSecurityFault } from '@sluice/core';
+import type { IncludedText, JsonObject, NotificationEvent } from '@sluice/core';
+import { sha256, topicEntry, topics } from '@sluice/contracts';
+import type {
+  AgentResponse,
+  ApprovalEscalated,
+  ApprovalOutcome,
+  ApprovalRequested,
+  DeadLetter,
+  Topic,
+} from '@sluice/contracts';
+
+/** What happened, for whichever subscription wants it. */
+export interface Happened {
+  readonly id: string;
+  readonly event: NotificationEvent;
+  /** The id of a run or an approval, or the place of a dead letter. */
+  readonly subject: string;
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly tenantId: string | null;
+  /** Empty for what has no end yet. */
+  readonly outcome: string;
+  readonly at: number;
+  readonly stage: number;
+  readonly data: JsonObject;
+  /** Where the console shows it, below its address. */
+  readonly page: string;
+  /** What is left out unless a subscription includes it. */
+  readonly texts: Readonly<Partial<Record<IncludedText, string>>>;
+}
+
+/** One end of a run. A run that another one called is a part of that one and has no event of its own. */
+export function endOfRun(record: AgentResponse): Happened | null {
+  const { requestId, sessionId, run, error, incomplete, question, answer, state, iterations, endedAt } = record;
+  if (run !== null && run.parent !== null) return null;
+  const tenantId = run?.principal?.tenantId ?? record.tenantId;
+  const event = error === null ? 'run.ended' : 'run.failed';
+  const outcome = error?.code ?? (incomplete === null ? 'answer' : 'incomplete');
+  return {
+    ...{
+      id: idOf('run', tenantId, requestId, endedAt),
+      event,
+      subject: requestId,
+      requestId,
+      sessionId,
+      tenantId,
+      outcome,
+    },
+    ...{ at: endedAt, stage: stageOf(topics.responses), page: `/runs/${encodeURIComponent(requestId)}` },
+    data: {
+      ...{ request_id: requestId, session_id: sessionId, tenant: tenantId, outcome },
+      requested_by: run?.principal?.actorId ?? null,
+      ...{ state, iterations, ended_at: iso(endedAt) },
+    },
+    texts: { question, ...(answer === null ? {} : { answer }) },
+  };
+}
+
+/** A call waits for an approver. */
+export function approvalWaits(requested: ApprovalRequested): Happened {
+  const { approvalId, requestedAt, expiresAt } = requested;
+  return {
+    ...ofApproval(requested, idOf('waiting', approvalId, requestedAt)),
+    ...{ event: 'approval.waiting', outcome: '', at: requestedAt },
+    data: { ...aboutCall(requested), expires_at: iso(expiresAt) },
+  };
+}
+
+export function approvalEscalates({ rule, to, at }: ApprovalEscalated, requested: ApprovalRequested): Happened {
+  return {
+    ...ofApproval(requested, idOf('escalated', requested.approvalId, rule, at)),
+    ...{ event: 'approval.escalated', outcome: '', at },
+    data: { ...aboutCall(requested), expires_at: iso(requested.expiresAt), rule, escalated_to: [...to] },
+  };
+}
+
+export function approvalEnds({ decision, decidedBy, at }: ApprovalOutcome, requested: ApprovalRequested): Happened {
+  return {
+    ...ofApproval(requested, idOf('decided', requested.approvalId, at)),
+    ...{ event: 'approval.ended', outcome: decision, at },
+    data: { ...aboutCall(requested), outcome: decision, decided_by: decidedBy, decided_at: iso(at) },
+  };
+}
+
+/** What is known of the record that a dead letter holds. */
+export interface DeadRecord {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly tenantId: string | null;
+}
+
+/** `place` is where the letter stands; `dead` is null where the record cannot be read. The reason may quote content. */
+export function deadLetter(letter: DeadLetter, place: string, dead: DeadRecord | null): Happened {
+  const { topic, partition, offset, group, code, attempts, failedAt } = letter;
+  const { requestId, sessionId, tenantId } = dead ?? { requestId: '', sessionId: '', tenantId: null };
+  return {
+    ...{ id: idOf('dead', topic, partition, offset, group, failedAt), event: 'dead_letter', subject: place },
+    ...{ requestId, sessionId, tenantId, outcome: code, at: failedAt, stage: stageOf(topics.deadLetters) },
+    page: '/dead-letters',
+    data: {
+      ...{
+        dead_letter: place,
+        outcome: code,
+        is_security_event: isSecurityFault(code),
+        topic,
+        service: group,
+        attempts,
+      },
+      ...{ request_id: requestId === '' ? null : requestId, tenant: tenantId, failed_at: iso(failedAt) },
+    },
+    texts: {},
+  };
+}
+
+function ofApproval({ approvalId, requestId, sessionId, tenantId }: ApprovalRequested, id: string) {
+  return {
+    ...{ id, subject: approvalId, requestId, sessionId, tenantId: tenantId === '' ? null : tenantId },
+    ...{ stage: stageOf(topics.approvals), page: `/approvals/${encodeURIComponent(approvalId)}`, texts: {} },
+  };
+}
+
+/** Without arguments and thought: they are for approvers. */
+function aboutCall(requested: ApprovalRequested): JsonObject {
+  const { approvalId, requestId, sessionId, tenantId, tool, effect, requestedBy } = requested;
+  return {
+    ...{ approval_id: approvalId, request_id: requestId, session_id: sessionId, tenant: tenantId || null },
+    ...{ tool, effect, requested_by: requestedBy },
+  };
+}
+
+/** The same for the same record, however often it is read. It has no dot, which separates what a webhook signs. */
+function idOf(...parts: readonly (string | number | null)[]): string {
+  return `evt_${sha256(JSON.stringify(parts)).slice(0, 40)}`;
+}
+
+function stageOf(topic: Topic): number {
+  return topicEntry(topic).stage;
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

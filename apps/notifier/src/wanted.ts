@@ -1,0 +1,55 @@
+import type { IncludedText, JsonObject, NotifySettings, NotifySubscription } from '@sluice/core';
+import { recordContent, sha256 } from '@sluice/contracts';
+import type { Notification } from '@sluice/contracts';
+import type { Happened } from './events.js';
+
+/** A text that a subscription includes is cut behind so many characters. */
+export const mostTextCharacters = 16_000;
+
+/** Whether a subscription is to be sent it. */
+export function isWanted(
+  { event, outcome, tenantId }: Pick<Happened, 'event' | 'outcome' | 'tenantId'>,
+  { events, tenants, outcomes }: Pick<NotifySubscription, 'events' | 'tenants' | 'outcomes'>,
+): boolean {
+  if (!events.includes(event)) return false;
+  if (tenants !== undefined && (tenantId === null || !tenants.includes(tenantId))) return false;
+  return outcomes === undefined || outcome === '' || outcomes.includes(outcome);
+}
+
+/** What the subscription is to be sent. */
+export function notificationOf(
+  happened: Happened,
+  { id, include }: Pick<NotifySubscription, 'id' | 'include'>,
+  { baseUrl }: Pick<NotifySettings, 'baseUrl'>,
+): Notification {
+  const { event, subject, requestId, sessionId, tenantId, outcome, at, stage } = happened;
+  const link = baseUrl === undefined ? {} : { link: `${baseUrl}${happened.page}` };
+  const data = { ...happened.data, ...link, ...included(happened.texts, include) };
+  return {
+    ...{ notificationId: happened.id, subscription: id, event, requestId, sessionId, tenantId, subject, outcome },
+    ...{ at, stage, data: JSON.stringify(data) },
+  };
+}
+
+/** Events of a run keep their order at each receiver, and wait for no other run’s. */
+export function notificationKey({ subscription, requestId, subject }: Notification): string {
+  return `${subscription}/${requestId || subject}`;
+}
+
+/** What the ledger keeps of a notification: one that is only on the log is forged. */
+export function vouchKey(notification: Notification): string {
+  return `notification/${sha256(recordContent('Notification', notification, []))}`;
+}
+
+function included(texts: Happened['texts'], include: readonly IncludedText[]): JsonObject {
+  const found = include.flatMap((name): [string, string | boolean][] => {
+    const text = texts[name];
+    if (text === undefined) return [];
+    if (text.length <= mostTextCharacters) return [[name, text]];
+    return [
+      [name, text.slice(0, mostTextCharacters).toWellFormed()],
+      [`${name}_is_cut`, true],
+    ];
+  });
+  return Object.fromEntries(found);
+}
