@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { claimMemoryMs } from '@sluice/core';
-import { make, topics } from '@sluice/contracts';
+import { make, positionOf, topics } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { approvalIdOf, callKeyOf } from '@sluice/run';
+import { ApprovalClaims, approvalIdOf, callKeyOf } from '@sluice/run';
+import { digestOfRequest } from '../../libs/run/src/claims/vouched.js';
 import { ExpirySweep } from '../../apps/executor/src/approvals/expiry-sweep.js';
 import { run as approvals } from '../../apps/sluice/src/commands/approvals.js';
 import {
@@ -97,6 +98,52 @@ describe('an approval record that no service wrote has no effect (XB-14)', () =>
       requested_by: 'user:local',
     });
     expect(short((await end).history)).toEqual(expired);
+  });
+
+  it('a copy of a request that says otherwise what it is of: no decision on it counts', async () => {
+    const { opened, end } = await startRunning(anyone, [threeCalls]);
+    system = opened;
+    const honest = await asked(opened);
+    const changes = [{ bound: '' }, { state: 'other' }, { askedBecause: 'No reason.' }, { inForceVersion: 'other' }];
+    for (const [n, change] of changes.entries()) {
+      await smuggle(opened, { requested: { ...honest.requested, ...change } });
+      const copy = await asked(opened, 2 + n);
+      expect(await decide(opened, copy, 'approve')).toMatchObject({ notTaken: 'unknown_approval' });
+    }
+    await decide(opened, honest, 'refuse');
+    expect(short((await end).history)[1]?.[2]).toBe('approval_refused');
+  });
+
+  it('a copy of an outcome that names other approvers than the ledger has: it counts for none', async () => {
+    const rules = "rules: { twice: { tools: [reset-workflow], quorum: 2, approvers: ['*'] } }";
+    const { opened, end } = await startRunning(`{ approvers: ['*'], ${rules} }`, [threeCalls]);
+    system = opened;
+    const claims = new ApprovalClaims(opened.embedded.runtime);
+    const honest = await asked(opened);
+    const first = await decide(opened, honest, 'approve');
+    const second = await decide(opened, honest, 'approve', { decidedBy: 'user:bob' });
+    await end;
+    for (const outcome of [first, second]) {
+      expect(await claims.isDecided(outcome)).toBe(true);
+      expect(await claims.isDecided({ ...outcome, approvedBy: ['user:eve'] })).toBe(false);
+      expect(await claims.isDecided({ ...outcome, rules: [] })).toBe(false);
+    }
+    expect(await claims.isDecided({ ...second, decidedAs: ['role:board'] })).toBe(false);
+  });
+
+  it('a request that a former version vouched for still counts, unless it says what those could not', async () => {
+    const { opened, end } = await startRunning(anyone, [threeCalls]);
+    system = opened;
+    const { runtime } = opened.embedded;
+    const honest = await asked(opened);
+    const claims = new ApprovalClaims(runtime);
+    const own = make.approvalRequested({ ...honest.requested, approvalId: 'a-former', question: null });
+    const former = { ...own, askedBecause: '', state: '', groups: [], bound: '' };
+    const key = `asked/a-former/${digestOfRequest(former)}`;
+    await runtime.ledger.claim({ key, owner: positionOf(former), now: runtime.clock.now(), ttlMs: 60_000 });
+    expect([await claims.isVouched(former), await claims.isVouched(own)]).toEqual([true, false]);
+    await decide(opened, honest, 'refuse');
+    await end;
   });
 
   it('a copy of a request behind its outcome: it is not listed, and no sweep sees to it, however much later', async () => {

@@ -119,6 +119,7 @@ export class ApprovalsService {
       partition: requestedPartition as number,
       offset: requestedOffset as number,
       bound: asked.bound,
+      counted: { rules, approvedBy, decidedAs: outcome.decidedAs },
     });
     return first ? { ...outcome, approvedBy } : refused;
   }

@@ -178,14 +178,15 @@ export class ExpirySweep {
       decidedBy: executor,
       reason: isRun ? runsAtExpiry(requested.rules) : why,
       ...{ partition, offset, bound: requested.bound },
+      counted: { rules: [], approvedBy: [], decidedAs: [] },
     };
     const { taken } = await this.claims.decide(approvalId, executor, expired);
     const { requestId, sessionId, argumentsHash } = requested;
-    const { decision, decidedBy, reason, edited = null } = taken ?? expired;
+    const { decision, decidedBy, reason, edited = null, counted = {} } = taken ?? expired;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
     const outcome = make.approvalOutcome({
       ...ids,
-      ...{ decision, decidedBy, reason, at: now },
+      ...{ decision, decidedBy, reason, ...counted, at: now },
       editedArguments: edited,
       editedHash: edited === null ? null : sha256(edited),
     });

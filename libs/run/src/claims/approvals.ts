@@ -5,7 +5,7 @@ import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
 import type { AcceptedDecision } from '../approvals/request.js';
-import { digestOfRequest } from './vouched.js';
+import { digestOfRequest, mayBeFormer, wholeDigestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
@@ -20,6 +20,8 @@ export interface ClaimedDecision {
   readonly offset: number;
   /** A digest of what it is a decision on; absent where an earlier version wrote it. */
   readonly bound?: string;
+  /** For what and with whom it counts, as its outcome says; absent where an earlier version wrote it. */
+  readonly counted?: Pick<ApprovalOutcome, 'rules' | 'approvedBy' | 'decidedAs'>;
 }
 
 /** One of several approvals that a call needs, as the ledger keeps it. */
@@ -48,11 +50,17 @@ export class ApprovalClaims {
 
   /** Says that an executor asked exactly this: a request for an approval that is only on the log is forged. */
   async vouch(requested: ApprovalRequested): Promise<void> {
-    await this.claim(vouchKey(requested), positionOf(requested));
+    const position = positionOf(requested);
+    await this.claim(wholeKey(requested), position);
+    // Former instances look here. For this version what stands here alone says nothing.
+    await this.claim(vouchKey(requested), `${position}${besideWhole}`);
   }
 
   async isVouched(requested: ApprovalRequested): Promise<boolean> {
-    return (await this.runtime.ledger.find(vouchKey(requested))) !== undefined;
+    if ((await this.runtime.ledger.find(wholeKey(requested))) !== undefined) return true;
+    if (!mayBeFormer(requested)) return false;
+    const former = await this.runtime.ledger.find(vouchKey(requested));
+    return former !== undefined && !former.owner.endsWith(besideWhole);
   }
 
   /**
@@ -134,12 +142,15 @@ export class ApprovalClaims {
     if (notTaken !== null) return false;
     if (stillNeeded > 0) {
       const given = await this.approvalsOf(approvalId);
-      return decision === 'approve' && given.some((one) => isSaid(one, decidedBy, reason));
+      const place = given.findIndex((one) => isSaid(one, outcome));
+      const before = given.slice(0, place + 1).map(({ by }) => by);
+      return decision === 'approve' && place >= 0 && isSameList(before, outcome.approvedBy);
     }
     const taken = await this.decisionOn(approvalId);
     if (taken === undefined || taken === null || taken.decision !== decision) return false;
     // As the log gives it back.
     if ((taken.edited?.toWellFormed() ?? null) !== editedArguments) return false;
+    if (taken.counted !== undefined && !isCountedSo(taken.counted, outcome)) return false;
     return taken.decidedBy.toWellFormed() === decidedBy && taken.reason.toWellFormed() === reason;
   }
 
@@ -176,12 +187,36 @@ function escalatedKey(approvalId: string, rule: string): string {
 }
 
 /** As the log gives it back. */
-function isSaid({ by, reasonHash }: ClaimedApproval, decidedBy: string, reason: string): boolean {
-  return by.toWellFormed() === decidedBy && reasonHash === sha256(reason);
+function isSaid(
+  { by, reasonHash, rules }: ClaimedApproval,
+  outcome: Pick<ApprovalOutcome, 'decidedBy' | 'reason' | 'rules'>,
+): boolean {
+  const { decidedBy, reason } = outcome;
+  return by.toWellFormed() === decidedBy && reasonHash === sha256(reason) && isSameList(rules, outcome.rules);
+}
+
+function isCountedSo(
+  { rules, approvedBy, decidedAs }: NonNullable<ClaimedDecision['counted']>,
+  outcome: Pick<ApprovalOutcome, 'rules' | 'approvedBy' | 'decidedAs'>,
+): boolean {
+  const { rules: saidRules, approvedBy: saidBy, decidedAs: saidAs } = outcome;
+  return isSameList(rules, saidRules) && isSameList(approvedBy, saidBy) && isSameList(decidedAs, saidAs);
+}
+
+/** As the log gives the first one back. */
+function isSameList(own: readonly string[], said: readonly string[]): boolean {
+  return own.length === said.length && own.every((one, place) => one.toWellFormed() === said[place]);
 }
 
 function resumedKey(approvalId: string): string {
   return `resumed/${approvalId}`;
+}
+
+/** How the owner of a former key ends that stands beside a key over the whole request. */
+const besideWhole = '/whole';
+
+function wholeKey(requested: ApprovalRequested): string {
+  return `asked/${requested.approvalId}/whole/${wholeDigestOfRequest(requested)}`;
 }
 
 function vouchKey(requested: ApprovalRequested): string {

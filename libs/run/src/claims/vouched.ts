@@ -24,7 +24,21 @@ export function digestOfRecord(name: string, record: object): string {
   return sha256(records.text(name, record));
 }
 
-/** A digest of what an executor asked to be approved. */
+const wholeApprovals = new CanonicalForm(approvalForm);
+/** Members that former versions have not, and that their digest does not cover where no rule asks. */
+const laterMembers = ['askedBecause', 'state', 'groups', 'bound', 'question'] as const;
+
+/** A digest of all that an executor asked to be approved. */
+export function wholeDigestOfRequest(requested: ApprovalRequested): string {
+  return sha256(wholeApprovals.text('ApprovalRequested', requested));
+}
+
+/** Whether the request can be one that a former version wrote: it says nothing in a member that those have not. */
+export function mayBeFormer(requested: ApprovalRequested): boolean {
+  return laterMembers.every((member) => saysNothing(requested[member]));
+}
+
+/** A digest of what an executor asked to be approved, as former instances make it. */
 export function digestOfRequest(requested: Pick<ApprovalRequested, 'rules'>): string {
   const form = requested.rules.length === 0 ? plainApprovals : approvals;
   return sha256(form.text('ApprovalRequested', requested));
