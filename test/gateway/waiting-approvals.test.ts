@@ -302,7 +302,7 @@ describe('the list of calls that wait for an approval', () => {
     expect(await decided(null)).toContain('SLUICE_TOKEN is not set.');
     expect(await decided({ authorization: 'Bearer e30.e30.e30' })).toContain('SLUICE_TOKEN holds it.');
     expect(await decided(await as('boss'), '--as', 'user:ann')).toContain('is that of user:boss');
-    expect(await decided(await as('amy'))).toContain('policy.approval.approvers does not name');
+    expect(await decided(await as('amy'))).toContain('policy.approval does not name the one who decided');
     expect(await decided(await as('ann'))).toContain('Who asked may not approve it');
     expect(await decided(await as('boss', 'other'))).toContain('No executor asked for this approval');
     expect(await system.all('agent.approvals')).toHaveLength(before);
@@ -313,7 +313,7 @@ describe('the list of calls that wait for an approval', () => {
     const [first] = (await listed(boss, 3)).approvals;
     const decided = (await outcomes(system)).length;
     const body = { ...first?.approval, decision: 'approve' };
-    const outcome = { decision: 'approve', decided_by: 'user:boss', reason: '' };
+    const outcome = { decision: 'approve', decided_by: 'user:boss', reason: '', still_needed: 0 };
     const waited = await post(`${gateway.url}/v1/approvals`, body, { ...boss, prefer: 'wait=50' });
     const answer = { approval_id: first?.approval['approval_id'], status: 'taken', outcome };
     expect([waited.status, await waited.json()]).toEqual([200, answer]);

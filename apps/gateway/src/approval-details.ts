@@ -132,7 +132,11 @@ export class ApprovalDetails {
 
 /** As the list has it, so that a decision can be made of it. */
 function asListed(requested: ApprovalRequested, { partition, offset }: Incoming): object {
-  const { steps: _, ...asked } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
+  const {
+    steps: _,
+    question: __,
+    ...asked
+  } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   return { ...asked, requested_partition: partition, requested_offset: offset };
 }
 
