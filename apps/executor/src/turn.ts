@@ -346,13 +346,14 @@ export class Turn {
     { rules: facts, asks }: StandingFacts,
   ): Promise<string | null> {
     const { runtime } = this;
-    const { policy, lists } = this.inForce.configuration;
+    const { policy, lists, identity } = this.inForce.configuration;
     const entry = this.granting.evaluator.byId(tool.id);
     if (entry === undefined) return null;
     const { tenantId, actorId, subjectId = null, sessionId: session } = context;
     const approvals = new StandingApprovals(runtime);
     const all = await approvals.of(tenantId);
-    const call = { tool: entry, args, session, actorId, subjectId, facts, asks };
+    const isIdentified = identity.provider !== 'none';
+    const call = { tool: entry, args, session, actorId, subjectId, isIdentified, facts, asks };
     for (const one of standingFor(all, call, runtime.clock.now(), policy, lists)) {
       if (!(await approvals.use(tenantId, one, callKey))) continue;
       const about = { request_id: this.record.requestId, tool: entry.key, standing_id: one.id };

@@ -48,6 +48,7 @@ export {
   decisionsOpenTo,
   countsFor,
   isAnyApprover,
+  isApprovalOf,
   isRejectionReason,
   judgeDecision,
   keyOfRule,
@@ -68,6 +69,7 @@ export type {
 } from './approval/decision.js';
 export { editNote, observedText, withOwnSecrets } from './approval/edited-arguments.js';
 export { mayReadCalls } from './approval/may-read.js';
+export { isSamePerson } from './approval/person.js';
 export {
   approvable,
   approvalAsks,

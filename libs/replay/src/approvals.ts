@@ -1,4 +1,12 @@
-import { approvalsMissing, countsFor, judgeDecision, localPrincipal, onExpiryOf, runName } from '@sluice/core';
+import {
+  approvalsMissing,
+  countsFor,
+  isSamePerson,
+  judgeDecision,
+  localPrincipal,
+  onExpiryOf,
+  runName,
+} from '@sluice/core';
 import type { Decider, GivenApproval, RejectionReason } from '@sluice/core';
 import type { ApprovalDecided, ApprovalOutcome, ApprovalRequested, RequestedCall, ToolCall } from '@sluice/contracts';
 import {
@@ -72,6 +80,7 @@ export function deriveOutcome(
       sessionId: asked?.sessionId ?? sessionId,
       decision,
       decidedBy: decider?.actorId ?? decidedBy,
+      decidedFor: decider?.subjectId ?? null,
       reason,
       argumentsHash,
       editedArguments,
@@ -182,8 +191,8 @@ function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly
  */
 function proven(recorded: ApprovalOutcome, asked: ApprovalRequested | null): Decider | null {
   if (recorded.notTaken === 'not_authenticated') return null;
-  const { decidedBy: actorId, decidedAs } = recorded;
-  return { actorId, tenantId: asked?.tenantId ?? null, named: (entry) => decidedAs.includes(entry) };
+  const { decidedBy: actorId, decidedFor: subjectId, decidedAs } = recorded;
+  return { actorId, subjectId, tenantId: asked?.tenantId ?? null, named: (entry) => decidedAs.includes(entry) };
 }
 
 function asksWho({ notTaken }: ApprovalOutcome): boolean {
@@ -201,12 +210,19 @@ function requestNamedBy({ approvals }: RunRecords, decided: ApprovalDecided): Ap
 }
 
 /** Whether another decision was first, or the same person has approved the call already. */
-function isDecidedElsewhere({ approvalId, decidedBy }: ApprovalOutcome, { approvals }: RunRecords): boolean {
+function isDecidedElsewhere(
+  { approvalId, decidedBy, decidedFor }: ApprovalOutcome,
+  { approvals }: RunRecords,
+): boolean {
   return approvals.some(
     ({ record: { outcome } }: Incoming<'agent.approvals'>) =>
       outcome !== null &&
       outcome.approvalId === approvalId &&
       outcome.notTaken === null &&
-      (isClosing(outcome) || outcome.decidedBy === decidedBy),
+      (isClosing(outcome) ||
+        isSamePerson(
+          { actorId: outcome.decidedBy, subjectId: outcome.decidedFor },
+          { actorId: decidedBy, subjectId: decidedFor },
+        )),
   );
 }

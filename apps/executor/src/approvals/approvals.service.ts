@@ -70,7 +70,8 @@ export class ApprovalsService {
     const notTaken = judgeDecision(asked, written, decider, at, policy);
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, editedArguments, editedHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
-    const said = { decision, decidedBy, reason, argumentsHash, editedArguments, editedHash };
+    const decidedFor = decider?.subjectId ?? null;
+    const said = { decision, decidedBy, decidedFor, reason, argumentsHash, editedArguments, editedHash };
     const isCounted = asked !== null && decider !== null && notTaken === null;
     const counts = isCounted ? countsFor(asked, decision, decider, at, policy) : {};
     const outcome = make.approvalOutcome({ ...ids, ...said, ...counts, notTaken, at: clock.now(), configVersion });
@@ -94,7 +95,7 @@ export class ApprovalsService {
     position: string,
     at: number,
   ): Promise<ApprovalOutcome> {
-    const { approvalId, decision, decidedBy, reason, rules } = outcome;
+    const { approvalId, decision, decidedBy, decidedFor, reason, rules } = outcome;
     const refused = { ...outcome, rules: [], notTaken: 'already_decided' } as const;
     let approvedBy: readonly string[] = [];
     if (decision === 'approve' && asked.rules.length > 0) {
@@ -103,6 +104,7 @@ export class ApprovalsService {
       const { isOwn, given } = await this.claims.addApproval(approvalId, {
         position,
         by: decidedBy,
+        ...(decidedFor === null ? {} : { for: decidedFor }),
         rules,
         reason,
         at,
@@ -119,7 +121,7 @@ export class ApprovalsService {
       partition: requestedPartition as number,
       offset: requestedOffset as number,
       bound: asked.bound,
-      counted: { rules, approvedBy, decidedAs: outcome.decidedAs },
+      counted: { decidedFor, rules, approvedBy, decidedAs: outcome.decidedAs },
     });
     return first ? { ...outcome, approvedBy } : refused;
   }

@@ -178,7 +178,7 @@ export class ExpirySweep {
       decidedBy: executor,
       reason: isRun ? runsAtExpiry(requested.rules) : why,
       ...{ partition, offset, bound: requested.bound },
-      counted: { rules: [], approvedBy: [], decidedAs: [] },
+      counted: { decidedFor: null, rules: [], approvedBy: [], decidedAs: [] },
     };
     const { taken } = await this.claims.decide(approvalId, executor, expired);
     const { requestId, sessionId, argumentsHash } = requested;

@@ -59,6 +59,7 @@ async function judged(
     return approvals.give(tenantId, {
       ...given,
       givenBy: by,
+      ...(decider?.subjectId == null ? {} : { givenFor: decider.subjectId }),
       givenAs: decider === null ? [] : entriesOfDecider(decider, configuration.policy),
       reason,
       givenAt: at,

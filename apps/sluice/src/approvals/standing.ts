@@ -35,8 +35,8 @@ export function givenBy(
   now: number,
 ): Pick<StandingApproval, 'tool' | 'sessionId' | 'user' | 'until' | 'bounds' | 'calls'> {
   if (tool === undefined) throw new Error('Name the tool with --tool.');
-  if ((session === undefined) === (user === undefined))
-    throw new Error('Say for whom: --session ID or --user user:NAME.');
+  if (session === undefined && user === undefined)
+    throw new Error('Say for whom: --user user:NAME, --session ID where no identity is configured, or both.');
   if (!isJsonText(bounds)) throw new Error('--bounds must be JSON, such as {"amount": {"maximum": 100}}.');
   if (!/^[1-9]\d{0,3}$/.test(calls)) throw new Error('--calls must be a number of calls, 1 to 1000.');
   return { tool, sessionId: session ?? '', user: user ?? '', until: timeIn(until, now), bounds, calls: Number(calls) };
@@ -75,10 +75,10 @@ export async function listStanding(log: ApprovalLog, json: boolean, context: Com
       continue;
     }
     const { id, tool, bounds, session, user, until, calls: most, givenBy: by, revoked } = printableIn(one);
-    const whose = session === '' ? `of ${user}` : `of the session ${session}`;
+    const whose = [user, session === '' ? '' : `the session ${session}`].filter((one) => one !== '').join(' in ');
     write(`${paint.strong(id)}  ${paint.tool(tool)} ${bounds === null ? '' : JSON.stringify(bounds)}\n`);
     const end = revoked === null ? `until ${time(until)}` : `revoked by ${revoked.by} at ${time(revoked.at)}`;
-    write(paint.dim(`   calls ${whose}, ${end}, ${calls} of ${most} used, given by ${by}\n`));
+    write(paint.dim(`   calls of ${whose}, ${end}, ${calls} of ${most} used, given by ${by}\n`));
   }
   return 0;
 }
@@ -94,6 +94,9 @@ export async function decideStanding(
   const decidedAt = Date.now();
   const standingId = said.standingId ?? `s-${randomUUID().replaceAll('-', '').slice(0, 20)}`;
   const standing = make.standingApproval({ ...said, standingId, decidedAt });
+  const identity = (await configurationNow(log))?.identity;
+  if (said.action === 'give' && standing.user === '' && identity !== undefined && identity.provider !== 'none')
+    throw new Error('An identity is configured, so a session can have calls of several users. Name one with --user.');
   const written = { topic: topics.approvals, record: make.approval({ standing }) } as const;
   const headers = await ownHeaders(written, environment);
   await log.bus.publish([{ ...written, key: standingId, headers }]);

@@ -22,6 +22,7 @@ export function approvalEntry({ requested, decided, outcome, escalated, standing
       approval_id: outcome.approvalId,
       decision: outcome.decision,
       decided_by: outcome.decidedBy,
+      ...(outcome.decidedFor === null ? {} : { decided_for: outcome.decidedFor }),
       reason: cut(outcome.reason),
       arguments_hash: outcome.argumentsHash,
       ...editOf(outcome),

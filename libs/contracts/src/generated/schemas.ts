@@ -1115,6 +1115,15 @@ export const schemas = {
         },
         "doc": "The entries of the approvers' lists that name who decided, where a group, a role or a claim does.",
         "default": []
+      },
+      {
+        "name": "decided_for",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The person for whom who decided acts, as its credential says; null for none.",
+        "default": null
       }
     ]
   },

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json.js';
 import type { Authentication } from '../ports/identity.js';
 import type { OnExpiry, Policy } from '../settings/policy-types.js';
 import { wildcard } from '../rules/defaults.js';
+import { isSamePerson } from './person.js';
 
 /**
  * The outcome of an approval that was asked for. The executor alone says `expire`, and `run` where time was up and the
@@ -74,6 +75,8 @@ export interface WrittenDecision {
 /** Who decided. */
 export interface Decider {
   readonly actorId: string;
+  /** The person for whom it decides, as its credential says; null or absent for none. */
+  readonly subjectId?: string | null;
   /** Null where no identity is configured, so that there are no tenants. */
   readonly tenantId: string | null;
   /** Entries of approvers’ lists beside its name that its credential answers: `group:finance`, `role:treasurer`. */
@@ -83,6 +86,8 @@ export interface Decider {
 /** An approval of a call that counts, of several that it needs. */
 export interface GivenApproval {
   readonly by: string;
+  /** The person for whom it was given, beside who gave it; absent or null for none. */
+  readonly for?: string | null;
   /** The names of the rules that it counts for. */
   readonly rules: readonly string[];
 }
@@ -95,11 +100,11 @@ export const approverKinds = ['group:', 'role:', 'claim:'] as const;
 
 /** The one who decides, by a verified credential. */
 export function deciderBy({
-  principal: { actorId, tenantId, groups },
+  principal: { actorId, tenantId, subjectId, groups },
   roles = [],
   claims = {},
 }: Pick<Authentication & { ok: true }, 'principal' | 'roles' | 'claims'>): Decider {
-  return { actorId, tenantId, named: (entry) => isNamed(entry, groups, roles, claims) };
+  return { actorId, tenantId, subjectId, named: (entry) => isNamed(entry, groups, roles, claims) };
 }
 
 function isNamed(entry: string, groups: Principal['groups'], roles: readonly string[], claims: JsonObject): boolean {
@@ -156,7 +161,7 @@ export function decisionsOpenTo(
   // Its answer is more than a decision, and the caller’s client has the form.
   if (asked.question != null) return [];
   if (entriesOf(asked, decider, now, policy).length === 0) return [];
-  const isGiven = given.some(({ by }) => by === decider.actorId);
+  const isGiven = given.some((one) => isApprovalOf(one, decider));
   return isGiven || rulesApprovedBy(asked, decider, now, policy).length === 0 ? ['refuse'] : ['approve', 'refuse'];
 }
 
@@ -224,7 +229,7 @@ export function approversAt({ approvers, escalatesAt, escalateTo }: AskingRule, 
  * persons have to approve.
  */
 function rulesApprovedBy(asked: AskedCall, decider: Decider, at: number, policy: DecisionPolicy): readonly string[] {
-  const isOwn = decider.actorId === asked.requestedBy || decider.actorId === asked.onBehalfOf;
+  const isOwn = isSamePerson(decider, { actorId: asked.requestedBy, subjectId: asked.onBehalfOf });
   return rulesInForce(asked, policy).flatMap((rule) => {
     if (isOwn && (policy.requesterMayNotApprove || rule.quorum > 1)) return [];
     return entriesFor(rule, asked.tenantId, decider, at).length > 0 ? [keyOfRule(rule)] : [];
@@ -245,6 +250,11 @@ export function countsFor(
     rules: isApproval ? rulesApprovedBy(asked, decider, at, policy) : [],
     decidedAs: entries.filter((entry) => approverKinds.some((kind) => entry.startsWith(kind))),
   };
+}
+
+/** Whether the approval is one of this person: each has one. */
+export function isApprovalOf({ by, for: subjectId = null }: GivenApproval, decider: Decider): boolean {
+  return isSamePerson({ actorId: by, subjectId }, decider);
 }
 
 /** The entries of the approvers’ lists that name the decider. */

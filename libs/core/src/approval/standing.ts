@@ -4,6 +4,7 @@ import type { ArgumentBounds, BoundFacts, Lists } from '../bounds/types.js';
 import type { JsonValue } from '../json.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Policy } from '../settings/policy-types.js';
+import { isSamePerson } from './person.js';
 import { allApprovers, isAnyApprover, isEntryOf } from './decision.js';
 import type { Decider, DecisionPolicy } from './decision.js';
 import { approvalAsks } from './needs-approval.js';
@@ -23,7 +24,7 @@ export const longestStandingMs = claimMemoryMs;
 /** Why an approver’s word on calls to come does not count. */
 export const standingRejections = {
   invalid_standing:
-    'It names no tool of the configuration that can be approved so, not one session or user, a time or number of calls that is out of range, or bounds that cannot be read.',
+    'It names no tool of the configuration that can be approved so, no user (or, where no identity is configured, neither user nor session), a time or number of calls that is out of range, or bounds that cannot be read.',
   unknown_standing: 'The tenant has no such standing approval in force.',
   too_many_standing: `The tenant has ${mostStanding} standing approvals in force.`,
   not_authenticated: 'Its credential is missing or not valid, or names another person than it does.',
@@ -45,8 +46,9 @@ export interface GivenStanding {
   readonly tool: string;
   /** What the arguments may be; null for whatever the tool takes. */
   readonly bounds: ArgumentBounds | null;
-  /** One of the two is empty. */
+  /** Empty for all sessions of the user. */
   readonly session: string;
+  /** Empty for a session’s, which can be where no identity is configured. */
   readonly user: string;
   /** Milliseconds since the epoch. */
   readonly until: number;
@@ -57,6 +59,8 @@ export interface GivenStanding {
 /** A standing approval as the ledger keeps it. */
 export interface StandingApproval extends GivenStanding {
   readonly givenBy: string;
+  /** The person for whom it was given, beside who gave it; absent or null for none. */
+  readonly givenFor?: string | null;
   /** The entries of the approvers’ lists that named who gave it. */
   readonly givenAs: readonly string[];
   readonly reason: string;
@@ -77,7 +81,7 @@ export function judgeStanding(
   if (given === null) return 'invalid_standing';
   const { id, session, user, until, calls } = given;
   const tool = tools.find((one) => one.id === given.tool);
-  const isForOne = (session === '') !== (user === '');
+  const isForOne = user !== '' || (session !== '' && decider.tenantId === null);
   const isInTime = until > at && until <= at + longestStandingMs;
   const isCounted = Number.isInteger(calls) && calls >= 1 && calls <= mostStandingCalls;
   if (tool === undefined || !canStand(tool) || id === '' || !isForOne || !isInTime || !isCounted)
@@ -85,7 +89,8 @@ export function judgeStanding(
   const asks = approvalAsks(tool, policy);
   if (asks.length === 0 || asks.some(({ quorum }) => quorum > 1)) return 'invalid_standing';
   if (!answers(entriesOfDecider(decider, policy), asks)) return 'not_an_approver';
-  return policy.requesterMayNotApprove && user === decider.actorId ? 'own_call' : null;
+  const isOwn = user !== '' && isSamePerson(decider, { actorId: user });
+  return policy.requesterMayNotApprove && isOwn ? 'own_call' : null;
 }
 
 /** A call of an agent is a run, and a plan many calls: both are approved each by itself. */
@@ -110,6 +115,8 @@ interface StandingCall {
   readonly session: string;
   readonly actorId: string;
   readonly subjectId: string | null;
+  /** Whether an identity says who that is. */
+  readonly isIdentified: boolean;
   readonly facts: BoundFacts;
   /** What asks for its approval. */
   readonly asks: readonly Pick<ApprovalAsk, 'quorum' | 'approvers'>[];
@@ -126,15 +133,17 @@ export function standingFor(
   policy: Pick<Policy, 'requesterMayNotApprove'>,
   lists: Lists = {},
 ): readonly StandingApproval[] {
-  const { tool, session, actorId, subjectId, facts, asks } = call;
+  const { tool, session, actorId, subjectId, isIdentified, facts, asks } = call;
   if (!canStand(tool)) return [];
   const args = withSchemaDefaults(tool.spec?.inputSchema, call.args);
   const found = all.filter((one) => {
     if (one.tool !== tool.id || one.revoked !== null || one.until <= at) return false;
     if (one.session !== '' && one.session !== session) return false;
-    if (one.user !== '' && one.user !== actorId && one.user !== subjectId) return false;
+    // A session is named by whoever makes a call in it.
+    if (one.user === '' ? isIdentified : one.user !== actorId && one.user !== subjectId) return false;
     if (!answers(one.givenAs, asks)) return false;
-    if (policy.requesterMayNotApprove && [actorId, subjectId].includes(one.givenBy)) return false;
+    const giver = { actorId: one.givenBy, subjectId: one.givenFor ?? null };
+    if (policy.requesterMayNotApprove && isSamePerson(giver, { actorId, subjectId })) return false;
     return one.bounds === null || outOfBounds(compileBounds(allGiven(one.bounds), lists), args, facts) === null;
   });
   return found.sort((one, other) => one.until - other.until);

@@ -326,6 +326,8 @@ export interface ApprovalOutcome {
   readonly approvedBy: readonly string[];
   /** The entries of the approvers' lists that name who decided, where a group, a role or a claim does. */
   readonly decidedAs: readonly string[];
+  /** The person for whom who decided acts, as its credential says; null for none. */
+  readonly decidedFor: string | null;
 }
 
 /** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */

@@ -1,4 +1,4 @@
-import { isAnyApprover, judgeDecision, rejectionReasons } from '@sluice/core';
+import { isAnyApprover, isApprovalOf, judgeDecision, rejectionReasons } from '@sluice/core';
 import type { Configuration, Decider, DecisionPolicy, RejectionReason } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
@@ -68,7 +68,7 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
       : refused('already_decided', wasDecided(first));
   const given = notTaken === null && decided.decision === 'approve' ? await approvalBy(asked, decider, facts) : null;
   if (given !== null)
-    return given.reasonHash === sha256(decided.reason.toWellFormed())
+    return given.by === decider.actorId && given.reasonHash === sha256(decided.reason.toWellFormed())
       ? { kind: 'taken', asked, decider, taken: { decision: 'approve', decidedBy: given.by, reason: decided.reason } }
       : refused('already_decided');
   return notTaken === null ? { kind: 'counts', asked, decider } : refused(notTaken);
@@ -87,9 +87,9 @@ async function requestOf(
 }
 
 /** The approval that the decider gave before, of a call that needs several. */
-async function approvalBy({ approvalId, rules }: ApprovalRequested, { actorId }: Decider, { claims }: DoorFacts) {
+async function approvalBy({ approvalId, rules }: ApprovalRequested, decider: Decider, { claims }: DoorFacts) {
   if (rules.length === 0) return null;
-  return (await claims.approvalsOf(approvalId)).find(({ by }) => by === actorId) ?? null;
+  return (await claims.approvalsOf(approvalId)).find((one) => isApprovalOf(one, decider)) ?? null;
 }
 
 function isSameDecision(

@@ -1,4 +1,4 @@
-import { claimMemoryMs } from '@sluice/core';
+import { claimMemoryMs, isApprovalOf } from '@sluice/core';
 import type { ApprovalDecision, GivenApproval } from '@sluice/core';
 import { positionOf, sha256 } from '@sluice/contracts';
 import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
@@ -21,8 +21,11 @@ export interface ClaimedDecision {
   /** A digest of what it is a decision on; absent where an earlier version wrote it. */
   readonly bound?: string;
   /** For what and with whom it counts, as its outcome says; absent where an earlier version wrote it. */
-  readonly counted?: Pick<ApprovalOutcome, 'rules' | 'approvedBy' | 'decidedAs'>;
+  readonly counted?: Counted;
 }
+
+/** For whom a decision was made, and for what and with whom it counts. */
+type Counted = Pick<ApprovalOutcome, 'decidedFor' | 'rules' | 'approvedBy' | 'decidedAs'>;
 
 /** One of several approvals that a call needs, as the ledger keeps it. */
 interface ClaimedApproval extends GivenApproval {
@@ -90,12 +93,13 @@ export class ApprovalClaims {
   ): Promise<{ readonly isOwn: boolean; readonly given: readonly GivenApproval[] }> {
     // The whole approval is the owner of its claim: what is claimed is complete at once.
     const owner = JSON.stringify({ ...given, reasonHash: sha256(reason.toWellFormed()) });
+    const person = { actorId: given.by, subjectId: given.for ?? null, tenantId: null };
     const before: ClaimedApproval[] = [];
     while (before.length < mostApprovals) {
       const claim = await this.claim(givenKey(approvalId, before.length), owner);
       const one = JSON.parse(claim.owner) as ClaimedApproval;
       before.push(one);
-      if (one.position === given.position || one.by === given.by)
+      if (one.position === given.position || isApprovalOf(one, person))
         return { isOwn: one.position === given.position, given: before };
     }
     return { isOwn: false, given: before };
@@ -188,19 +192,18 @@ function escalatedKey(approvalId: string, rule: string): string {
 
 /** As the log gives it back. */
 function isSaid(
-  { by, reasonHash, rules }: ClaimedApproval,
-  outcome: Pick<ApprovalOutcome, 'decidedBy' | 'reason' | 'rules'>,
+  { by, for: of, reasonHash, rules }: ClaimedApproval,
+  outcome: Pick<ApprovalOutcome, 'decidedBy' | 'decidedFor' | 'reason' | 'rules'>,
 ): boolean {
-  const { decidedBy, reason } = outcome;
-  return by.toWellFormed() === decidedBy && reasonHash === sha256(reason) && isSameList(rules, outcome.rules);
+  const { decidedBy, decidedFor, reason } = outcome;
+  const isBy = by.toWellFormed() === decidedBy && (of?.toWellFormed() ?? null) === decidedFor;
+  return isBy && reasonHash === sha256(reason) && isSameList(rules, outcome.rules);
 }
 
-function isCountedSo(
-  { rules, approvedBy, decidedAs }: NonNullable<ClaimedDecision['counted']>,
-  outcome: Pick<ApprovalOutcome, 'rules' | 'approvedBy' | 'decidedAs'>,
-): boolean {
-  const { rules: saidRules, approvedBy: saidBy, decidedAs: saidAs } = outcome;
-  return isSameList(rules, saidRules) && isSameList(approvedBy, saidBy) && isSameList(decidedAs, saidAs);
+function isCountedSo({ decidedFor, rules, approvedBy, decidedAs }: Counted, said: Counted): boolean {
+  const isFor = (decidedFor?.toWellFormed() ?? null) === said.decidedFor;
+  const isBy = isSameList(approvedBy, said.approvedBy) && isSameList(decidedAs, said.decidedAs);
+  return isFor && isBy && isSameList(rules, said.rules);
 }
 
 /** As the log gives the first one back. */
