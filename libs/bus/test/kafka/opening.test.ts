@@ -81,6 +81,7 @@ describe('opening', () => {
               'agent.audit': 3,
               'agent.dead-letters': 3,
               'agent.discovery': 3,
+              'agent.notifications': 3,
               'agent.denials': 3,
               'agent.cancellations': 3,
               'agent.config': 1,
