@@ -126,6 +126,39 @@ export function pastCallsContract(
     );
 
     it(
+      'says of a call that came again whether its end was written',
+      onBoth(async (ledger, other) => {
+        await ledger.past.begin(call('1'));
+        expect(await other.past.begin(call('1'))).toEqual({ kind: 'begun', used: [], claim: null });
+        await ledger.past.end('1', 'failed');
+        const again = { kind: 'begun', used: [], claim: null, hasEnded: true };
+        expect(await other.past.begin(call('1'))).toEqual(again);
+      }),
+    );
+
+    it(
+      'names the newest mark that has to leave the span before a limit holds',
+      onBoth(async (ledger, other) => {
+        const begin = (key: string, now: number, amount: bigint) => ledger.past.begin(call(key, { now, amount }));
+        await begin('1', 1_000, 3n * million);
+        await begin('2', 1_010, 2n * million);
+        await begin('3', 1_020, 1n * million);
+        await begin('3b', 1_020, 0n);
+        const blockedBy = (limit: bigint, more: Partial<PastLimit> = {}) =>
+          other.past.blockedBy(atMost(limit * million, more));
+        expect(await Promise.all([7n, 6n, 4n, 3n, 2n, 1n, 0n].map((limit) => blockedBy(limit)))).toEqual([
+          ...[null, 1_000, 1_000, 1_010, 1_010, 1_020, null],
+        ]);
+        expect(await blockedBy(3n, { since: 1_010 })).toBeNull();
+        expect(await blockedBy(1n, { since: 1_010 })).toBe(1_020);
+        expect(await blockedBy(1n, { adds: 2n * million })).toBeNull();
+        const mark = { scope: 'user/a', item: 'other', amount: 5n * million };
+        await ledger.past.begin(call('4', { now: 1_005, marks: [mark] }));
+        expect(await blockedBy(4n, { items: ['sum', 'other'] })).toBe(1_005);
+      }),
+    );
+
+    it(
       'counts what began since a time alone, and calls of lost processes as running for their time alone',
       onBoth(async (ledger) => {
         await ledger.past.begin(call('1', { now: 1_000, runningMs: 500 }));
@@ -220,6 +253,7 @@ export function pastCallsContract(
         await expect(ledger.past.begin(call('1'))).rejects.toMatchObject(closed);
         await expect(ledger.past.end('1', 'none')).rejects.toMatchObject(closed);
         await expect(ledger.past.read([{ scope: 's', item: 'i', since: 0 }], 1)).rejects.toMatchObject(closed);
+        await expect(ledger.past.blockedBy(atMost(1n))).rejects.toMatchObject(closed);
         await expect(ledger.past.sweep(0)).rejects.toMatchObject(closed);
       }),
     );

@@ -42,7 +42,13 @@ export interface PastRequest {
 type Used = readonly bigint[];
 
 export type PastAnswer =
-  | { readonly kind: 'begun'; readonly used: Used; readonly claim: Claim | null }
+  | {
+      readonly kind: 'begun';
+      readonly used: Used;
+      readonly claim: Claim | null;
+      /** True where an earlier attempt wrote its end already; absent for false. */
+      readonly hasEnded?: true;
+    }
   /** Another attempt holds the claim. Nothing was written. */
   | { readonly kind: 'held'; readonly claim: Claim }
   /** The first limit that does not hold. Nothing was written. */
@@ -74,6 +80,11 @@ export interface PastCalls {
    * what was used.
    */
   end(callKey: string, outcome: PastOutcome, amounts?: Readonly<Record<string, bigint>>): Promise<void>;
+  /**
+   * The newest mark that has to leave the span before the limit holds, by its time; null where no mark has to, or
+   * where it would not hold with none. It does not look at `isRunningOnly`.
+   */
+  blockedBy(limit: PastLimit): Promise<number | null>;
   /** Lets a call that waits count as running until then, in milliseconds since the epoch, or until it has ended. */
   keepRunning(callKey: string, until: number): Promise<void>;
   /** In the order of what is asked. A call that goes on looks at the others: `except` is its key. */

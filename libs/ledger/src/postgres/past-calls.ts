@@ -49,7 +49,7 @@ export function pastCallsOn(
   { statements, patience, requireOpen }: Parts,
 ): PastCalls & { close(): Promise<void> } {
   const table = `${pg.escapeIdentifier(schema)}.sluice_past_calls`;
-  const own = `select min(id)::text as id from ${table} where call_key = $1`;
+  const own = `select min(id)::text as id, bool_and(outcome is not null) as ended from ${table} where call_key = $1`;
   const used = `
     select coalesce((
       select sum(p.amount) from ${table} p
@@ -84,6 +84,12 @@ export function pastCallsOn(
       from ${table} p
       where p.scope = a.scope and p.item = a.item and p.at > a.since and p.call_key is distinct from $5::text) as counted
     order by a.place`;
+  // Behind the newest marks that have room together: the time of the first that has none.
+  const blocking = `
+    select max(at)::text as at from (
+      select p.at, sum(p.amount) over (order by p.at desc, p.id desc) as total from ${table} p
+      where p.scope = $1 and p.item = any ($2::text[]) and p.at > $3::bigint
+    ) as marks where total > $4::numeric`;
   const sweep = `
     delete from ${table} where id = any (array(
       select id from ${table} where expires_at <= $1 order by expires_at limit ${sweepPortion} for update skip locked
@@ -102,7 +108,8 @@ export function pastCallsOn(
     await client.query(['begin', ...locks].join('; '));
     const claimed = claim === null ? null : await claimWith(client, claim);
     if (claim !== null && claimed !== null && claimed.owner !== claim.owner) return { kind: 'held', claim: claimed };
-    const mine = (await client.query<{ id: string | null }>(own, [storedKey(callKey)])).rows[0]?.id ?? null;
+    const [before] = (await client.query<{ id: string | null; ended: boolean | null }>(own, [storedKey(callKey)])).rows;
+    const mine = before?.id ?? null;
     const amounts = await usedBy(client, limits, mine ?? behindAll, now);
     // What it reserved once it may use, whatever was counted since.
     const limit = mine === null ? firstOver(limits, amounts) : -1;
@@ -116,7 +123,7 @@ export function pastCallsOn(
         ...[now, now + runningMs, now + keepMs],
       ]);
     await client.query('commit');
-    return { kind: 'begun', used: amounts, claim: claimed };
+    return { kind: 'begun', used: amounts, claim: claimed, ...(before?.ended === true ? { hasEnded: true } : {}) };
   }
 
   async function claimWith(client: pg.PoolClient, claim: NonNullable<PastRequest['claim']>) {
@@ -219,6 +226,22 @@ export function pastCallsOn(
     serves: () => false,
   });
 
+  const blocks = batcher<PastLimit, string | null>({
+    limit: 1,
+    keyOf: blockKey,
+    run: async (batch) => {
+      const answers = new Map<string, string | null>();
+      for (const one of batch) {
+        const { scope, items, since, adds, atMost } = one;
+        const given = [storedKey(scope), items.map(storedKey), since, (atMost - adds).toString()];
+        const { rows } = await pool.query<{ at: string | null }>(blocking, given);
+        answers.set(blockKey(one), rows[0]?.at ?? null);
+      }
+      return answers;
+    },
+    serves: () => false,
+  });
+
   return {
     begin: async (request) => {
       requireOpen();
@@ -228,6 +251,12 @@ export function pastCallsOn(
     end: async (callKey, outcome, amounts = {}) => {
       requireOpen();
       await ends.ask({ callKey, outcome, amounts });
+    },
+    blockedBy: async (limit) => {
+      requireOpen();
+      if (limit.adds > limit.atMost) return null;
+      const at = await blocks.ask(limit);
+      return at === null || at === undefined ? null : Number(at);
     },
     keepRunning: async (callKey, until) => {
       requireOpen();
@@ -252,7 +281,7 @@ export function pastCallsOn(
         );
       }
     },
-    close: async () => void (await Promise.all([begins, ends, keeps, reads].map((one) => one.close()))),
+    close: async () => void (await Promise.all([begins, ends, keeps, reads, blocks].map((one) => one.close()))),
   };
 }
 
@@ -264,4 +293,8 @@ interface ReadRequest {
 
 function keyOfRead({ asked, now, except }: ReadRequest): string {
   return JSON.stringify([asked, now, except]);
+}
+
+function blockKey({ scope, items, since, adds, atMost }: PastLimit): string {
+  return JSON.stringify([scope, items, since, adds.toString(), atMost.toString()]);
 }

@@ -29,7 +29,9 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
     WHERE scope = :scope AND item = :item AND at > :since AND id < :before`;
   const used = database.prepare(sum);
   const running = database.prepare(`${sum} AND outcome IS NULL AND running_until > :now`);
-  const own = database.prepare('SELECT min(id) AS id FROM past_calls WHERE call_key = ?');
+  const own = database.prepare(
+    'SELECT min(id) AS id, min(outcome IS NOT NULL) AS ended FROM past_calls WHERE call_key = ?',
+  );
   const put = database.prepare(`
     INSERT INTO past_calls (call_key, scope, item, amount, at, running_until, expires_at)
     VALUES (:callKey, :scope, :item, :amount, :at, :runningUntil, :expiresAt)
@@ -50,8 +52,11 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
         AND call_key IS NOT :except ORDER BY id DESC LIMIT 1) AS last
     FROM past_calls WHERE scope = :scope AND item = :item AND at > :since AND call_key IS NOT :except
   `);
+  const newest = database.prepare(
+    'SELECT amount, at FROM past_calls WHERE scope = :scope AND item = :item AND at > :since ORDER BY at DESC, id DESC',
+  );
   // A sum may be beyond what a number holds.
-  for (const one of [used, running, count]) one.setReadBigInts(true);
+  for (const one of [used, running, count, newest]) one.setReadBigInts(true);
   const sweep = database.prepare(
     `DELETE FROM past_calls WHERE id IN (SELECT id FROM past_calls WHERE expires_at <= ? ORDER BY expires_at LIMIT ${portion})`,
   );
@@ -68,7 +73,8 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
       ways.write(() => {
         const held = claim === null ? undefined : ways.claimInForce(claim.key, claim.now);
         if (held !== undefined && held.owner !== claim?.owner) return { kind: 'held', claim: held };
-        const mine = (own.get(storedKey(callKey))?.['id'] as number | null | undefined) ?? null;
+        const before = own.get(storedKey(callKey));
+        const mine = (before?.['id'] as number | null | undefined) ?? null;
         const amounts = limits.map((limit) => usedBy(limit, mine ?? Number.MAX_SAFE_INTEGER, now));
         // What it reserved once it may use, whatever was counted since.
         const limit = mine === null ? firstOver(limits, amounts) : -1;
@@ -79,7 +85,8 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
               ...{ callKey: storedKey(callKey), scope: storedKey(scope), item: storedKey(item), amount },
               ...{ at: now, runningUntil: now + runningMs, expiresAt: now + keepMs },
             });
-        return { kind: 'begun', used: amounts, claim: claim === null ? null : ways.claimNow(claim) };
+        const claimed = claim === null ? null : ways.claimNow(claim);
+        return { kind: 'begun', used: amounts, claim: claimed, ...(before?.['ended'] === 1 ? { hasEnded: true } : {}) };
       }),
     end: (callKey, outcome, amounts = {}) =>
       ways.write(() => {
@@ -87,6 +94,18 @@ export function pastCallsOn(database: DatabaseSync, ways: Ways): PastCalls {
         if (outcome === 'none') return void giveBack.run(key);
         for (const [item, amount] of Object.entries(amounts)) settle.run(amount, key, storedKey(item));
         end.run(outcome, key);
+      }),
+    blockedBy: ({ scope, items, since, adds, atMost }) =>
+      ways.read(() => {
+        if (adds > atMost) return null;
+        const marks = items.flatMap((item) =>
+          newest.all({ scope: storedKey(scope), item: storedKey(item), since }).map(({ amount, at }) => {
+            return { amount: amount as bigint, at: Number(at) };
+          }),
+        );
+        if (items.length > 1) marks.sort((one, other) => other.at - one.at);
+        let sum = adds;
+        return marks.find(({ amount }) => (sum += amount) > atMost)?.at ?? null;
       }),
     keepRunning: (callKey, until) => ways.write(() => void keepRunning.run(until, storedKey(callKey))),
     read: (asked, now, except = null) =>
