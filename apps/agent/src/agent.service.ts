@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import { Fault, isAsChosen, modelName, promptHash, tokenSum, whyIncomplete } from '@sluice/core';
-import type { Configuration, Limits, ModelRequest, ModelSettings, ModelTurn, ToolChoice } from '@sluice/core';
+import { Fault, isAsChosen, modelName, promptHash, tokenSum, utf8Length, whyIncomplete } from '@sluice/core';
+import type {
+  Configuration,
+  Limits,
+  ModelRequest,
+  ModelSettings,
+  ModelTurn,
+  ToolChoice,
+  TurnTokens,
+} from '@sluice/core';
 import { sha256, topics } from '@sluice/contracts';
 import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contracts';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
@@ -11,6 +19,7 @@ import {
   asDeadLettered,
   asWritten,
   boundedTurn,
+  budgetPartsOf,
   cancelledTurn,
   cancelOf,
   directTurn,
@@ -19,14 +28,19 @@ import {
   isTurnClaimed,
   keptTo,
   ledByToolset,
+  modelCallName,
   modelRequestOf,
   modelsOfRun,
   nextMove,
   outOfTime,
+  pastCallerOf,
   redrivenFrom,
+  reserveModelCall,
   runOfRecord,
   searchedRequestOf,
   signTurn,
+  spanBudgetUsed,
+  agentOf,
   claimTurn,
   contentTokens,
   verifyGrant,
@@ -37,10 +51,19 @@ import {
   withTokens,
   withTools,
 } from '@sluice/run';
-import type { CountedTokens, Cancelled, Loaded, Move } from '@sluice/run';
+import type {
+  BudgetParts,
+  BudgetRefusal,
+  CountedTokens,
+  Cancelled,
+  Loaded,
+  Move,
+  ReservedModelCall,
+} from '@sluice/run';
 import {
   chatSpan,
   lookForCancel,
+  measureBudgetRefusal,
   measureFailure,
   measureLeftOut,
   measureSkippedModels,
@@ -66,6 +89,12 @@ interface TakenTurn extends ModelTurn {
   readonly model: TurnModel | null;
 }
 
+/** A turn, and what stood in the budgets with a span before it. */
+interface AskedTurn {
+  readonly turn: ModelTurn;
+  readonly budgets: ReservedModelCall['budgets'];
+}
+
 /** The run’s time was up before a model’s turn came: no model is asked after that. */
 class TimeUp extends Error {}
 
@@ -76,6 +105,13 @@ class WasCancelled extends Error {
   }
 }
 
+/** A budget with a span had no room for a call of a model: no model is asked after that. */
+class BudgetUsed extends Error {
+  constructor(readonly refusal: BudgetRefusal) {
+    super(refusal.end.message);
+  }
+}
+
 /** What all requests of one turn have in common. */
 interface Asking {
   readonly toolset: Toolset;
@@ -83,6 +119,7 @@ interface Asking {
   readonly context: HandlerContext;
   /** The tokens of the prompt, which are counted while the model is at work. */
   readonly counting: Promise<CountedTokens | undefined>;
+  readonly budgets: BudgetParts;
 }
 
 /**
@@ -137,6 +174,7 @@ export class AgentService implements OnModuleDestroy {
     await notice.clear();
     if (turn === null) return this.outOfTime(message, context);
     if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
+    if (turn instanceof BudgetUsed) return this.endBudgetUsed(message, turn.refusal, context);
     if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
 
     const run = withTokens(toolset.run, turn, modelsOfRun(toolset.run, loaded.evaluator));
@@ -180,14 +218,14 @@ export class AgentService implements OnModuleDestroy {
 
   /**
    * The turn of the first model that gives one; null if the run's time was up before it came, or that the run was
-   * cancelled.
+   * cancelled, or that a budget with a span has no room for it.
    */
   private async ask(
     toolset: Toolset,
     { configuration, evaluator }: Loaded,
     move: Move,
     context: HandlerContext,
-  ): Promise<TakenTurn | WasCancelled | null> {
+  ): Promise<TakenTurn | WasCancelled | BudgetUsed | null> {
     // A turn for one thing shows what that takes.
     const shown =
       move.kind === 'react'
@@ -198,7 +236,9 @@ export class AgentService implements OnModuleDestroy {
     const { request } = asked;
     const models = modelsOfRun(toolset.run, evaluator);
     const counting = this.count(request, models[0], configuration);
-    const asking = { toolset, limits: configuration.limits, context, counting };
+    const caller = pastCallerOf({ principal: toolset.run.principal, agent: agentOf(toolset, evaluator) }, toolset);
+    const budgets = budgetPartsOf(evaluator, caller, await modelCallName(toolset, this.runtime));
+    const asking = { toolset, limits: configuration.limits, context, counting, budgets };
     try {
       const {
         turn: reply,
@@ -209,14 +249,14 @@ export class AgentService implements OnModuleDestroy {
         onPassedOver: (one, fault) => this.passOver(one, fault),
         onLeftOut: (one) => measureLeftOut(one, this.runtime.metrics),
       });
-      const { turn, reminder } = reply;
+      const { turn, reminder, budgets: states } = reply;
       if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;
       if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
-      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, reminder) };
+      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, reminder, states) };
     } catch (error) {
       if (error instanceof TimeUp) return null;
-      if (error instanceof WasCancelled) return error;
+      if (error instanceof WasCancelled || error instanceof BudgetUsed) return error;
       throw context.signal.aborted ? error : askedUntil(toolset.run.deadline, error);
     }
   }
@@ -251,16 +291,37 @@ export class AgentService implements OnModuleDestroy {
     request: ModelRequest,
     move: Move,
     asking: Asking,
-  ): Promise<{ readonly turn: ModelTurn; readonly reminder: string | null }> {
+  ): Promise<AskedTurn & { readonly reminder: string | null }> {
     try {
-      return { turn: await this.askOne(settings, request, asking), reminder: null };
+      return { ...(await this.askWithin(settings, request, asking)), reminder: null };
     } catch (error) {
       if (!(error instanceof NotAsChosen) || move.kind !== 'ask') throw error;
       const reminder = `${error.missing} Your last reply was not taken. Reply with that call, and nothing else.`;
-      const turn = await this.askOne(settings, withReminder(request, reminder), asking);
+      const { turn, budgets } = await this.askWithin(settings, withReminder(request, reminder), asking);
       // The tokens of both replies are the turn’s.
-      return { turn: { ...turn, ...tokenSum(turn, error.turn) }, reminder };
+      return { turn: { ...turn, ...tokenSum(turn, error.turn) }, reminder, budgets };
     }
+  }
+
+  /** Reserves the most that a model may use in the budgets with a span, asks it, and gives back the rest. */
+  private async askWithin(settings: ModelSettings, request: ModelRequest, asking: Asking): Promise<AskedTurn> {
+    const bound = (): Promise<TurnTokens> => mostTokens(request, settings, asking);
+    const reserved = await reserveModelCall(asking.budgets, settings, bound, this.runtime);
+    if (reserved.kind === 'refused') {
+      asking.context.afterCommit(() => measureBudgetRefusal(reserved, this.runtime.metrics));
+      throw new BudgetUsed(reserved);
+    }
+    let turn: ModelTurn;
+    try {
+      turn = await this.askOne(settings, request, asking);
+    } catch (error) {
+      if (error instanceof NotAsChosen) await reserved.used(error.turn);
+      // What a call used that was given up is not known: it counts as what it reserved.
+      else if (error instanceof Fault && !(error instanceof NoAnswer)) await reserved.unused();
+      throw error;
+    }
+    await reserved.used(turn);
+    return { turn, budgets: reserved.budgets };
   }
 
   private async askOne(
@@ -364,6 +425,16 @@ export class AgentService implements OnModuleDestroy {
     return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
   }
 
+  private endBudgetUsed(
+    message: Incoming<'agent.toolsets'>,
+    refusal: BudgetRefusal,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { record: toolset } = message;
+    const response = spanBudgetUsed(toolset, refusal, this.runtime.clock.now());
+    return endRun(response, toolset.request, endedBy(message, toolset.run), context, this.runtime);
+  }
+
   private outOfTime(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record: toolset } = message;
     const response = outOfTime(toolset, this.runtime.clock.now());
@@ -371,8 +442,27 @@ export class AgentService implements OnModuleDestroy {
   }
 }
 
-function noAnswer(limits: Limits, cause: unknown): Fault {
-  return new Fault('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
+/** The most that a call may use: what it sends, and the longest reply. */
+async function mostTokens(
+  request: ModelRequest,
+  { maxOutputTokens }: ModelSettings,
+  { counting }: Pick<Asking, 'counting'>,
+): Promise<TurnTokens> {
+  const counted = await counting;
+  // Where the count failed, no token has less than a byte.
+  if (counted === undefined) return { inputTokens: utf8Length(JSON.stringify(request)), outputTokens: maxOutputTokens };
+  const { definitionTokens, resultTokens, otherTokens } = counted;
+  return {
+    inputTokens: (definitionTokens ?? 0) + (resultTokens ?? 0) + (otherTokens ?? 0),
+    outputTokens: maxOutputTokens,
+  };
+}
+
+/** The model did not answer in time, and may be at work still. */
+class NoAnswer extends Fault {}
+
+function noAnswer(limits: Limits, cause: unknown): NoAnswer {
+  return new NoAnswer('model_unreachable', `The model did not answer within ${limits.modelMs / 1_000} s.`, true, {
     cause,
     brief: `it did not answer within ${limits.modelMs / 1_000} s`,
   });

@@ -98,6 +98,7 @@ function log(count: number): Incoming[] {
       model: null,
       decision: null,
       incomplete: null,
+      budgets: [],
       recordSignature: null,
     };
     messages.push({ ...place('agent.responses', n), record } as Incoming);

@@ -45,15 +45,16 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
 }
 
 /** An amount in US dollars, in millionths; null where none is written. */
-export function readUsd(section: Section, key: 'usd' | 'usd_per_run'): number | null {
+export function readUsd(
+  section: Section,
+  key: 'usd' | 'usd_per_run',
+  what = `what a ${key === 'usd' ? 'call' : 'run'} may cost`,
+): number | null {
   const value = section.value(key);
   if (value === null) return null;
   const micro = typeof value === 'number' ? Math.round(value * 1_000_000) : 0;
   if (micro >= 1 && micro <= mostUsd * 1_000_000) return micro;
-  return section.refuse(
-    key,
-    `what a ${key === 'usd' ? 'call' : 'run'} may cost in US dollars: a number from 0.000001 to ${String(mostUsd)}`,
-  );
+  return section.refuse(key, `${what} in US dollars: a number from 0.000001 to ${String(mostUsd)}`);
 }
 
 function readAnswerBytes(section: Section): number {

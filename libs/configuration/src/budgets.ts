@@ -6,6 +6,7 @@ import { type IdentifiedTool, toolsByName } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { limitRanges } from './limits.js';
 import type { Section } from './section.js';
+import { readSpans } from './span-budgets.js';
 
 /** Calls of all tools together in one run, where nothing is written. */
 const callsPerRun = 100;
@@ -45,6 +46,7 @@ export function readBudgets(section: Section, tools: readonly IdentifiedTool[]):
       : {}),
     ...(microUsdPerRun === null ? {} : { microUsdPerRun }),
     ...(isLimited ? { setsAsideAll: true } : {}),
+    ...readSpans(section),
     tools: Object.fromEntries(budgets.filter(([, budget]) => Object.values(budget).some((value) => value !== null))),
   };
 }

@@ -51,6 +51,7 @@ import { findAboutSelector, readPipes, readProviders } from './pipes.js';
 import { Section } from './section.js';
 import { readWeb } from './web.js';
 import { findAboutRules, readRules } from './rules.js';
+import { checkSpanPrices, findAboutSpans } from './span-budgets.js';
 import { checkStrategies, readStrategy } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { readToolFolders } from './tool-folders.js';
@@ -141,6 +142,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const models = readModels(file);
   checkAgents(identified, { ...models, policy, limits }, problems);
   checkSampling(mcp.servers, models, problems);
+  checkSpanPrices({ policy, ...models }, (path, found, write) => problems.push({ path, found, write }));
   const strategy = readStrategy(file);
   checkStrategies(identified, strategy, policy, problems);
   checkSupervisors(identified, strategy, policy, problems);
@@ -189,6 +191,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutServers(mcp.servers, given, raw),
     ...noted,
+    ...findAboutSpans({ policy, ...models }),
     ...findAboutDescriptions(tools, policy.allowedTools),
     ...findAboutSelector({ pipes, ...agentDiscovery }, given),
     ...findAboutRoles(found.identity, tools, groups.tree),

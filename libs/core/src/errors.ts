@@ -301,6 +301,15 @@ export const runErrors = {
     isBudget: true,
     byDeadLetter: false,
   },
+  span_budget_exceeded: {
+    meaning: 'A budget of tokens or money per user, tenant or agent had no room for the next model call.',
+    remedy:
+      'Send it again under a new request_id when the budget has room again: the message says when. Or raise it under policy.budgets.spans.',
+    retryable: true,
+    byFilter: false,
+    isBudget: true,
+    byDeadLetter: false,
+  },
   cancelled: {
     meaning: 'The caller cancelled the run before it had an answer.',
     remedy: 'Send the request under a new request_id if it is wanted after all.',

@@ -120,6 +120,7 @@ export type { ArgumentBound, ArgumentBounds, ListLookup, ListSettings, Lists, Va
 export { amountFrom, amountOf, decimalOf, largestAmount, oneAmount } from './past/amounts.js';
 export { pastFactName, pastFactText } from './past/facts.js';
 export type { NeededPast } from './past/facts.js';
+export { budgetStates, modelReservation, modelUse, spanBudgetEnd, spanBudgetInWords } from './past/model-budgets.js';
 export { foreseen, together, uncountableMessage } from './past/reservation.js';
 export type { BeginningCall, Reservation } from './past/reservation.js';
 export { pastOutcomeOf, reserve } from './past/reserve.js';
@@ -361,7 +362,16 @@ export type {
   WebSearchSettings,
   WebSettings,
 } from './settings/pack-types.js';
-export type { ApprovalRule, Budgets, Limits, OnExpiry, Policy, ToolBudget } from './settings/policy-types.js';
+export { budgetScopes } from './settings/policy-types.js';
+export type {
+  ApprovalRule,
+  Budgets,
+  Limits,
+  OnExpiry,
+  Policy,
+  SpanBudget,
+  ToolBudget,
+} from './settings/policy-types.js';
 export type { Finding, Problem, UnknownName } from './settings/problem.js';
 export { programVersion } from './program-version.js';
 export { isVersionOf, versionOf, versionOfDigest } from './settings/version.js';

@@ -42,7 +42,14 @@ export { createMetrics } from './metrics.js';
 export type { Metrics } from './metrics.js';
 export { DiscoveryRecords } from './discovery/discovery-records.js';
 export { BoundedNames } from './bounded-names.js';
-export { measureFailure, measureLeftOut, measureSkippedModels, measurePrompt, measureTurn } from './model-metrics.js';
+export {
+  measureBudgetRefusal,
+  measureFailure,
+  measureLeftOut,
+  measureSkippedModels,
+  measurePrompt,
+  measureTurn,
+} from './model-metrics.js';
 export { noTraces } from './traces/traces.js';
 export type { SpanEnd, Traces } from './traces/traces.js';
 export { apiSpan, chatSpan, mcpSpan, toolSpan, usage } from './traces/spans.js';

@@ -1,6 +1,7 @@
 import { costOf, Fault, modelProviderEntry } from '@sluice/core';
 import type { ModelSettings, ModelTurn } from '@sluice/core';
 import type { TurnModel } from '@sluice/contracts';
+import type { BudgetRefusal } from '@sluice/run';
 import type { Metrics } from './metrics.js';
 
 function labels({ provider, name }: ModelSettings) {
@@ -55,4 +56,10 @@ export function measureSkippedModels(model: ModelSettings, metrics: Metrics): vo
 export function measureLeftOut(model: ModelSettings, metrics: Metrics): void {
   const { gen_ai_provider_name, gen_ai_request_model } = labels(model);
   metrics.modelsLeftOut.inc({ gen_ai_provider_name, gen_ai_request_model });
+}
+
+/** A model call for which a budget with a span had no room. */
+export function measureBudgetRefusal({ budgets, limit }: BudgetRefusal, { budgetRefusals }: Metrics): void {
+  const { per = '', unit = '' } = budgets[limit] ?? {};
+  budgetRefusals.inc({ per, unit });
 }

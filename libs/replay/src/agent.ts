@@ -1,5 +1,5 @@
 import { positionOf } from '@sluice/contracts';
-import { modelName, sumOfOthers } from '@sluice/core';
+import { modelName, spanBudgetEnd, sumOfOthers } from '@sluice/core';
 import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
@@ -14,6 +14,7 @@ import {
   outOfTime,
   outOfTimeQuarantined,
   promptTokensOf,
+  spanBudgetUsed,
   toolCall,
   turnModel,
   withTools,
@@ -70,6 +71,15 @@ export function deriveAgentEnd(
     return toolsets.map((toolset) =>
       cancelledTurn(toolset, afterTurn(toolset, ended, null, configurations), error, endedAt),
     );
+  if (error?.code === 'span_budget_exceeded')
+    return toolsets.flatMap((toolset) => {
+      const { policy } = configurations.get(toolset.configVersion).configuration;
+      // What was used before the ledger knew, and the record says.
+      const { budgets } = record;
+      const end = spanBudgetEnd(policy.budgets.spans ?? [], budgets);
+      const after = afterTurn(toolset, ended, null, configurations);
+      return end === null ? [] : [spanBudgetUsed({ ...toolset, run: after }, { end, budgets }, endedAt)];
+    });
   // What was quarantined the ledger knew, and the record says.
   const end = record.error?.code === 'record_quarantined' ? outOfTimeQuarantined : outOfTime;
   return toolsets.filter((toolset) => endedAt >= toolset.run.deadline).map((toolset) => end(toolset, endedAt));
@@ -133,7 +143,7 @@ function modelOf(
     .map((one, before) => ({ ...one, name: names[before] ?? one.name }));
   // That it was asked once more the model’s first reply decided, which is not recorded. What discovery chose is an
   // input of the turn: it may have asked an embedding model, or gone by what was called before.
-  const { shown, nativeSearch, askedAgain } = recorded;
+  const { shown, nativeSearch, askedAgain, budgets } = recorded;
   // Tokens were counted by a tokenizer that may be another one now.
   return turnModel(
     modelRequestOf(withTools(toolset, evaluator), evaluator, shown, undefined, nativeSearch !== null),
@@ -142,6 +152,7 @@ function modelOf(
     shown,
     recorded,
     askedAgain,
+    budgets,
   );
 }
 

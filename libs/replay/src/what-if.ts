@@ -1,6 +1,6 @@
-import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf } from '@sluice/core';
+import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf, spanBudgetEnd } from '@sluice/core';
 import type { Decision, Evaluator, HiddenReason, Verifier } from '@sluice/core';
-import type { AgentRequest, ApprovalOutcome, Run, Toolset } from '@sluice/contracts';
+import type { AgentRequest, ApprovalOutcome, BudgetState, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd, withTools } from '@sluice/run';
 import { approvalRequestOf } from './about.js';
@@ -149,6 +149,8 @@ async function changesOf(
   switch (message.topic) {
     case 'agent.toolsets':
       return changedTools(recordedTools(message.record, configurations), candidate);
+    case 'agent.tool-calls':
+      return changedBudget('goes on', message.record.model?.budgets ?? [], candidate);
     case 'agent.steps':
       // The call that became an agent’s run is considered with its turn.
       if (isAgentBeginning(message)) return null;
@@ -166,8 +168,10 @@ async function changesOf(
       return [{ kind: 'approval', tool, was: outcome.notTaken ?? 'taken', would: first.notTaken ?? 'taken' }];
     }
     case 'agent.responses': {
-      const { error, run: ended, endedAt } = message.record;
+      const { error, run: ended, endedAt, model, budgets } = message.record;
       const code = error?.code ?? '';
+      if (code === 'span_budget_exceeded') return changedBudget(code, budgets, candidate);
+      if (error === null) return changedBudget('goes on', model?.budgets ?? [], candidate);
       // A request that is invalid whatever is offered has no run, and is none of the filter’s decisions.
       if (runErrorOf(code)?.byFilter !== true || (code === 'invalid_request' && ended === null)) return null;
       const request = requestOf(run, ended);
@@ -178,6 +182,13 @@ async function changesOf(
     default:
       return null;
   }
+}
+
+/** Whether the model would have been asked, by what is recorded of budgets with a span; null where nothing is. */
+function changedBudget(was: string, states: readonly BudgetState[], candidate: Evaluator): readonly Change[] | null {
+  if (states.length === 0) return null;
+  const would = spanBudgetEnd(candidate.configuration.policy.budgets.spans ?? [], states)?.code ?? 'goes on';
+  return was === would ? [] : [{ kind: 'run', was, would }];
 }
 
 function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] {

@@ -1,5 +1,5 @@
 import { sumOfOthers, tokenSum, wellFormed, wellFormedJson } from '@sluice/core';
-import type { ModelSettings, ModelTurn, TurnTokens } from '@sluice/core';
+import type { ModelSettings, ModelTurn, RunEnd, TurnTokens } from '@sluice/core';
 import type { AgentResponse, Run, ToolCall, Toolset, TurnModel } from '@sluice/contracts';
 import type { Cancelled } from './claims/cancel.js';
 import { othersOfTurn } from './other-models.js';
@@ -33,6 +33,16 @@ export function cancelledTurn(turn: OverdueTurn, run: Run, { message }: Cancelle
   const { requestId, sessionId, request, configVersion } = turn;
   const error = { code: 'cancelled', message } as const;
   return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
+/** The run’s end where a budget with a span had no room for its next model call. */
+export function spanBudgetUsed(
+  turn: OverdueTurn,
+  { end, budgets }: { readonly end: RunEnd; readonly budgets: AgentResponse['budgets'] },
+  now: number,
+): AgentResponse {
+  const { requestId, sessionId, request, run, configVersion } = turn;
+  return { ...errorResponse({ requestId, sessionId }, end, { request, run, configVersion }, now), budgets };
 }
 
 /** What the model wrote as records carry it: well-formed, the arguments’ JSON as well. */

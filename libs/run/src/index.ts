@@ -10,11 +10,21 @@ export {
   modelsOfRun,
 } from './agent-runs.js';
 export type { Handing } from './agent-runs.js';
-export { answer, asWritten, cancelledTurn, outOfTime, outOfTimeQuarantined, toolCall, withTokens } from './agent.js';
+export {
+  answer,
+  asWritten,
+  cancelledTurn,
+  outOfTime,
+  outOfTimeQuarantined,
+  spanBudgetUsed,
+  toolCall,
+  withTokens,
+} from './agent.js';
 export { othersOfTurn } from './other-models.js';
 export { boundedTurn } from './bounded-turn.js';
 export { callIdOf, callKeyOf, cancelledBefore, longestName, parseArguments } from './calls.js';
 export {
+  agentOf,
   beginningFacts,
   channelHeader,
   measuredFor,
@@ -25,7 +35,9 @@ export {
   withConditions,
 } from './conditions.js';
 export type { Measured, Origin } from './conditions.js';
-export { pastOfCaller, pastOfRun, readPast } from './past.js';
+export { budgetPartsOf, reserveModelCall } from './model-budgets.js';
+export type { BudgetRefusal, BudgetParts, ReservedModelCall } from './model-budgets.js';
+export { pastCallerOf, pastOfCaller, pastOfRun, readPast } from './past.js';
 export { judgeConnection } from './connections.js';
 export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
 export { hashedResult } from './digest.js';
@@ -121,7 +133,7 @@ export { claimEnd, hasEnded, quarantinedAt } from './claims/end-once.js';
 export { requestPosition, claimingRequest } from './claims/claiming-request.js';
 export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
 export type { NamedRun } from './claims/run-names.js';
-export { isTurnClaimed, requestOwner, claimRequest, claimTurn } from './claims/requests-and-turns.js';
+export { isTurnClaimed, requestOwner, claimRequest, claimTurn, modelCallName } from './claims/requests-and-turns.js';
 export { applyConfiguration, configurationRecord, configurationRecords } from './configuration/apply.js';
 export type { Applying } from './configuration/apply.js';
 export { compiledFrom, Configurations } from './configuration/configurations.js';

@@ -146,13 +146,14 @@ export function turnModel(
   shown: TurnModel['shown'] = null,
   counted: CountedTokens = uncounted,
   reminder: TurnModel['askedAgain'] = null,
+  budgets: TurnModel['budgets'] = [],
 ): TurnModel {
   const request = reminder === null ? first : withReminder(first, reminder);
   const { definitionTokens, resultTokens, otherTokens, tokenizer } = counted;
   return {
     ...{ name, promptHash: promptHash(request, name, sha256), passedOver, shown, deferred: bound.deferred },
     nativeSearch: request.searched === undefined ? null : 'provider',
-    ...{ definitionTokens, resultTokens, otherTokens, tokenizer, askedAgain: reminder },
+    ...{ definitionTokens, resultTokens, otherTokens, tokenizer, askedAgain: reminder, budgets },
   };
 }
 

@@ -7,6 +7,7 @@ import {
   quote,
   ruleInWords,
   sentenceList,
+  spanBudgetInWords,
   undefinedState,
   wildcard,
   withGroupsBelow,
@@ -16,6 +17,7 @@ import { findEverything } from '../findings.js';
 import { join } from '../problems.js';
 import { findAboutRoles } from '../role-findings.js';
 import { findAboutRules } from '../rules.js';
+import { findAboutSpans } from '../span-budgets.js';
 import { stateGraph } from '../state-graph.js';
 
 /** Names of a list that a sentence holds. */
@@ -200,6 +202,7 @@ function policyInWords(policy: Policy, keyOf: (id: string) => string): readonly 
     ...(callsPerRun === null ? [] : [`A run may make ${String(callsPerRun)} calls.`]),
     ...(tokensPerRun === undefined ? [] : [`A run may use ${String(tokensPerRun)} tokens.`]),
     ...(microUsdPerRun === undefined ? [] : [`A run may cost ${String(microUsdPerRun / 1e6)} US dollars.`]),
+    ...(budgets.spans ?? []).map(spanBudgetInWords),
     ...Object.entries(budgets.tools).flatMap(([id, budget]) => {
       const bounds = [
         ...(budget.callsPerRun === null ? [] : [`${String(budget.callsPerRun)} calls a run`]),
@@ -224,11 +227,14 @@ export function findInConfiguration({
   groupTree = {},
   rules = [],
   identity,
+  model,
+  fallbacks,
 }: Configuration): readonly Finding[] {
   const paths = new Map(tools.map(({ key }) => [key, join('tool', key)]));
   return [
     ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree }),
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutRoles(identity, tools, groupTree),
+    ...findAboutSpans({ policy, model, ...(fallbacks === undefined ? {} : { fallbacks }) }),
   ];
 }

@@ -487,6 +487,15 @@ export const schemas = {
         "default": null
       },
       {
+        "name": "budgets",
+        "type": {
+          "type": "array",
+          "items": "BudgetState"
+        },
+        "doc": "What stood in each budget with a span where one of them ended the run; else empty.",
+        "default": []
+      },
+      {
         "name": "record_signature",
         "type": [
           "null",
@@ -1480,6 +1489,48 @@ export const schemas = {
         "type": "string",
         "doc": "SHA-256 over what the record it tells of says, hexadecimal.",
         "default": ""
+      }
+    ]
+  },
+  "BudgetState": {
+    "type": "record",
+    "name": "BudgetState",
+    "namespace": "sluice",
+    "doc": "What stood in a budget with a span when a model was to be asked.",
+    "fields": [
+      {
+        "name": "per",
+        "type": "string",
+        "doc": "Whose calls it counts together: `user`, `tenant` or `agent`."
+      },
+      {
+        "name": "within_ms",
+        "type": "long",
+        "doc": "Its span, in milliseconds."
+      },
+      {
+        "name": "unit",
+        "type": "string",
+        "doc": "`tokens` or `usd`."
+      },
+      {
+        "name": "used",
+        "type": "string",
+        "doc": "What was used or reserved before, a decimal number."
+      },
+      {
+        "name": "adds",
+        "type": "string",
+        "doc": "The most that the call may use, which it reserves."
+      },
+      {
+        "name": "opens_at",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget.",
+        "default": null
       }
     ]
   },
@@ -3650,6 +3701,15 @@ export const schemas = {
         ],
         "doc": "The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn.",
         "default": null
+      },
+      {
+        "name": "budgets",
+        "type": {
+          "type": "array",
+          "items": "BudgetState"
+        },
+        "doc": "What stood in each budget with a span before it was asked; empty where none is configured.",
+        "default": []
       }
     ]
   }

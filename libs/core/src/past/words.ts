@@ -8,7 +8,7 @@ const units = [
 ] as const;
 
 /** A span as a configuration has it: `90m`, `1d`. */
-function spanInWords(ms: number): string {
+export function spanInWords(ms: number): string {
   const [unit, size] = units.find(([, one]) => ms % one === 0) ?? ['ms', 1];
   return `${String(ms / size)}${unit}`;
 }

@@ -67,8 +67,22 @@ export interface Budgets {
    * too. Absent without such a limit, and in configurations of earlier versions, which set aside the history alone.
    */
   readonly setsAsideAll?: true;
+  /** What models may use within sliding spans, over all runs; absent for no limit. */
+  readonly spans?: readonly SpanBudget[];
   /** By tool id; a tool for which nothing is written is not among them. */
   readonly tools: Readonly<Record<string, ToolBudget>>;
+}
+
+/** Whose model calls a budget with a span may count together. */
+export const budgetScopes = ['user', 'tenant', 'agent'] as const;
+
+/** What the model calls of all runs of one user, tenant or agent may use within a sliding span. */
+export interface SpanBudget {
+  readonly per: (typeof budgetScopes)[number];
+  readonly withinMs: number;
+  /** Read and written together, and millionths of a US dollar; absent for no limit. One of them is there. */
+  readonly tokens?: number;
+  readonly microUsd?: number;
 }
 
 /** The lower of a budget and a limit counts. */

@@ -45,6 +45,7 @@ export interface Finding {
     | 'open_network'
     | 'empty_condition'
     | 'ends_with_run'
+    | 'no_price'
     | 'no_network'
     | 'closed_to_tools';
   readonly path: string;

@@ -45,6 +45,12 @@ export function modelMetrics({ counter, histogram }: Kinds) {
       'Cost of the tokens by the configured price, in its currency.',
       'gen_ai_request_model',
     ),
+    budgetRefusals: counter(
+      'sluice_model_budget_refusals_total',
+      'Model calls that were not made since a budget with a span had no room for them, by whose calls the budget counts and by unit, tokens or usd.',
+      'per',
+      'unit',
+    ),
     promptTokens: counter(
       'sluice_prompt_tokens_total',
       'Tokens of requests to the agent’s model by part: definitions of tools, results of calls, and other; counted here, not by the provider.',

@@ -134,6 +134,8 @@ export interface AgentResponse {
   readonly decision: StrategyDecision | null;
   /** Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record. */
   readonly incomplete: IncompleteAnswer | null;
+  /** What stood in each budget with a span where one of them ended the run; else empty. */
+  readonly budgets: readonly BudgetState[];
   /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
   readonly recordSignature: string | null;
 }
@@ -450,6 +452,22 @@ export interface AuditRecord {
   readonly sequence: number;
   /** SHA-256 over what the record it tells of says, hexadecimal. */
   readonly sourceHash: string;
+}
+
+/** What stood in a budget with a span when a model was to be asked. */
+export interface BudgetState {
+  /** Whose calls it counts together: `user`, `tenant` or `agent`. */
+  readonly per: string;
+  /** Its span, in milliseconds. */
+  readonly withinMs: number;
+  /** `tokens` or `usd`. */
+  readonly unit: string;
+  /** What was used or reserved before, a decimal number. */
+  readonly used: string;
+  /** The most that the call may use, which it reserves. */
+  readonly adds: string;
+  /** When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget. */
+  readonly opensAt: number | null;
 }
 
 /** A caller cancels its run. The filter writes it once more with its outcome. */
@@ -1162,6 +1180,8 @@ export interface TurnModel {
   readonly tokenizer: string | null;
   /** The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn. */
   readonly askedAgain: string | null;
+  /** What stood in each budget with a span before it was asked; empty where none is configured. */
+  readonly budgets: readonly BudgetState[];
 }
 
 /** The records by the names that they have in schemas/. */
@@ -1181,6 +1201,7 @@ export interface RecordTypes {
   readonly AskedQuestion: AskedQuestion;
   readonly AskingRule: AskingRule;
   readonly AuditRecord: AuditRecord;
+  readonly BudgetState: BudgetState;
   readonly Cancellation: Cancellation;
   readonly CancellationOutcome: CancellationOutcome;
   readonly ConfigVersion: ConfigVersion;

@@ -61,6 +61,11 @@ export async function isTurnClaimed(topic: TurnTopic, record: TurnRecord, runtim
   return claim !== undefined && claim.expiresAt > clock.now();
 }
 
+/** Names the model calls of a turn in the ledger, for whichever attempt at it. */
+export async function modelCallName(record: TurnRecord, runtime: Claiming): Promise<string> {
+  return `model/${await turnKey(topics.toolsets, record, runtime)}`;
+}
+
 async function turnKey(topic: TurnTopic, record: TurnRecord, runtime: Claiming): Promise<string> {
   const { iteration, run } = record;
   const name = await claimedName(runOfRecord(record), runtime);

@@ -39,6 +39,7 @@ export function errorResponse(
     model: null,
     decision: null,
     incomplete: null,
+    budgets: [],
     recordSignature: null,
   };
 }
@@ -79,6 +80,7 @@ export function answerResponse(
     model: about.model ?? null,
     decision: about.decision ?? null,
     incomplete: about.incomplete ?? null,
+    budgets: [],
     recordSignature: null,
   };
 }

@@ -69,6 +69,7 @@ class AgentResponse(Record):
     model: TurnModel | None = Field(default=None, description="The model that gave the answer, and what it was asked; null where no model ended the run, or where an earlier version wrote the record.")
     decision: StrategyDecision | None = Field(default=None, description="What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.")
     incomplete: IncompleteAnswer | None = Field(default=None, description="Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.")
+    budgets: list[BudgetState] = Field(default_factory=list, description="What stood in each budget with a span where one of them ended the run; else empty.")
     record_signature: str | None = Field(default=None, description="The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it.")
 
 
@@ -126,6 +127,17 @@ class AgentStepResult(Record):
     in_force_version: str = Field(default="", description="The configuration then in force, which may only deny; empty where an earlier version wrote the record.")
     record_signature: str | None = Field(default=None, description="The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.")
     list_: OfferedList | None = Field(default=None, alias="list", description="What the turn was offered, so that an iteration that is offered the same does not name it again.")
+
+
+class BudgetState(Record):
+    """What stood in a budget with a span when a model was to be asked."""
+
+    per: str = Field(description="Whose calls it counts together: `user`, `tenant` or `agent`.")
+    within_ms: int = Field(description="Its span, in milliseconds.")
+    unit: str = Field(description="`tokens` or `usd`.")
+    used: str = Field(description="What was used or reserved before, a decimal number.")
+    adds: str = Field(description="The most that the call may use, which it reserves.")
+    opens_at: int | None = Field(default=None, description="When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget.")
 
 
 class Cancellation(Record):
@@ -396,6 +408,7 @@ class TurnModel(Record):
     other_tokens: int | None = Field(default=None, description="Tokens of instructions, question, thoughts and arguments, as `definition_tokens`.")
     tokenizer: str | None = Field(default=None, description="What counted the three: with `~` before it where the model has another one and they are approximations.")
     asked_again: str | None = Field(default=None, description="The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn.")
+    budgets: list[BudgetState] = Field(default_factory=list, description="What stood in each budget with a span before it was asked; empty where none is configured.")
 
 
 for _record in Record.__subclasses__():

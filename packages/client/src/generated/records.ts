@@ -100,6 +100,8 @@ export interface AgentResponse {
   readonly decision: StrategyDecision | null;
   /** Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record. */
   readonly incomplete: IncompleteAnswer | null;
+  /** What stood in each budget with a span where one of them ended the run; else empty. */
+  readonly budgets: readonly BudgetState[];
   /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
   readonly record_signature: string | null;
 }
@@ -196,6 +198,22 @@ export interface AgentStepResult {
   readonly record_signature: string | null;
   /** What the turn was offered, so that an iteration that is offered the same does not name it again. */
   readonly list: OfferedList | null;
+}
+
+/** What stood in a budget with a span when a model was to be asked. */
+export interface BudgetState {
+  /** Whose calls it counts together: `user`, `tenant` or `agent`. */
+  readonly per: string;
+  /** Its span, in milliseconds. */
+  readonly within_ms: number;
+  /** `tokens` or `usd`. */
+  readonly unit: string;
+  /** What was used or reserved before, a decimal number. */
+  readonly used: string;
+  /** The most that the call may use, which it reserves. */
+  readonly adds: string;
+  /** When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget. */
+  readonly opens_at: number | null;
 }
 
 /** A caller cancels its run. The filter writes it once more with its outcome. */
@@ -592,4 +610,6 @@ export interface TurnModel {
   readonly tokenizer: string | null;
   /** The message it got with its second request, since it had not called what the run's strategy wants; null where its first reply was the turn. */
   readonly asked_again: string | null;
+  /** What stood in each budget with a span before it was asked; empty where none is configured. */
+  readonly budgets: readonly BudgetState[];
 }

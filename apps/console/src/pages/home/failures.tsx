@@ -16,6 +16,7 @@ const meanings: Readonly<Record<string, string>> = {
   model_failed: 'The model gave no usable turn.',
   record_quarantined: 'A record was not accepted as its own.',
   size_exceeded: 'Its history became too large.',
+  span_budget_exceeded: 'A budget per user, tenant or agent had no room for a model call.',
 };
 
 /** The runs of today that ended without an answer, by reason; each leads to its runs. */

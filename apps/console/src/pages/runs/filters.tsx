@@ -27,6 +27,7 @@ const outcomes = [
   ['model_failed', 'Model failed'],
   ['record_quarantined', 'Record quarantined'],
   ['size_exceeded', 'Too much history'],
+  ['span_budget_exceeded', 'Budget over a span used up'],
 ] as const;
 
 const times = [
