@@ -91,6 +91,26 @@ describe('totals', () => {
     ]);
     await expectEqualReplay(opened);
     expect(await underRules(opened, (own) => own)).toEqual([]);
+    const { values } = await opened.embedded.runtime.metrics.ruleRefusals.get();
+    expect(values.map(({ labels, value }) => [labels['rule'], labels['kind'], value])).toEqual([['few', 'total', 1]]);
+  });
+
+  it('are not recorded where another configuration asks for them, and so is what was called before', async () => {
+    const opened = await playing('rules: { few: { groups: [write], history: { at_most: 9 } } }', {
+      calls: [calls.update],
+    });
+    await opened.ask(free);
+    const totals = [{ of: 'calls', atMost: 5, per: 'user', withinMs: 1_000 } as const];
+    const under = async (more: object) =>
+      (await underRules(opened, (own) => ({ ...own, rules: (own.rules ?? []).map((rule) => ({ ...rule, ...more })) })))
+        .filter(({ topic }) => topic === 'agent.steps')
+        .map(({ changes, notReplayable }) => [changes, notReplayable]);
+    expect(await under({ totals })).toEqual([[[], 'What was used of the total of the rule “few” was not recorded.']]);
+    const history = { after: [], notAfter: [ids.analysis], atMost: null, whileApproved: [] };
+    const past = { within: 'user', inLastMs: 60_000 } as const;
+    expect(await under({ history: { ...history, past } })).toEqual([
+      [[], `What was called before (past/user/60000/${ids.analysis}) was not recorded.`],
+    ]);
   });
 
   it('sum an argument, exactly; what-if says what another limit would do', async () => {

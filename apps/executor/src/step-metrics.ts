@@ -1,4 +1,4 @@
-import type { Evaluator, ReconcileAnswer, Step } from '@sluice/core';
+import type { AvailabilityRule, Evaluator, ReconcileAnswer, Step, ToolErrorReason } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import type { Metrics } from '@sluice/host';
@@ -20,7 +20,7 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
   if (step.documentation !== null) metrics.deferredFirstUses.inc({ tool, documentation: step.documentation });
   if (step.reason === 'not_eligible_state') metrics.invalidTransitions.inc();
   if (step.rule !== null)
-    metrics.ruleRefusals.inc({ rule: boundedLabel(step.rule, evaluator.argumentRules.names), kind: kindOf(step) });
+    metrics.ruleRefusals.inc({ rule: boundedLabel(step.rule, namesOfRules(evaluator)), kind: kindOf(step) });
   if (step.reason === 'outcome_unknown') metrics.unknownOutcomes.inc({ tool });
   if (step.state === step.stateBefore) return;
   metrics.stateTransitions.inc({ tool });
@@ -31,6 +31,8 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
 /** What may happen to a tool is there from the start, at 0: otherwise its first time would not show as an increase. */
 export function countFromZero({ configuration, evaluator }: Loaded, metrics: Metrics): void {
   for (const rule of evaluator.argumentRules.names) metrics.ruleRefusals.inc({ rule, kind: 'arguments' }, 0);
+  for (const rule of configuration.rules ?? [])
+    for (const kind of kindsOf(rule)) metrics.ruleRefusals.inc({ rule: rule.name, kind }, 0);
   for (const tool of configuration.tools) {
     metrics.toolCalls.inc({ tool: tool.key, source: sourceOf(tool), outcome: 'ok' }, 0);
     if (tool.descriptionMode === 'deferred')
@@ -41,9 +43,28 @@ export function countFromZero({ configuration, evaluator }: Loaded, metrics: Met
   }
 }
 
-/** What the rule that refused a call was about. */
+/** By the reason of a refusal: what of a rule refused the call. */
+const kinds = {
+  arguments_out_of_bounds: 'arguments',
+  total_used: 'total',
+  closed_by_context: 'context',
+  closed_by_time: 'time',
+  closed_by_load: 'load',
+  closed_by_history: 'history',
+} as const satisfies Partial<Record<ToolErrorReason, string>>;
+
 function kindOf({ reason }: Step): string {
-  return reason === 'arguments_out_of_bounds' ? 'arguments' : otherLabel;
+  return reason !== null && Object.hasOwn(kinds, reason) ? kinds[reason as keyof typeof kinds] : otherLabel;
+}
+
+/** What of the rule can refuse a call, beside its bounds of arguments. */
+function kindsOf({ when, unless, time, load, history, totals }: AvailabilityRule): readonly string[] {
+  const parts = { context: when ?? unless, time, load, history, total: totals };
+  return Object.entries(parts).flatMap(([kind, part]) => (part === undefined ? [] : [kind]));
+}
+
+function namesOfRules({ argumentRules, configuration: { rules = [] } }: Evaluator): ReadonlySet<string> {
+  return new Set([...argumentRules.names, ...rules.map(({ name }) => name)]);
 }
 
 const reconcileAnswers: readonly ReconcileAnswer['outcome'][] = ['happened', 'did_not_happen', 'unknown'];

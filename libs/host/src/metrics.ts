@@ -81,7 +81,7 @@ export function createMetrics() {
     ),
     ruleRefusals: counter(
       'sluice_rule_refusals_total',
-      'Calls that a rule of the configuration refused, by its name and by what it was about: arguments.',
+      'Calls that a rule of the configuration refused, by its name and by what it was about: arguments, total, context, time, load or history.',
       'rule',
       'kind',
     ),

@@ -3,6 +3,7 @@ import type {
   BoundTool,
   Configuration,
   ConfiguredTool,
+  Judges,
   Lookup,
   Reservation,
   Step,
@@ -42,7 +43,8 @@ export type Admission = (
  * Runs the call as the executor does, with a world that answers from the log: what only the recorded run can know
  * (whether the tool was there, an authorizer out of reach, the clock, what the tool said) is taken from the recorded
  * step, null where there is none. Where an approval is needed, `decisionOn` says which decision was taken. `question`:
- * what its server asked the caller then, for which the call was parked.
+ * what its server asked the caller then, for which the call was parked. `recordedBy`: the configurations by which it
+ * was judged then. Throws NotReplayable where totals decide of which the record does not know what was used.
  */
 export async function admit(
   call: CallInTurn,
@@ -50,9 +52,10 @@ export async function admit(
   recorded: Step | null,
   decisionOn: DecisionOn,
   question: AskedQuestion | null = null,
+  recordedBy: Judges = call.judges,
 ): Promise<Admission> {
   try {
-    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decisionOn, question));
+    const end = await runCall(call, recordedWorld(call, authorizerOf, recorded, decisionOn, question, recordedBy));
     if (end.kind === 'parked') return end;
     if (end.result.ok) throw new Error('A call that nothing ran has no result.');
     return { kind: 'refused', result: end.result, edited: end.edited };
@@ -75,11 +78,12 @@ function saidByTheRecord(): never {
 const never = new AbortController().signal;
 
 function recordedWorld(
-  { record, judges }: CallInTurn,
+  { record, judges, call }: CallInTurn,
   authorizerOf: AuthorizerOf,
   recorded: Step | null,
   decisionOn: DecisionOn,
   question: AskedQuestion | null,
+  recordedBy: Judges,
 ): CallWorld {
   const configurations = new Set([judges.granting.configuration, judges.inForce.configuration]);
   return {
@@ -103,7 +107,15 @@ function recordedWorld(
     foresee: ({ reservation, onUsed }) => {
       const used = recordedUse(reservation, recorded);
       if (used.some((one) => one !== undefined)) onUsed(used.map((one) => one ?? 0n));
-      return Promise.resolve(foreseen(reservation, used));
+      const verdict = foreseen(reservation, used);
+      // Of a call that went on, or that an earlier attempt had begun, its step does not say what the record then knew.
+      const known = [recordedBy.granting, recordedBy.inForce].flatMap(({ past }) => past.totalFacts(call.tool));
+      const isNew = ({ total }: Reservation['limits'][number], place: number): boolean =>
+        total !== null && used[place] === undefined && !known.includes(total.fact);
+      const unknown = verdict.ok ? reservation.limits.find(isNew) : undefined;
+      if (unknown !== undefined)
+        throw new NotReplayable(`What was used of the total of the rule “${unknown.rule}” was not recorded.`);
+      return Promise.resolve(verdict);
     },
     beginAgent: () => Promise.resolve({ ok: true }),
     capabilities: question === null ? saidByTheRecord : () => Promise.resolve({}),

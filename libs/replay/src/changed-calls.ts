@@ -46,7 +46,7 @@ export async function changedCalls(
       ? { verdict: 'made' }
       : await fate({ ...called, offered: recorded, turn, judges: { granting, inForce } }, authorizerOf, steps);
     const judges = { granting: candidate, inForce: candidate };
-    const would = await fate({ ...called, offered, turn, judges }, authorizerOf, steps);
+    const would = await fate({ ...called, offered, turn, judges }, authorizerOf, steps, { granting, inForce });
     const tool = step.action;
     if (was.verdict !== would.verdict) {
       const rule = would.rule ?? was.rule;
@@ -89,11 +89,16 @@ interface Fate {
   readonly rule?: string;
 }
 
-async function fate(call: CallInTurn, authorizerOf: AuthorizerOf, steps: readonly Step[]): Promise<Fate> {
+async function fate(
+  call: CallInTurn,
+  authorizerOf: AuthorizerOf,
+  steps: readonly Step[],
+  recordedBy = call.judges,
+): Promise<Fate> {
   const { record, index, turn, judges } = call;
   const why = notMade(record, index, steps.slice(0, index), turn, judges.granting);
   if (why !== null) return { verdict: why === 'history_full' ? 'refused: history full' : `refused: ${why}` };
-  const admission = await admit(call, authorizerOf, steps[index] as Step, nothingDecided);
+  const admission = await admit(call, authorizerOf, steps[index] as Step, nothingDecided, null, recordedBy);
   const rule = admission.kind === 'refused' ? admission.result.rule : undefined;
   return { verdict: inWords(admission), ...(rule === undefined ? {} : { rule }) };
 }

@@ -6,6 +6,8 @@ import {
   defaultAgent,
   heldAfter,
   measuresOf,
+  neededPastOf,
+  pastFactName,
   modelsFor,
   spentBy,
 } from '@sluice/core';
@@ -148,12 +150,18 @@ export function notRecorded(
   { configuration }: Pick<Evaluator, 'configuration'>,
 ): string | null {
   const { rules = [] } = configuration;
+  const asking = [...rules, ...(configuration.policy.approvalRules ?? [])];
   const measure = [...measuresOf(rules).keys()].find((name) => !Object.hasOwn(conditions?.loads ?? {}, name));
   if (measure !== undefined) return `The load “${measure}” was not measured.`;
   const claim = claimsOf(configuration).find((name) => !Object.hasOwn(conditions?.claims ?? {}, name));
   if (claim !== undefined) return `The claim “${claim}” was not recorded.`;
+  const fact = neededPastOf(rules)
+    .map(pastFactName)
+    .find((name) => !Object.hasOwn(conditions?.facts ?? {}, name));
+  if (fact !== undefined) return `What was called before (${fact}) was not recorded.`;
   if (conditions !== null) return null;
-  if (rules.some(({ when, unless, whom }) => [when, unless, whom].some((one) => one?.channels !== undefined)))
+  const conditionsOn = rules.flatMap(({ when, unless }) => [when, unless]);
+  if ([...conditionsOn, ...asking.map(({ whom }) => whom)].some((one) => one?.channels !== undefined))
     return 'How its request came was not recorded.';
   const isAboutPast = rules.some(
     ({ history }) => history !== undefined && history.after.length + history.whileApproved.length > 0,

@@ -50,6 +50,8 @@ export interface PastRules {
   asked(toolId?: string): readonly NeededPast[];
   /** Whether calls of the tool are counted. */
   counts(toolId: string): boolean;
+  /** What a record calls the amounts that were used before a call of the tool: of each total that is about it. */
+  totalFacts(toolId: string): readonly string[];
   /** What the call reserves, or why it cannot be counted; null where no rule counts it. */
   reservation(call: BeginningCall, facts: RuleFacts): Reservation | Uncountable | null;
 }
@@ -74,6 +76,10 @@ export function compilePast({ tools, rules = [] }: Counting): PastRules {
   return {
     hasTotals: rules.some(({ totals }) => totals !== undefined),
     counts: (toolId) => (counted.get(toolId) ?? []).length > 0,
+    totalFacts: (toolId) =>
+      rules
+        .filter((rule) => rule.tools.includes(toolId))
+        .flatMap((rule) => (rule.totals ?? []).map((limit) => totalFactName(limit, rule.tools))),
     asked: (toolId) => (toolId === undefined ? all : (byTool.get(toolId) ?? [])),
     reservation(call, facts) {
       const { toolId, state, caller } = call;
