@@ -99,7 +99,7 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
     expect(await begun(opened)).toEqual(notTheSecond);
   });
 
-  it('may be followed by another one in the same turn: each is asked for when its time comes', async () => {
+  it('may be followed by another one in the same turn, which is asked for with it and again when the turn comes to it', async () => {
     const { opened, end } = await running(anyone, [{ calls: [calls.update, calls.analysis, calls.reset] }]);
     const first = await asked(opened);
     expect(first.requested).toMatchObject({ arguments: calls.update[1], argumentsHash: sha256(calls.update[1]) });
@@ -110,7 +110,8 @@ describe('a call that needs an approval (T-17b, C-09, K-55, X-18, XB-14)', () =>
     const place = { requested_partition: first.message.partition, requested_offset: first.message.offset };
     const decided = JSON.stringify({ decided: { ...ids, ...by, ...place } });
     await opened.bus.appendRaw(topics.approvals, 'session-1', Buffer.from(decided));
-    const second = await asked(opened, 2);
+    expect((await asked(opened, 2)).requested).toMatchObject({ index: 2, behind: approvalId, steps: [] });
+    const second = await asked(opened, 3);
     expect(short(second.requested.steps)).toEqual([
       ['graph-update', 'ok', null, 'analysis'],
       ['complex-analysis', 'ok', null, 'results'],

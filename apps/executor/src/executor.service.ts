@@ -43,6 +43,8 @@ interface GoingOn {
   readonly returned?: AllReturned;
   readonly isAgain?: boolean;
   readonly resumed?: Resumed | null;
+  /** Approvals that were asked for in this turn before. */
+  readonly askedBefore?: readonly string[];
 }
 
 /** Turns calls into steps, one after another: the only service that runs tools. */
@@ -118,7 +120,7 @@ export class ExecutorService {
     message: Incoming<'agent.tool-calls'>,
     done: readonly Step[],
     context: HandlerContext,
-    { returned = new Map(), isAgain = true, resumed = null }: GoingOn = {},
+    { returned = new Map(), isAgain = true, resumed = null, askedBefore = [] }: GoingOn = {},
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
@@ -134,8 +136,11 @@ export class ExecutorService {
       const { index, parked } = end;
       const judges = [granting, inForce] as const;
       if (parked.kind === 'approval') {
-        const asked = { asking: parked.asking, askedAt: end.startedAt };
-        return park(message, index, asked, steps, judges, context, this.runtime);
+        const { asking } = parked;
+        const askedAt = end.startedAt;
+        const ahead = asking.question === null ? await turn.ahead(index, steps, askedAt) : [];
+        const place = { index, asking, askedAt, ahead, before: askedBefore };
+        return park(message, place, steps, judges, context, this.runtime);
       }
       const handing = { ...parked.handing, startedAt: end.startedAt, fanOut: null };
       return handOver(message, index, keyOf(index), handing, steps, judges, context, this.runtime);

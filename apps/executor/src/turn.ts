@@ -22,6 +22,7 @@ import type {
   EffectClaims,
   JsonValue,
   PastOutcome,
+  StandingApproval,
   Step,
   ToolInvocation,
 } from '@sluice/core';
@@ -35,6 +36,7 @@ import {
   ApprovalClaims,
   begunCall,
   CallerForms,
+  callsAhead,
   callIdOf,
   callKeyOf,
   cancelOf,
@@ -46,6 +48,7 @@ import {
   noRoomForResult,
   offeredIds,
   otherLabel,
+  peekAtCall,
   readPast,
   refusedCall,
   runCall,
@@ -55,9 +58,11 @@ import {
   StandingApprovals,
   resultBytesOf,
   resumeCall,
+  turnAfter,
   waitMs,
 } from '@sluice/run';
 import type {
+  CallAhead,
   CallInTurn,
   CallOutcome,
   CallWorld,
@@ -136,6 +141,20 @@ export class Turn {
       const back = returned.get(next.index);
       if (back !== undefined) return this.takeBack(next, back);
       return next.notMade === null ? this.make(next) : this.refuse(next, next.notMade);
+    });
+  }
+
+  /** The calls behind the one that waits for an approval at `index` which need one as well, as the turn stands. */
+  ahead(index: number, done: readonly Step[], at: number): Promise<readonly CallAhead[]> {
+    const { record, granting } = this;
+    const before = { steps: done, turn: turnAfter(record, done, granting.evaluator) };
+    return callsAhead(record, index, before, granting.evaluator, (next) => {
+      const world = this.world(next);
+      return peekAtCall(this.judged(next, at), {
+        ...world,
+        // Nothing is counted of a call that does not begin.
+        standing: async (...of) => (await this.standingOf(...of))[0]?.id ?? null,
+      });
     });
   }
 
@@ -341,29 +360,41 @@ export class Turn {
   /** Which standing approval lets the call through, and counts it: looked at only where it would wait. */
   private async standing(
     tool: BoundTool,
-    { context, callKey }: ToolInvocation,
+    invocation: ToolInvocation,
     args: JsonValue,
-    { rules: facts, asks }: StandingFacts,
+    by: StandingFacts,
   ): Promise<string | null> {
     const { runtime } = this;
-    const { policy, lists, identity } = this.inForce.configuration;
-    const entry = this.granting.evaluator.byId(tool.id);
-    if (entry === undefined) return null;
-    const { tenantId, actorId, subjectId = null, sessionId: session } = context;
+    const key = this.granting.evaluator.byId(tool.id)?.key ?? tool.id;
     const approvals = new StandingApprovals(runtime);
-    const all = await approvals.of(tenantId);
-    const isIdentified = identity.provider !== 'none';
-    const call = { tool: entry, args, session, actorId, subjectId, isIdentified, facts, asks };
-    for (const one of standingFor(all, call, runtime.clock.now(), policy, lists)) {
-      if (!(await approvals.use(tenantId, one, callKey))) continue;
-      const about = { request_id: this.record.requestId, tool: entry.key, standing_id: one.id };
+    for (const one of await this.standingOf(tool, invocation, args, by)) {
+      if (!(await approvals.use(invocation.context.tenantId, one, invocation.callKey))) continue;
+      const about = { request_id: this.record.requestId, tool: key, standing_id: one.id };
       this.context.afterCommit(() => {
-        runtime.metrics.standingCalls.inc({ tool: entry.key });
+        runtime.metrics.standingCalls.inc({ tool: key });
         runtime.log.info({ ...about, given_by: one.givenBy }, 'a call ran by a standing approval');
       });
       return one.id;
     }
     return null;
+  }
+
+  /** The standing approvals that may let the call through. */
+  private async standingOf(
+    tool: BoundTool,
+    { context }: ToolInvocation,
+    args: JsonValue,
+    { rules: facts, asks }: StandingFacts,
+  ): Promise<readonly StandingApproval[]> {
+    const { runtime } = this;
+    const { policy, lists, identity } = this.inForce.configuration;
+    const entry = this.granting.evaluator.byId(tool.id);
+    if (entry === undefined) return [];
+    const { tenantId, actorId, subjectId = null, sessionId: session } = context;
+    const all = await new StandingApprovals(runtime).of(tenantId);
+    const isIdentified = identity.provider !== 'none';
+    const call = { tool: entry, args, session, actorId, subjectId, isIdentified, facts, asks };
+    return standingFor(all, call, runtime.clock.now(), policy, lists);
   }
 
   /** How a call, and the server of its tool, tell its caller how it goes on. */

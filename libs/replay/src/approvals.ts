@@ -17,6 +17,7 @@ import {
   formGone,
   isClosing,
   isEditSound,
+  needlessMeanwhile,
   runsAtExpiry,
 } from '@sluice/run';
 import type { AcceptedDecision } from '@sluice/run';
@@ -117,9 +118,23 @@ function progressWith(
   return { stillNeeded: approvalsMissing(asked.rules, given), approvedBy: given.map(({ by }) => by) };
 }
 
-/** A digest of what the approval was asked of; nothing where the question is gone, or an earlier version asked it. */
-export function boundOf(approvalId: string, { approvals }: RunRecords): Pick<AcceptedDecision, 'bound'> {
-  const bound = approvals.find(({ record }) => record.requested?.approvalId === approvalId)?.record.requested?.bound;
+/**
+ * A digest of what the decision is on: that of the question that it names, else of the last one before it. Nothing
+ * where the question is gone, or an earlier version asked it.
+ */
+export function boundOf(
+  { approvalId, decision, reason, decidedBy, at }: ApprovalOutcome,
+  run: RunRecords,
+): Pick<AcceptedDecision, 'bound'> {
+  const decided = run.approvals.find(({ record: { decided: one } }) => {
+    const isSaid = one?.approvalId === approvalId && one.decision === decision && one.reason === reason;
+    return isSaid && ['', decidedBy].includes(one.decidedBy);
+  });
+  const named = decided?.record.decided == null ? null : requestNamedBy(run, decided.record.decided);
+  const asked = run.approvals.flatMap(({ record: { requested } }) =>
+    requested?.approvalId === approvalId ? [requested] : [],
+  );
+  const bound = (named ?? asked.findLast(({ requestedAt }) => requestedAt <= at) ?? asked[0])?.bound;
   return bound === undefined ? {} : { bound };
 }
 
@@ -130,7 +145,7 @@ export function decisionBefore(approvalId: string, run: RunRecords): AcceptedDec
   )?.record.outcome;
   if (outcome === undefined || outcome === null) return null;
   const { decision, reason } = outcome;
-  return { decision: decision as AcceptedDecision['decision'], reason, ...boundOf(approvalId, run) };
+  return { decision: decision as AcceptedDecision['decision'], reason, ...boundOf(outcome, run) };
 }
 
 /**
@@ -166,14 +181,14 @@ function follows(
 }
 
 /**
- * The executor’s own word that no decision came in time, that the run was cancelled meanwhile, that its caller
- * answered, or that the form is gone.
+ * The executor’s own word that no decision came in time, that the run was cancelled or the approval needed no more
+ * meanwhile, that its caller answered, or that the form is gone.
  */
 function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
   return approvals.flatMap(({ record: { requested } }) => {
     if (requested?.approvalId !== recorded.approvalId) return [];
-    const early =
-      requested.question === null ? [cancelledMeanwhile] : [cancelledMeanwhile, answeredMeanwhile, formGone];
+    const own = requested.question === null ? [needlessMeanwhile] : [answeredMeanwhile, formGone];
+    const early = [cancelledMeanwhile, ...own];
     const isEarly = early.includes(recorded.reason) && recorded.decision === 'expire';
     if (!isEarly && recorded.at < requested.expiresAt) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;

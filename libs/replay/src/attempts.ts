@@ -35,7 +35,7 @@ export function isRedriven({ headers }: Pick<Incoming, 'headers'>, { redrive }: 
 export function waitedTurns(record: ToolCall, run: RunRecords): readonly ToolCall[] {
   const { approvals, returns } = run;
   const asked = approvals.flatMap(({ record: { requested } }) =>
-    requested?.iteration === record.iteration ? [requested] : [],
+    requested?.iteration === record.iteration && requested.behind === null ? [requested] : [],
   );
   const behindApprovals = approvals.flatMap(({ record: { outcome }, timestamp }) =>
     asked

@@ -95,6 +95,7 @@ export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';
 export { approvalView, shownSteps } from './approvals/approval-view.js';
 export type { MayRead, ShownStep } from './approvals/approval-view.js';
+export { undecidedOf, waitsAt } from './approvals/asked-ahead.js';
 export { approvalRequestFor } from './approvals/asked-for.js';
 export { isEditSound } from './approvals/edit.js';
 export { judgeAtDoor } from './approvals/judge-at-door.js';
@@ -112,6 +113,7 @@ export {
   approvalRequest,
   cancelledMeanwhile,
   formGone,
+  needlessMeanwhile,
   runsAtExpiry,
   longestWaitMs,
   waitMs,
@@ -185,6 +187,8 @@ export type { Move } from './strategy/move.js';
 export { keptTo, nextMove } from './strategy/next-move.js';
 export { tryCall } from './turn/try-call.js';
 export type { TriedCall } from './turn/try-call.js';
+export { assumedBefore, callsAhead, peekAtCall } from './turn/look-ahead.js';
+export type { CallAhead } from './turn/look-ahead.js';
 export { begunCall, editOf, invocationOf, resultBytesOf, runCall, resumeCall } from './turn/run-call.js';
 export type { CallInTurn, CallWorld, ParkedCall, StandingFacts } from './turn/call-in-turn.js';
 export type { EndOfCall } from './turn/run-call.js';

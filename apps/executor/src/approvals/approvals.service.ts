@@ -3,23 +3,25 @@ import { approvalsMissing, countsFor, deciderBy, Fault, judgeDecision } from '@s
 import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { trustedTimeOf } from '@sluice/bus';
+import { recordAt, skipUndecodable, trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   afterApproval,
   isClosing,
   keepDeadline,
-  approvalAt,
   ApprovalClaims,
   approvalRequestFor,
   CallerForms,
   isEditSound,
   parkedTurn,
   redrivenFrom,
+  waitsAt,
   wasAnswered,
 } from '@sluice/run';
+import type { ClaimedDecision } from '@sluice/run';
 import { AUTHENTICATOR, inHop, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { withdrawRequests } from './withdraw.js';
 import { waitForApproval } from './park.js';
 import { takeStanding } from './standing.js';
 import { ExecutorService } from '../executor.service.js';
@@ -168,21 +170,27 @@ export class ApprovalsService {
     message: Incoming<'agent.approvals'>,
     context: HandlerContext,
   ): Promise<readonly Outgoing[]> {
-    const { metrics, log, bus } = this.runtime;
+    const { log, bus } = this.runtime;
     const { approvalId } = outcome;
     const redriven = await redrivenFrom(message, context, this.runtime);
     const taken = await this.claims.decisionOn(approvalId);
     if (taken === null) throw new Fault('invalid_request', `The decision on ${approvalId} is not in the ledger.`, true);
     const owner = redriven?.owner ?? positionOf(message);
+    const named = taken === undefined ? undefined : await recordAt(bus, topics.approvals, taken, skipUndecodable);
+    const asked = named?.record.requested ?? null;
+    const requested = named === undefined || asked === null ? null : await this.waitingAt(asked, named.timestamp);
+    if (taken !== undefined && asked !== null && requested === null) {
+      this.sayDecided(taken, asked, context);
+      return [];
+    }
     const goesOn = taken === undefined ? null : await this.claims.goesOn(approvalId, owner);
     if (taken === undefined || goesOn?.isOwn !== true) {
       const why = taken === undefined ? 'no decision' : 'the run went on with another outcome';
       context.afterCommit(() => log.warn({ approval_id: approvalId, why }, 'dropped an outcome of an approval'));
       return [];
     }
-    const requested = await approvalAt(bus, taken);
-    const parked = requested === undefined ? undefined : await parkedTurn(requested, bus);
-    if (requested === undefined || parked === undefined) {
+    const parked = requested === null ? undefined : await parkedTurn(requested, bus);
+    if (requested === null || parked === undefined) {
       const message = `The call that ${approvalId} is about is no longer on the log, or not as it was.`;
       throw new Fault('invalid_request', message, false);
     }
@@ -194,17 +202,23 @@ export class ApprovalsService {
     // The step of the call itself, or one behind it that waits; to wait for the same call once more is what led here.
     const wasHandled = () => this.executor.wasHandled(message, attempt, requested.index + 1, context);
     if (goesOn.isAgain && context.attempt === 1 && (await wasHandled())) return [];
-    context.afterCommit(() => {
-      const { decision, decidedBy } = taken;
-      if (requested.question === null) metrics.approvalsDecided.inc({ decision });
-      log.info(
-        { approval_id: approvalId, request_id: requested.requestId, decision, decided_by: decidedBy },
-        'decided',
-      );
-    });
+    this.sayDecided(taken, requested, context);
     const turn = { group: 'executor', message: parked, context };
     const resumed = await this.resumed(requested);
-    return inHop(this.runtime.traces, turn, (own) => this.executor.runTurn(attempt, requested.steps, own, { resumed }));
+    const askedBefore = [...requested.others, requested.approvalId];
+    const goingOn = { resumed, askedBefore };
+    return inHop(this.runtime.traces, turn, async (own) => {
+      const led = await this.executor.runTurn(attempt, requested.steps, own, goingOn);
+      return [...led, ...(await withdrawRequests(requested, led, parked.timestamp, this.runtime))];
+    });
+  }
+
+  /**
+   * What was asked where the turn waits at the call. A decision on a call that the turn has not come to is kept in the
+   * ledger: null.
+   */
+  private async waitingAt(asked: ApprovalRequested, since: number): Promise<ApprovalRequested | null> {
+    return asked.behind === null ? asked : waitsAt(asked, since, this.runtime.bus, this.claims);
   }
 
   /** With what the call goes on that waited for its caller; null for one that waited for an approval. */
@@ -212,6 +226,18 @@ export class ApprovalsService {
     if (question === null) return null;
     const parked = await new CallerForms(this.runtime).parked({ requestId, tenant });
     return { index, round: question.round + 1, parked };
+  }
+
+  private sayDecided(
+    { decision, decidedBy: decided_by }: Pick<ClaimedDecision, 'decision' | 'decidedBy'>,
+    { approvalId: approval_id, requestId: request_id, question }: ApprovalRequested,
+    context: HandlerContext,
+  ): void {
+    const { metrics, log } = this.runtime;
+    context.afterCommit(() => {
+      if (question === null) metrics.approvalsDecided.inc({ decision });
+      log.info({ approval_id, request_id, decision, decided_by }, 'decided');
+    });
   }
 
   private sayWaits(

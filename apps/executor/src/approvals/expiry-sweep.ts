@@ -18,8 +18,8 @@ import { CancelledWaits } from './cancelled-waits.js';
 
 /** How often it looks, in milliseconds. */
 const everyMs = 5_000;
-/** Who says that time ran out. */
-const executor = 'service:executor';
+/** Who says that time ran out, or that no approval is needed any more. */
+export const executorPrincipal = 'service:executor';
 
 interface Waiting extends ApprovalPosition {
   readonly requestId: string;
@@ -175,12 +175,12 @@ export class ExpirySweep {
     const isRun = why === '' && onExpiryOf(requested.rules) === 'run';
     const expired: ClaimedDecision = {
       decision: isRun ? 'run' : 'expire',
-      decidedBy: executor,
+      decidedBy: executorPrincipal,
       reason: isRun ? runsAtExpiry(requested.rules) : why,
       ...{ partition, offset, bound: requested.bound },
       counted: { decidedFor: null, rules: [], approvedBy: [], decidedAs: [] },
     };
-    const { taken } = await this.claims.decide(approvalId, executor, expired);
+    const { taken } = await this.claims.decide(approvalId, executorPrincipal, expired);
     const { requestId, sessionId, argumentsHash } = requested;
     const { decision, decidedBy, reason, edited = null, counted = {} } = taken ?? expired;
     const ids = { approvalId, requestId, sessionId, argumentsHash };

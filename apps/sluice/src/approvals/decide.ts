@@ -66,7 +66,8 @@ export async function decide(
       write(`${paint.good('✓')} ${approvalId}: the approval counts, and the call waits for ${more}.\n`);
       return 0;
     }
-    write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and the run goes on.\n`);
+    const then = requested.behind === null ? 'the run goes on' : 'it is used when the turn comes to the call';
+    write(`${paint.good('✓')} ${approvalId}: ${deciding.decision} was taken, and ${then}.\n`);
     return 0;
   }
   const why =

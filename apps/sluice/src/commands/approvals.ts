@@ -18,12 +18,13 @@ import type { CommandContext } from './command-context.js';
 export const usage = `sluice approvals list [--json]    calls that wait for an approval, the oldest first
 sluice approvals show ID [--json] one that waits or was decided on: question, tool, arguments, the steps before, who may
                                   decide, and the outcome of the call; the beginning of its id is enough, here and below
-sluice approvals approve ID… [--arguments JSON | --edit] [--reason "…"] [--as user:NAME] [--json]
-sluice approvals refuse ID… [--reason "…"] [--as user:NAME] [--json]
+sluice approvals approve ID… [--turn] [--arguments JSON | --edit] [--reason "…"] [--as user:NAME] [--json]
+sluice approvals refuse ID… [--turn] [--reason "…"] [--as user:NAME] [--json]
   Decides, on one or on several, and says of each whether the decision was taken; exit code 1 if one was not. One that
   cannot count is not written. --as is who decides: your own name unless written. Where an identity is configured, the
   credential in SLUICE_TOKEN says who. --arguments is what the one call is made with in place of its own arguments, as a
   JSON object; --edit opens these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written.
+  --turn decides on all calls that wait in the turn of each that is named.
   --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.
 sluice approvals standing list [--json]
 sluice approvals standing give --tool KEY (--session ID | --user user:NAME) --until TIME [--bounds JSON] [--calls N]
@@ -42,6 +43,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       as: { type: 'string' },
       arguments: { type: 'string' },
       edit: { type: 'boolean', default: false },
+      turn: { type: 'boolean', default: false },
       tool: { type: 'string' },
       session: { type: 'string' },
       user: { type: 'string' },
@@ -68,16 +70,19 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     }
     case 'approve':
     case 'refuse': {
-      takes(Infinity, 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
+      takes(Infinity, 'turn', 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
       const isEdit = values.edit || values.arguments !== undefined;
       if (values.edit && values.arguments !== undefined) throw new Error(`--arguments or --edit, not both.\n${usage}`);
-      if (isEdit && words.length > 1) throw new Error(`The arguments of one call at a time.\n${usage}`);
+      if (isEdit && (words.length > 1 || values.turn))
+        throw new Error(`The arguments of one call at a time.\n${usage}`);
       const named = [...new Set(words.length === 0 ? [idOf(id)] : words.map(idOf))];
       const deciding = { decision: action, reason, decidedBy } as const;
       return withApprovals(surroundings, async (log) => {
         // All are found before one is decided on.
-        const waiting: LoggedApproval[] = [];
-        for (const one of named) waiting.push(await find(log, one));
+        const found: LoggedApproval[] = [];
+        const open = await allOpen(log);
+        for (const one of named) found.push(find(open, one));
+        const waiting = values.turn ? open.filter((one) => found.some((other) => isOfTurn(one, other))) : found;
         let code = 0;
         for (const one of waiting) {
           const edited = values.edit ? editArguments(one.requested, surroundings) : (values.arguments ?? null);
@@ -122,22 +127,28 @@ async function list(log: ApprovalLog, json: boolean, { write, print, paint }: Co
   else if (open.length === 0) write('No call waits for an approval.\n');
   else
     for (const { requested } of open) {
-      const { approvalId, tool, arguments: args, requestedBy, expiresAt, rules } = printableIn(requested);
+      const { approvalId, tool, arguments: args, requestedBy, expiresAt, rules, others } = printableIn(requested);
       const given = rules.length === 0 ? [] : await log.claims.approvalsOf(requested.approvalId);
       const missing = approvalsMissing(rules, given);
       write(`${paint.strong(approvalId)}  ${paint.tool(tool)} ${shorten(args)}\n`);
       write(paint.dim(`   asked by ${requestedBy}, waits until ${time(expiresAt)}\n`));
+      const turn = others.filter((id) => open.some((one) => one.requested.approvalId === id));
+      if (turn.length > 0) write(paint.dim(`   in one turn with ${sentenceList(turn)}\n`));
       if (missing > 1 || given.length > 0)
         write(paint.dim(`   ${given.length} of ${given.length + missing} approvals: ${names(rules)}\n`));
     }
   return 0;
 }
 
-async function find(log: ApprovalLog, id: string): Promise<LoggedApproval> {
-  const found = byBeginning(await allOpen(log), id, 'approval', ({ requested }) => requested.approvalId);
+function find(open: readonly LoggedApproval[], id: string): LoggedApproval {
+  const found = byBeginning(open, id, 'approval', ({ requested }) => requested.approvalId);
   if (found === undefined)
     throw new Error(`No call waits for the approval ${id}. "sluice approvals list" shows those that are open.`);
   return found;
+}
+
+function isOfTurn({ requested: one }: LoggedApproval, { requested: other }: LoggedApproval): boolean {
+  return one.topic === other.topic && one.partition === other.partition && one.offset === other.offset;
 }
 
 function names(rules: readonly AskingRule[]): string {

@@ -80,6 +80,8 @@ function requestedEntry(requested: ApprovalRequested): EntryDraft {
       requested.rules.map(({ rule, name, quorum, onExpiry }) => ({ rule, name, quorum, on_expiry: onExpiry })),
     ),
     ...(requested.bound === '' ? {} : { bound: requested.bound }),
+    ...given('others', requested.others),
+    ...(requested.behind === null ? {} : { behind: requested.behind }),
     ...(requested.question === null ? {} : { question: questionOf(requested.question) }),
   });
 }

@@ -25,8 +25,9 @@ export function sessionOf(message: Incoming): string {
     }
     case 'agent.approvals': {
       const { requested, decided, outcome, escalated } = message.record;
-      // A decision and its outcome do not say whose session it is, and an approval is of one call of one run.
-      return (requested ?? decided ?? outcome ?? escalated)?.approvalId || message.key;
+      // A decision and its outcome do not say whose session it is. A run’s turn goes on with one of them at a time.
+      const about = requested ?? decided ?? outcome ?? escalated;
+      return about?.requestId || about?.approvalId || message.key;
     }
     case 'agent.toolsets':
     case 'agent.tool-calls':

@@ -76,7 +76,7 @@ describe('the session whose lane a record runs in', () => {
   });
 
   it.each(['requested', 'decided', 'outcome', 'escalated'] as const)(
-    'of an approval is its own, by its member %s',
+    'of an approval is its run’s, by its member %s',
     (member) => {
       const record = {
         requested: null,
@@ -84,9 +84,9 @@ describe('the session whose lane a record runs in', () => {
         outcome: null,
         escalated: null,
         standing: null,
-        [member]: { approvalId: 'a-1', sessionId: 'session' },
+        [member]: { approvalId: 'a-1', requestId: 'run-1', sessionId: 'session' },
       } as Incoming<'agent.approvals'>['record'];
-      expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('a-1');
+      expect(sessionOf({ ...place, topic: 'agent.approvals', key: 'key', record })).toBe('run-1');
     },
   );
 });

@@ -1317,6 +1317,24 @@ export const schemas = {
         "default": ""
       },
       {
+        "name": "others",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The other approvals that were asked for in the same turn, by their ids, sorted.",
+        "default": []
+      },
+      {
+        "name": "behind",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call.",
+        "default": null
+      },
+      {
         "name": "question",
         "type": [
           "null",

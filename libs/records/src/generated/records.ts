@@ -390,6 +390,10 @@ export interface ApprovalRequested {
   readonly groups: readonly string[];
   /** A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
   readonly bound: string;
+  /** The other approvals that were asked for in the same turn, by their ids, sorted. */
+  readonly others: readonly string[];
+  /** The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call. */
+  readonly behind: string | null;
   /** What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
   readonly question: AskedQuestion | null;
 }

@@ -56,7 +56,7 @@ export function waited(waits: readonly Wait[]): readonly Stretch[] {
 function requestsIn({ approvals }: RunRecords, iteration: number): readonly ApprovalRequested[] {
   const byCall = new Map<string, ApprovalRequested>();
   for (const { record } of approvals)
-    if (record.requested !== null && record.requested.iteration === iteration)
+    if (record.requested !== null && record.requested.iteration === iteration && record.requested.behind === null)
       byCall.set(record.requested.approvalId, record.requested);
   // A call that was asked about again has two of them.
   return [...byCall.values()].sort((one, other) => one.index - other.index || one.requestedAt - other.requestedAt);

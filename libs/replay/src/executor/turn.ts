@@ -140,10 +140,11 @@ function decisionsTaken(
   const taken = acceptedOutcomes(approvalId, run, configurations);
   if (taken.length === 0)
     throw new NotReplayable(`It needed the approval ${approvalId}, whose outcome is not among the records.`);
-  return taken.map(({ decision, reason, decidedBy: by, editedArguments: edited }) => {
+  return taken.map((outcome) => {
+    const { decision, reason, decidedBy: by, editedArguments: edited } = outcome;
     if (decision === 'approve' || decision === 'refuse' || decision === 'expire' || decision === 'run') {
       const edit = edited === null ? {} : { edit: { arguments: edited, by } };
-      return { decision, reason, ...boundOf(approvalId, run), ...edit };
+      return { decision, reason, ...boundOf(outcome, run), ...edit };
     }
     throw new NotReplayable(`The outcome of the approval ${approvalId} is "${decision}", which is none.`);
   });

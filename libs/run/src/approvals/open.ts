@@ -30,6 +30,8 @@ export type Counts = (message: Incoming<'agent.approvals'>) => Promise<boolean>;
 export class OpenApprovals<T> {
   readonly open = new Map<string, T>();
   private readonly closed = new Set<string>();
+  /** Those of the open ones that were asked for ahead of their turn: they are asked for again when it comes to them. */
+  private readonly ahead = new Set<string>();
 
   constructor(
     private readonly bus: Bus,
@@ -51,14 +53,19 @@ export class OpenApprovals<T> {
       if ((requested === null && !closes) || !(await this.counts(message))) continue;
       if (closes) this.close(outcome.approvalId);
       if (requested === null || this.isFull) continue;
-      const { approvalId } = requested;
-      if (!this.open.has(approvalId) && !this.closed.has(approvalId))
-        this.open.set(approvalId, this.keep(requested, { partition, offset, timestamp }));
+      const { approvalId, behind } = requested;
+      if (this.closed.has(approvalId)) continue;
+      const isAgain = this.ahead.has(approvalId) && behind === null;
+      if (this.open.has(approvalId) && !isAgain) continue;
+      this.open.set(approvalId, this.keep(requested, { partition, offset, timestamp }));
+      if (behind === null) this.ahead.delete(approvalId);
+      else this.ahead.add(approvalId);
     }
   }
 
   private close(approvalId: string): void {
     this.open.delete(approvalId);
+    this.ahead.delete(approvalId);
     this.closed.add(approvalId);
     if (this.closed.size > mostClosed) this.closed.delete(this.closed.values().next().value as string);
   }

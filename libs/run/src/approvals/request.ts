@@ -29,6 +29,9 @@ export const formGone = 'What the call needs to go on is no longer kept.';
 /** The reason of an outcome that the executor writes since the run was cancelled while it waited. */
 export const cancelledMeanwhile = 'The run was cancelled.';
 
+/** The reason of an outcome that the executor writes since the turn went on without the call’s approval. */
+export const needlessMeanwhile = 'Its turn went on, and the call needed no approval any more.';
+
 /** The reason of an outcome that the executor writes where time was up and the rules let the call run then. */
 export function runsAtExpiry(rules: readonly Pick<AskingRule, 'name'>[]): string {
   const names = rules.map(({ name }) => quote(name));
@@ -103,9 +106,17 @@ export interface LoggedTurn {
   readonly record: ToolCall;
 }
 
+/** Which approvals of its turn one is asked for with. */
+export interface RequestGroup {
+  /** Their ids. */
+  readonly others: readonly string[];
+  /** The one that the turn waits for first; null where it is this one. */
+  readonly behind: string | null;
+}
+
 /**
- * What is asked of a turn that is parked before the call at `index`. The time that it waits does not count towards
- * the run’s deadline.
+ * What is asked of a turn that is parked before the call at `index`, or before one that comes earlier. The time that
+ * it waits does not count towards the run’s deadline.
  */
 export function approvalRequest(
   { topic, partition, offset, record }: LoggedTurn,
@@ -114,6 +125,7 @@ export function approvalRequest(
   done: readonly Step[],
   judges: { readonly granting: Evaluator; readonly inForce: Evaluator },
   now: number,
+  { others, behind }: RequestGroup = { others: [], behind: null },
 ): ApprovalRequested {
   const { requestId, sessionId, iteration, thought, configVersion } = record;
   const call = record.calls[index] as RequestedCall;
@@ -140,6 +152,8 @@ export function approvalRequest(
     groups: record.groups,
     inForceVersion: inForce.configuration.version,
     parkedMs,
+    others,
+    behind,
   };
 }
 

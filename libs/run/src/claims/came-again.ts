@@ -193,7 +193,8 @@ export function ledByTurn(turn: Incoming<'agent.tool-calls'>, from: number): Han
     switch (candidate.topic) {
       case 'agent.approvals': {
         const { requested } = candidate.record;
-        return requested !== null && requested.iteration === iteration && requested.index >= from;
+        if (requested === null || requested.behind !== null) return false;
+        return requested.iteration === iteration && requested.index >= from;
       }
       case 'agent.steps': {
         const { parent } = candidate.record.run;

@@ -188,6 +188,8 @@ class ApprovalDecision(Body):
     state: Any = Field(default=None, description="Not read. The state of the run before the call; empty where an earlier version wrote the record.")
     groups: Any = Field(default=None, description="Not read. The groups that the turn was granted; empty where an earlier version wrote the record.")
     bound: Any = Field(default=None, description="Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
+    others: Any = Field(default=None, description="Not read. The other approvals that were asked for in the same turn, by their ids, sorted.")
+    behind: Any = Field(default=None, description="Not read. The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call.")
     question: Any = Field(default=None, description="Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server.")
 
 
@@ -1118,6 +1120,8 @@ class AskedApproval(Answer):
     state: str = Field(description="The state of the run before the call; empty where an earlier version wrote the record.")
     groups: list[str] = Field(description="The groups that the turn was granted; empty where an earlier version wrote the record.")
     bound: str = Field(description="A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
+    others: list[str] = Field(description="The other approvals that were asked for in the same turn, by their ids, sorted.")
+    behind: str | None = Field(description="The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call.")
     requested_partition: int = Field(description="Where it stands on agent.approvals.")
     requested_offset: int = Field(description="Its offset there.")
 

@@ -274,6 +274,10 @@ export interface ApprovalDecision {
   readonly groups?: unknown;
   /** Not read. A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
   readonly bound?: unknown;
+  /** Not read. The other approvals that were asked for in the same turn, by their ids, sorted. */
+  readonly others?: unknown;
+  /** Not read. The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call. */
+  readonly behind?: unknown;
   /** Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
   readonly question?: unknown;
 }
@@ -1606,6 +1610,10 @@ export interface AskedApproval {
   readonly groups: readonly string[];
   /** A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record. */
   readonly bound: string;
+  /** The other approvals that were asked for in the same turn, by their ids, sorted. */
+  readonly others: readonly string[];
+  /** The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call. */
+  readonly behind: string | null;
   /** Where it stands on agent.approvals. */
   readonly requested_partition: number;
   /** Its offset there. */

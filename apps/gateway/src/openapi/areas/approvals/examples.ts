@@ -40,6 +40,8 @@ const requestedApproval = {
   state: 'undefined',
   groups: ['knowledge'],
   bound: '9b1d',
+  others: ['a-2'],
+  behind: null,
   requested_partition: 0,
   requested_offset: 4,
 };
