@@ -14,6 +14,7 @@ import {
   threeCalls,
 } from '../harness/approving.js';
 import type { TestSystem } from '../harness/system.js';
+import { replayed } from '../replay/replaying.js';
 
 let system: TestSystem | undefined;
 afterEach(async () => {
@@ -125,6 +126,30 @@ describe('a rule whose time is up', () => {
       reason: 'No decision came in time, and the rule "twice" lets the call run then.',
     });
     expect(await opened.metric('sluice_approvals_decided_total', { decision: 'run' })).toBe(1);
+  }, 30_000);
+});
+
+describe('a rule that says otherwise meanwhile', () => {
+  it('refuses the call when time is up, and asks no one again', async () => {
+    const rule = 'expires_seconds: 3, on_expiry:';
+    const { opened, end } = await running(ruled(`${rule} run`));
+    await asked(opened);
+    await configure(opened, ruled(`${rule} refuse`));
+    expect(short((await end).history)[1]).toEqual(['reset-workflow', 'policy_denied', 'approval_expired', 'results']);
+    expect(await outcomes(opened)).toMatchObject([{ decision: 'expire', reason: '' }]);
+    expect(await begun(opened)).toEqual(notTheSecond);
+    expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  }, 30_000);
+
+  it('lets it run at the limit of the time for people, once', async () => {
+    const rule = 'expires_seconds: 3600, on_expiry: run';
+    const started = await startRunning(ruled(rule), [threeCalls], { limits: 'limits: { parked_seconds: 2 }' });
+    system = started.opened;
+    await asked(started.opened);
+    expect((await started.end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
+    expect(await outcomes(started.opened)).toMatchObject([{ decision: 'run' }]);
+    expect(await begun(started.opened)).toMatchObject({ 'reset-workflow': 1 });
+    expect((await replayed(started.opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
   }, 30_000);
 });
 

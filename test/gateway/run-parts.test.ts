@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
 import type { Outgoing } from '@sluice/bus';
+import { shownArguments } from '@sluice/core';
 import { make } from '@sluice/contracts';
 import type { AgentProgress, AgentStep, StrategyDecision } from '@sluice/contracts';
 import { decodeStream, encodeStream, noUsage, wireNames } from '@sluice/wires';
@@ -282,5 +283,29 @@ describe('the parts of a run', () => {
         expect(said).toEqual([...of.turns.map(({ thought }) => thought), of.answer ?? ''].filter((one) => one !== ''));
       }),
     );
+  });
+});
+
+describe('what an approver changed the arguments of a call to', () => {
+  const inputSchema = { type: 'object', properties: { pin: { type: 'string', writeOnly: true } } };
+  const tools = [{ id: 'core.t', key: 't', spec: { inputSchema } }] as unknown as Parameters<typeof shownArguments>[0];
+  const requested = { approvalId: 'a-1', tool: 'core.t', question: null, rules: [], steps: [], groups: [] };
+  const said = { approvalId: 'a-1', requestId: 'r', sessionId: 's', decision: 'approve', decidedBy: 'user:ann', at: 1 };
+  const outcome = make.approvalOutcome({ ...said, editedArguments: '{"pin":"4711","to":"ann"}', editedHash: 'h' });
+  const none = { requested: null, decided: null, outcome: null, escalated: null, standing: null };
+  const parts = (...records: readonly object[]) => {
+    const own = new RunParts({ shown: shownArguments(tools), offered: () => [] });
+    return JSON.stringify(
+      records.flatMap((record) =>
+        own.of({ topic: 'agent.approvals', partition: 0, offset: 0, record: { ...none, ...record } } as never),
+      ),
+    );
+  };
+
+  it('is streamed without what the schema of its tool hides, and not at all where that is not known', () => {
+    const streamed = parts({ requested }, { outcome });
+    expect(streamed).toContain(JSON.stringify('{"pin":"[redacted]","to":"ann"}'));
+    for (const text of [streamed, parts({ outcome })]) expect(text).not.toContain('4711');
+    expect(parts({ outcome })).toContain('"edited_arguments":null,"edited_hash":"h"');
   });
 });

@@ -60,7 +60,7 @@ export function progressOf(
     })),
     approved_by: given.map(({ by, at, rules: of }) => ({ by, at, rules: of })),
     still_needed: asked.rules.length === 0 ? 1 : approvalsMissing(asked.rules, given),
-    on_expiry: onExpiryOf(asked.rules),
+    on_expiry: onExpiryOf(rules),
   };
 }
 

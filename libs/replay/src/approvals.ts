@@ -5,6 +5,7 @@ import {
   judgeDecision,
   localPrincipal,
   onExpiryOf,
+  rulesInForce,
   runName,
 } from '@sluice/core';
 import type { Decider, GivenApproval, RejectionReason } from '@sluice/core';
@@ -43,7 +44,7 @@ export function deriveOutcome(
   run: RunRecords,
   configurations: Pick<RecordedConfigurations, 'inForce'>,
 ): readonly ApprovalOutcome[] {
-  if (isByTime(recorded) && recorded.notTaken === null) return expired(recorded, run);
+  if (isByTime(recorded) && recorded.notTaken === null) return expired(recorded, run, configurations);
   const { configuration } = configurations.inForce(recorded.configVersion, recorded.at);
   const { policy, identity } = configuration;
   const decisions = run.approvals.filter(({ record }) => record.decided?.approvalId === recorded.approvalId);
@@ -184,7 +185,14 @@ function follows(
  * The executor’s own word that no decision came in time, that the run was cancelled or the approval needed no more
  * meanwhile, that its caller answered, or that the form is gone.
  */
-function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly ApprovalOutcome[] {
+function expired(
+  recorded: ApprovalOutcome,
+  { approvals }: RunRecords,
+  configurations: Pick<RecordedConfigurations, 'inForce'>,
+): readonly ApprovalOutcome[] {
+  const { configVersion, at } = recorded;
+  // A former version went by the request alone.
+  const policy = configVersion === '' ? null : configurations.inForce(configVersion, at).configuration.policy;
   return approvals.flatMap(({ record: { requested } }) => {
     if (requested?.approvalId !== recorded.approvalId) return [];
     const own = requested.question === null ? [needlessMeanwhile] : [answeredMeanwhile, formGone];
@@ -193,7 +201,8 @@ function expired(recorded: ApprovalOutcome, { approvals }: RunRecords): readonly
     if (!isEarly && recorded.at < requested.expiresAt) return [];
     const { approvalId, requestId, sessionId, argumentsHash } = requested;
     const ids = { approvalId, requestId, sessionId, argumentsHash };
-    const isRun = !isEarly && onExpiryOf(requested.rules) === 'run';
+    const rules = policy === null ? requested.rules : rulesInForce(requested, policy);
+    const isRun = !isEarly && onExpiryOf(rules) === 'run';
     const reason = isEarly ? recorded.reason : isRun ? runsAtExpiry(requested.rules) : '';
     const decision = isRun ? 'run' : 'expire';
     return [{ ...recorded, ...ids, decision, decidedBy: 'service:executor', reason }];

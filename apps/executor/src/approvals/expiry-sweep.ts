@@ -172,7 +172,8 @@ export class ExpirySweep {
       log.warn({ approval_id: approvalId, partition, offset }, 'no executor asked for this approval; it is left alone');
       return;
     }
-    const isRun = why === '' && onExpiryOf(requested.rules) === 'run';
+    const { policy, version } = this.runtime.configurations.current().configuration;
+    const isRun = why === '' && onExpiryOf(rulesInForce(requested, policy)) === 'run';
     const expired: ClaimedDecision = {
       decision: isRun ? 'run' : 'expire',
       decidedBy: executorPrincipal,
@@ -186,7 +187,7 @@ export class ExpirySweep {
     const ids = { approvalId, requestId, sessionId, argumentsHash };
     const outcome = make.approvalOutcome({
       ...ids,
-      ...{ decision, decidedBy, reason, ...counted, at: now },
+      ...{ decision, decidedBy, reason, ...counted, at: now, configVersion: version },
       editedArguments: edited,
       editedHash: edited === null ? null : sha256(edited),
     });

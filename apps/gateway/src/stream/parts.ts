@@ -55,6 +55,8 @@ export class RunParts {
   private readonly called = new Set<number>();
   /** What waits for an answer of its caller, and for no approval. */
   private readonly questions = new Set<string>();
+  /** The tools of calls that wait for an approval, by its id. */
+  private readonly askedTools = new Map<string, string>();
   private stepOpen = false;
   /** Steps that the request brought along, which are none of this run; null while their number is unknown. */
   private brought: number | null = null;
@@ -200,6 +202,7 @@ export class RunParts {
         this.questions.add(requested.approvalId);
         return [];
       }
+      this.askedTools.set(requested.approvalId, requested.tool);
       const {
         steps: _,
         question: __,
@@ -218,7 +221,11 @@ export class RunParts {
     }
     // What its caller answered, or did not, is no decision on an approval.
     if (outcome === null || this.questions.has(outcome.approvalId)) return [];
-    return this.data('approval_outcome', recordToJson('ApprovalOutcome', outcome) as Json);
+    // An approver may write a secret, which its tool’s schema hides as that of the call.
+    const { approvalId, editedArguments: edited } = outcome;
+    const tool = this.askedTools.get(approvalId);
+    const editedArguments = edited === null || tool === undefined ? null : this.view.shown(tool, edited);
+    return this.data('approval_outcome', recordToJson('ApprovalOutcome', { ...outcome, editedArguments }) as Json);
   }
 
   private results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {

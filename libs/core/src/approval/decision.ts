@@ -213,6 +213,8 @@ export function rulesInForce(
     return {
       ...rule,
       approvers: now.approvers ?? approvers,
+      // A call that an approver was to see runs without one only while both say so.
+      onExpiry: rule.onExpiry === 'run' ? now.onExpiry : 'refuse',
       escalatesAt: escalate === undefined ? null : requestedAt + escalate.afterMs,
       escalateTo: escalate?.to ?? [],
     };
