@@ -39,7 +39,8 @@ export class Delivery {
     const place = `${String(message.partition)}/${String(message.offset)}`;
     this.waiting.set(place, record.at);
     const { signal } = context;
-    signal.addEventListener('abort', () => this.waiting.delete(place), { once: true });
+    // Another instance has the record then; further attempts have the same signal.
+    if (context.attempt === 1) signal.addEventListener('abort', () => this.waiting.delete(place), { once: true });
     const send = () => this.send(record, subscribed, signal);
     try {
       await (context.aside === undefined ? send() : context.aside(send));
@@ -108,16 +109,23 @@ export function secretsOf(
   { secretEnv, previousSecretEnv }: Pick<NotifySubscription, 'secretEnv' | 'previousSecretEnv'>,
   secret: (variable: string) => string | undefined,
 ): readonly string[] {
-  return [secretEnv, ...(previousSecretEnv === undefined ? [] : [previousSecretEnv])].map((variable) => {
-    const value = secret(variable);
-    if (value === undefined || value === '')
-      throw new DeliveryError('secret', `The variable ${variable} with its secret is not set.`);
-    const bytes = Buffer.from(value.replace(/^whsec_/, ''), 'base64');
-    if (bytes.byteLength < 24 || bytes.byteLength > 64)
-      throw new DeliveryError(
-        'secret',
-        `The variable ${variable} holds no secret of 24 to 64 bytes in base64. Make one with: sluice notify secret`,
-      );
-    return value;
-  });
+  const variables = [secretEnv, ...(previousSecretEnv === undefined ? [] : [previousSecretEnv])];
+  return variables.map((variable) => secretIn(variable, secret));
+}
+
+function secretIn(variable: string, secret: (variable: string) => string | undefined): string {
+  let value: string | undefined;
+  try {
+    value = secret(variable);
+  } catch (error) {
+    // The file that holds it cannot be read, or has nothing in it.
+    throw new DeliveryError('secret', (error as Error).message, { cause: error });
+  }
+  if (value === undefined || value === '')
+    throw new DeliveryError('secret', `The variable ${variable} with its secret is not set.`);
+  const text = value.replace(/^whsec_/, '');
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') === text && bytes.byteLength >= 24 && bytes.byteLength <= 64) return value;
+  const found = `The variable ${variable} holds no secret of 24 to 64 bytes in base64.`;
+  throw new DeliveryError('secret', `${found} Make one with: sluice notify secret`);
 }

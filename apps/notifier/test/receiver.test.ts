@@ -70,17 +70,23 @@ describe('a receiver', () => {
 
 describe('secrets', () => {
   const good = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-  const variables: Record<string, string> = { GOOD: good, SHORT: 'whsec_c2hvcnQ=', EMPTY: '' };
-  const secret = (name: string): string | undefined => variables[name];
+  const variables: Record<string, string> = { GOOD: good, SHORT: 'whsec_c2hvcnQ=', EMPTY: '', ODD: `${good}!` };
+  const secret = (name: string): string | undefined => {
+    if (name === 'UNREAD_FILE') throw new Error('UNREAD_FILE names a file that is empty.');
+    return variables[name];
+  };
 
   it('are the present one and the former one', () => {
     expect(secretsOf({ secretEnv: 'GOOD' }, secret)).toEqual([good]);
     expect(secretsOf({ secretEnv: 'GOOD', previousSecretEnv: 'GOOD' }, secret)).toHaveLength(2);
   });
 
-  it.each(['SHORT', 'EMPTY', 'UNSET'])('that cannot sign are named by their variable alone: %s', (name) => {
-    expect(() => secretsOf({ secretEnv: 'GOOD', previousSecretEnv: name }, secret)).toThrow(
-      expect.objectContaining({ failure: 'secret', message: expect.stringContaining(name) }),
-    );
-  });
+  it.each(['SHORT', 'EMPTY', 'UNSET', 'ODD', 'UNREAD_FILE'])(
+    'that cannot sign are named by their variable alone: %s',
+    (name) => {
+      expect(() => secretsOf({ secretEnv: 'GOOD', previousSecretEnv: name }, secret)).toThrow(
+        expect.objectContaining({ failure: 'secret', message: expect.stringContaining(name) }),
+      );
+    },
+  );
 });

@@ -44,7 +44,7 @@ import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
 import { readMonitoring } from './monitoring.js';
-import { readNotify } from './notify.js';
+import { findAboutNotify, readNotify } from './notify.js';
 import { readPolicy } from './policy.js';
 import { readProxy } from './proxy.js';
 import { findAboutSelector, readPipes, readProviders } from './pipes.js';
@@ -196,6 +196,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...findAboutSelector({ pipes, ...agentDiscovery }, given),
     ...findAboutRoles(found.identity, tools, groups.tree),
     ...findAboutGraph(graph, given),
+    ...findAboutNotify(notify, given),
     ...findAboutNetwork(tools, policy.allowedTools, given.types),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };

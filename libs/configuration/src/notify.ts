@@ -7,7 +7,7 @@ import {
   runErrors,
   suggestion,
 } from '@sluice/core';
-import type { NotifySettings, NotifySubscription } from '@sluice/core';
+import type { Finding, NotifySettings, NotifySubscription } from '@sluice/core';
 import { readVariable } from './connections.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
@@ -96,5 +96,20 @@ function oneOf<T extends string>(section: Section, key: string, known: readonly 
     const found = known.find((one) => one === name);
     if (found === undefined) section.problem(section.itemAt(key, at), quote(name), suggestion(name, known));
     return found ?? [];
+  });
+}
+
+/** The notifier may have what is missing here, so it is no mistake. */
+export function findAboutNotify(
+  notify: NotifySettings | null,
+  given: { isSet?(variable: string): boolean },
+): readonly Finding[] {
+  return (notify?.subscriptions ?? []).flatMap(({ id, secretEnv, previousSecretEnv }) => {
+    const named = { secret_env: secretEnv, previous_secret_env: previousSecretEnv };
+    return Object.entries(named).flatMap(([key, variable]): Finding[] => {
+      if (variable === undefined || (given.isSet?.(variable) ?? true)) return [];
+      const message = `The variable ${variable} is not set here: where the notifier has none either, nothing is sent.`;
+      return [{ kind: 'unset_variable', path: `notify.subscriptions.${id}.${key}`, message }];
+    });
   });
 }
