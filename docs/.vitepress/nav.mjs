@@ -24,6 +24,7 @@ export const groups = [
       mcp: 'Sluice in an MCP client',
       upstream: 'Ask from your system',
       clients: 'TypeScript and Python clients',
+      doors: 'Clients of OpenAI and Anthropic',
       models: 'Models and their wires',
       approvals: 'Approvals',
       notifications: 'Notifications by webhook',

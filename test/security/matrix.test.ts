@@ -27,6 +27,13 @@ const asked = [['read-only'], ['write'], ['read-only', 'write'], ['*'], []] as c
 /** The keys of the tools, as the policy allows them, by group. */
 const names = new Map<string, string>();
 
+/** A question for each door. */
+const doorBodies = {
+  '/openai/v1/chat/completions': { messages: [{ role: 'user', content: 'Q' }] },
+  '/openai/v1/responses': { input: 'Q' },
+  '/anthropic/v1/messages': { max_tokens: 9, messages: [{ role: 'user', content: 'Q' }] },
+} as const;
+
 const folder = mkdtempSync(join(tmpdir(), 'sluice-matrix-'));
 const keyFile = join(folder, 'issuer.json');
 const usersFile = join(folder, 'users.yaml');
@@ -102,6 +109,23 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
           const seen = await fetch(path, { headers: { ...bearer(other.name), prefer: 'wait=1' } });
           expect(seen.status).toBe(404);
           expect(await seen.text()).not.toContain(tenant);
+        }
+
+        // By each door, with the credential as its clients send it: refused in its wire, else a run with these groups.
+        for (const [door, asked] of Object.entries(doorBodies)) {
+          const isAnthropic = door.startsWith('/anthropic');
+          const credential = isAnthropic ? { 'x-api-key': names.get(name) ?? '' } : bearer(name);
+          const through = await fetch(`${gateway.url}${door}`, {
+            method: 'POST',
+            headers: { ...credential, 'content-type': 'application/json', 'x-sluice-groups': wanted.join(',') },
+            body: JSON.stringify({ model: 'sluice/default', ...asked }),
+          });
+          expect([door, through.status]).toEqual([door, may ? 200 : 403]);
+          await through.body?.cancel();
+          if (!may) continue;
+          const ended = await system.responseOf(through.headers.get('x-sluice-run') ?? '');
+          expect(ended.run?.principal?.tenantId).toBe(tenant);
+          expect(ended.run?.requestedGroups).toEqual(wanted);
         }
 
         // On the log, where the filter alone decides, by the same rule; the record has what was granted.

@@ -39,6 +39,10 @@ import { SignIn } from './console/sign-in.js';
 import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
+import { DoorsController } from './doors/doors.controller.js';
+import { Doors } from './doors/doors.service.js';
+import { EarlierResponses } from './doors/earlier.js';
+import { takeApiKey } from './doors/api-key.js';
 import { GroupsController } from './groups.controller.js';
 import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
@@ -99,6 +103,7 @@ export class GatewayModule {
         ExplainController,
         WhatIfController,
         DescriptionController,
+        DoorsController,
       ],
       providers: [
         { provide: RUNTIME, useValue: runtime },
@@ -113,6 +118,8 @@ export class GatewayModule {
         Applying,
         Candidates,
         Decisions,
+        Doors,
+        EarlierResponses,
         Operators,
         Permission,
         TriedCalls,
@@ -161,6 +168,7 @@ export async function startGateway(runtime: Runtime, { consoleFolder = builtCons
     next();
   });
   app.use(securityHeaders);
+  app.use(takeApiKey);
   app.use(refuseForeignHosts(app.getHttpServer(), environment));
   app.use(allowOrigins(environment.httpOrigins));
   if (http.isConsoleServed) app.use(serveConsole(new ConsoleFiles(consoleFolder), () => issuersOf(runtime)));

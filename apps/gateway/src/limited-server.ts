@@ -5,6 +5,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { guardHost } from '@sluice/host';
 import type { Environment, HttpSettings } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
+import { refusalBody } from './doors/wire-error.js';
 import { problemOf, problemType } from './problem.js';
 
 /** How often connections are looked at that are slow to send, milliseconds. */
@@ -93,7 +94,8 @@ export function refuseLargeBodies({ bodyBytes }: HttpSettings, contentBytes: num
     const isFile = isUpload(request);
     if (Number(request.get('content-length') ?? 0) <= (isFile ? contentBytes : bodyBytes)) return next();
     const refusal = { status: 413, code: 'too_large', message: isFile ? tooLargeFile : tooLarge };
-    response.status(refusal.status).type(problemType).json(problemOf(refusal));
+    const { type, body } = refusalBody(request.path, refusal);
+    response.status(refusal.status).type(type).json(body);
     // The rest is read and dropped, so that a sender gets the answer before its connection is closed.
     request.resume();
   };

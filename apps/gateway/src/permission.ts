@@ -8,7 +8,11 @@ import { Refusal } from './refusal.js';
 import type { NamedRequest } from './requests.js';
 
 /** Where a request came in. */
-export type PermittedRoute = 'POST /v1/runs' | 'GET /v1/tools' | 'POST /v1/toolsets';
+export type PermittedRoute = 'POST /v1/runs' | 'GET /v1/tools' | 'POST /v1/toolsets' | DoorRoute;
+
+/** The routes of doors that begin a run. */
+export type DoorRoute =
+  'POST /openai/v1/chat/completions' | 'POST /openai/v1/responses' | 'POST /anthropic/v1/messages';
 
 /**
  * Refuses what the filter would refuse, by the same rule, before anything is published; counts it in the filter's
@@ -32,7 +36,7 @@ export class Permission {
     if (permission.ok) return;
     const { refusedGroups, message: reason, escalation } = permission;
     // A listing is of no run and no session.
-    const isListing = route !== 'POST /v1/runs';
+    const isListing = route === 'GET /v1/tools' || route === 'POST /v1/toolsets';
     countDenial(isListing ? null : request.requestId, caller, permission, loaded, this.runtime);
     const code = refusedGroups.length > 0 ? 'insufficient_permissions' : 'authz_denied';
     await this.denials.write({

@@ -5,7 +5,7 @@ import { Fault } from '@sluice/core';
 import { Busy, TooManyRuns } from '@sluice/host';
 import type { Log } from '@sluice/host';
 import { tooLarge } from './limited-server.js';
-import { problemOf, problemType } from './problem.js';
+import { refusalBody } from './doors/wire-error.js';
 import { Refusal } from './refusal.js';
 import { allowedMethods } from './openapi/routes.js';
 
@@ -20,9 +20,11 @@ export class RefusalFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const response = http.getResponse<Response>();
-    const refusal = this.refusalFor(error, http.getRequest<Request>());
-    if (response.headersSent) response.destroy();
-    else response.status(refusal.status).set(refusal.headers).type(problemType).json(problemOf(refusal));
+    const request = http.getRequest<Request>();
+    const refusal = this.refusalFor(error, request);
+    if (response.headersSent) return void response.destroy();
+    const { type, body } = refusalBody(request.path, refusal);
+    response.status(refusal.status).set(refusal.headers).type(type).json(body);
   }
 
   private refusalFor(error: unknown, request: Request): Refusal {

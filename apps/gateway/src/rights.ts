@@ -10,8 +10,11 @@ import type { Operation } from './openapi/operation.js';
 import { Operators } from './operators.js';
 import { locationOfLink } from './run-location.js';
 
+/** What the guard goes by: of a route, whom it admits. */
+type Admission = Pick<Operation, 'who' | 'method' | 'path'>;
+
 /** Holds the operation that a handler answers. */
-export const OperationOf = Reflector.createDecorator<Operation>();
+export const OperationOf = Reflector.createDecorator<Admission>();
 
 /** Lets pass whom the operation's description admits (`who` of `openapi/operation.ts`), before its handler runs. */
 @Injectable()
@@ -34,7 +37,7 @@ export class Rights implements CanActivate {
   }
 
   /** Null where no credential is asked for. */
-  private async callerFor({ who, method, path }: Operation, http: Request): Promise<Caller | null> {
+  private async callerFor({ who, method, path }: Admission, http: Request): Promise<Caller | null> {
     switch (who) {
       case 'anyone':
         return null;

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { AgentResponse } from '@sluice/contracts';
 import { whenGone } from './client-disconnect.js';
 import { sendTagged } from './etag.js';
 import { sendStream } from './send-stream.js';
@@ -11,6 +12,8 @@ export interface RunAnswer {
   isAt(address: string): void;
   /** 200: its end; 202: it goes on. */
   send(status: 200 | 202, body: object): void;
+  /** Hears of the run’s end as a record, before the last chunks of its stream. */
+  ended?(end: AgentResponse): void;
   /** Resolves when all is sent, or the caller is gone. */
   stream(chunks: Parameters<typeof sendStream>[1]): Promise<void>;
 }

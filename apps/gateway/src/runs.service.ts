@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { make, positionOf, topics } from '@sluice/contracts';
+import type { AgentResponse } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
@@ -32,6 +33,7 @@ import type { NamedRun } from '@sluice/run';
 import { Callers } from './caller.js';
 import { linkToken } from './local-access.js';
 import { Permission } from './permission.js';
+import type { DoorRoute } from './permission.js';
 import type { Preference } from './prefers.js';
 import { Refusal } from './refusal.js';
 import { recordHeaders } from './record-headers.js';
@@ -61,6 +63,8 @@ interface AcceptedRun {
   /** Whether its sender chose its id, which another run may have. */
   readonly isNamed: boolean;
   readonly headers: SentHeaders;
+  /** The route that it came by, where that is not POST /v1/runs. */
+  readonly route?: DoorRoute;
 }
 
 /** A wish that a run end. */
@@ -105,7 +109,7 @@ export class RunsService {
     const { bus, clock } = this.runtime;
     const { caller, isNamed, headers: sent } = asked;
     requireSize(topics.requests, asked.request);
-    await this.permission.require(asked.request, caller, 'POST /v1/runs');
+    await this.permission.require(asked.request, caller, asked.route ?? 'POST /v1/runs');
     const request = await this.withContent(asked);
     const warnings = requestWarnings(this.runtime.configurations.current().evaluator, caller.groups, request);
     const run = beginOf(request, clock.now());
@@ -327,7 +331,8 @@ export class RunsService {
           'a stream over HTTP was cut',
         );
       const agents = new AgentParts(within, (runId) => this.accessToAgents(reader, runId), read);
-      return answer.stream(runChunks(run, token, access, past, followed, onFailure, read, agents));
+      const onEnd = (end: AgentResponse): void => answer.ended?.(end);
+      return answer.stream(runChunks(run, token, access, past, followed, onFailure, read, agents, onEnd));
     }
     const end = await endOf(access, past, followed, preference.milliseconds, this.runtime.signatures, read);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);

@@ -17,6 +17,15 @@ export interface HttpSettings {
   readonly auditMs: number | null;
   /** Whether the console is served beside the routes. SLUICE_CONSOLE, `on` (default) or `off`. */
   readonly isConsoleServed: boolean;
+  /** Doors for clients of the model providers. */
+  readonly doors: DoorSettings;
+}
+
+interface DoorSettings {
+  /** How calls of the agent's tools are shown. SLUICE_DOOR_CALLS, `nothing` (default), `reasoning` or `text`. */
+  readonly calls: 'nothing' | 'reasoning' | 'text';
+  /** What a client that leaves does to its run. SLUICE_DOOR_LEAVING, `continue` (default) or `cancel`. */
+  readonly leaving: 'continue' | 'cancel';
 }
 
 const dayMs = 24 * 3_600_000;
@@ -29,5 +38,9 @@ export function readHttp(variables: Variables): HttpSettings {
     streams: variables.integer('SLUICE_HTTP_STREAMS', 1_000, 1, 100_000),
     auditMs: variables.integer('SLUICE_HTTP_AUDIT_DAYS', 90, 0, 36_500) * dayMs || null,
     isConsoleServed: variables.oneOf('SLUICE_CONSOLE', ['on', 'off'], 'on') === 'on',
+    doors: {
+      calls: variables.oneOf('SLUICE_DOOR_CALLS', ['nothing', 'reasoning', 'text'], 'nothing'),
+      leaving: variables.oneOf('SLUICE_DOOR_LEAVING', ['continue', 'cancel'], 'continue'),
+    },
   };
 }

@@ -1,9 +1,14 @@
+import { doorOperations } from '../doors/operations.js';
+import type { Operation } from './operation.js';
 import { operations } from './operations.js';
+
+type Routed = Pick<Operation, 'method' | 'path' | 'deepPlace'>;
 
 /** The methods that a path has, as the header `allow` lists them; null where there is no such path. */
 export function allowedMethods(path: string): string | null {
   const parts = path.replace(/\/$/, '').split('/');
-  const methods = operations.filter((one) => isOf(parts, one)).map(({ method }) => method);
+  const all: readonly Routed[] = [...operations, ...doorOperations];
+  const methods = all.filter((one) => isOf(parts, one)).map(({ method }) => method);
   if (methods.length === 0) return null;
   return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
 }
@@ -12,7 +17,7 @@ export function allowedMethods(path: string): string | null {
  * Whether the parts are those of the path, where names in braces stand for any text; the last one may be several
  * parts.
  */
-function isOf(parts: readonly string[], { path, deepPlace }: (typeof operations)[number]): boolean {
+function isOf(parts: readonly string[], { path, deepPlace }: Routed): boolean {
   const wanted = path.split('/');
   const isLong = deepPlace !== undefined && parts.length > wanted.length;
   if (parts.length !== wanted.length && !isLong) return false;

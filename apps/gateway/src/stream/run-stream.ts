@@ -2,6 +2,7 @@ import type { RecordView } from '../record-view.js';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
+import type { AgentResponse } from '@sluice/contracts';
 import type { RunLocation } from '../run-location.js';
 import { claimedElsewhere } from '@sluice/host';
 import { anothersRun } from '@sluice/host';
@@ -28,6 +29,7 @@ export async function* runChunks(
   onFailure: (error: unknown) => void,
   view: RecordView,
   agents: AgentParts,
+  onEnd: (end: AgentResponse) => void = () => undefined,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   const parts = new RunParts(view);
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
@@ -37,7 +39,7 @@ export async function* runChunks(
       if (!followed.isNews(message)) continue;
       const ofAgent = await agents.of(message);
       if (ofAgent !== null) yield* ofAgent;
-      else if (yield* told(message, whose, parts)) return;
+      else if (yield* told(message, whose, parts, onEnd)) return;
     }
     for (;;) {
       const message = await followed.next(keepAliveMs);
@@ -46,7 +48,7 @@ export async function* runChunks(
       if (message === null) yield { type: 'data', path: [], data: [] };
       else if (ofAgent !== null) yield* ofAgent;
       else if (!(await whose.concerns(message))) continue;
-      else if (yield* told(message, whose, parts)) return;
+      else if (yield* told(message, whose, parts, onEnd)) return;
     }
     if (followed.cutShort === 'slow') yield* parts.cut('slow', `The reader is too slow: the stream ends. ${again}`);
     else if (followed.cutShort === 'stopping') yield* parts.cut('stopping', `This gateway is being stopped. ${again}`);
@@ -64,6 +66,7 @@ function* told(
   message: Incoming,
   whose: RunAccess,
   parts: RunParts,
+  onEnd: (end: AgentResponse) => void,
 ): Generator<AssistantStreamChunk, boolean, undefined> {
   switch (whose.of(message)) {
     case 'keep':
@@ -72,6 +75,7 @@ function* told(
       yield* parts.cut('conflict', anothersRun);
       return true;
     case 'tell':
+      if (message.topic === 'agent.responses') onEnd(message.record);
       yield* parts.of(message);
       return message.topic === 'agent.responses';
   }

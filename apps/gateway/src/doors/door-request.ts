@@ -1,0 +1,152 @@
+import type { Request } from 'express';
+import { wildcard } from '@sluice/core';
+import type { JsonValue, Principal } from '@sluice/core';
+import type { QuestionPart, StepBounds } from '@sluice/run';
+import { decodeRequest, RequestFault } from '@sluice/wires';
+import type { DecodedRequest } from '@sluice/wires';
+import { Refusal } from '../refusal.js';
+import { idOfKey } from '../repeated-request.js';
+import { requestOf } from '../requests.js';
+import type { NamedRequest } from '../requests.js';
+import { clearJson } from '../strict-body.js';
+import { modelPrefix } from './door.js';
+import type { DoorWire } from './door.js';
+import type { Earlier } from './earlier.js';
+import { ignoredParameters } from './parameters.js';
+import { saidIn } from './said.js';
+
+type Body = Readonly<Record<string, unknown>>;
+type Sent = Request & { rawBody?: Buffer };
+
+/** A request of a wire as one for a run. */
+export interface DoorRequest {
+  readonly request: NamedRequest;
+  readonly isNamed: boolean;
+  readonly parts: readonly QuestionPart[];
+  readonly model: string;
+  readonly isStreamed: boolean;
+  /** What the client sent and nothing reads. */
+  readonly ignored: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  /** What an answer of Responses repeats. */
+  readonly repeated: Readonly<Record<string, JsonValue>>;
+}
+
+/** What a client may say of its run in a header, or in `metadata` by the other name. */
+const wishes = { groups: 'sluice_groups', state: 'sluice_state', session: 'sluice_session' } as const;
+
+/** What a request is read by. */
+interface Reading {
+  readonly agents: readonly string[];
+  readonly limits: StepBounds;
+  /** What the response was asked and answered that this one goes on from. */
+  readonly earlier: (id: string) => Promise<Earlier>;
+}
+
+/** Reads a request of the wire. Throws Refusal(400, 401, 404, 409, 413 or 415). */
+export async function doorRequest(
+  wire: DoorWire,
+  http: Sent,
+  caller: Principal,
+  { agents, limits, earlier }: Reading,
+): Promise<DoorRequest> {
+  const raw = http.rawBody?.toString('utf8') ?? '';
+  const body = objectIn(clearJson(http));
+  const decoded = decodedOf(wire, raw);
+  agentOf(decoded.model, agents);
+  const ignored = ignoredParameters(wire, body);
+  const metadata = metadataIn(body);
+  const before = await earlierOf(body, earlier);
+  const said = saidIn(decoded, before?.conversation ?? []);
+  const wish = (name: keyof typeof wishes): string | null =>
+    http.get(`x-sluice-${name}`) ?? metadata[wishes[name]] ?? null;
+  const asked = {
+    ...{
+      question: said.question,
+      conversation: said.conversation,
+      state: wish('state'),
+      session_id: wish('session') ?? before?.sessionId ?? null,
+    },
+    group: groupsOf(wish('groups'), caller),
+    connections: allOf(caller.connections),
+    tool_choice: choiceOf(decoded),
+  };
+  const { request, isNamed } = requestOf(asked, idOfKey(http, caller), limits);
+  const known: readonly string[] = Object.values(wishes);
+  const unread = Object.keys(metadata).filter((name) => !known.includes(name));
+  const deeper = decoded.beyond.filter((path) => !Object.hasOwn(body, path));
+  return {
+    ...{ request, isNamed, parts: said.parts, model: decoded.model, isStreamed: decoded.stream, metadata },
+    repeated: repeatedIn(body),
+    ignored: [
+      ...[...ignored, ...deeper, ...said.ignored],
+      ...(wire === 'openai-responses' ? [] : unread.map((name) => `metadata.${name}`)),
+    ],
+  };
+}
+
+/** The response that a request goes on from; null for a new conversation. */
+async function earlierOf({ previous_response_id: id }: Body, earlier: Reading['earlier']): Promise<Earlier | null> {
+  if (id === undefined || id === null) return null;
+  if (typeof id !== 'string') throw invalid('`previous_response_id` must be a text.', 'previous_response_id');
+  return earlier(id);
+}
+
+function repeatedIn({ previous_response_id: id = null, instructions = null }: Body): DoorRequest['repeated'] {
+  return { previous_response_id: id as JsonValue, instructions: instructions as JsonValue };
+}
+
+function decodedOf(wire: DoorWire, raw: string): DecodedRequest {
+  try {
+    return decodeRequest(wire, raw);
+  } catch (error) {
+    if (error instanceof RequestFault) throw invalid(error.message);
+    throw error;
+  }
+}
+
+/** The agent that a model’s name stands for. Throws Refusal(400 or 404). */
+function agentOf(model: string, agents: readonly string[]): string {
+  const names = agents.map((name) => `${modelPrefix}${name}`).join(', ');
+  if (model === '') throw invalid(`Name a model: ${names}.`, 'model');
+  const name = model.startsWith(modelPrefix) ? model.slice(modelPrefix.length) : '';
+  if (agents.includes(name)) return name;
+  const more = { param: 'model', wire_code: 'model_not_found' };
+  throw new Refusal(404, 'not_found', `There is no such model here. There is ${names}.`, {}, more);
+}
+
+/** Every group that the credential permits, as over MCP, or those of them that the request names. */
+function groupsOf(named: string | null, { groups }: Principal): readonly string[] {
+  if (named === null) return allOf(groups);
+  return named
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function allOf(names: readonly string[]): readonly string[] {
+  return names.includes(wildcard) ? [wildcard] : names;
+}
+
+function choiceOf({ toolChoice }: DecodedRequest): string | null {
+  if (toolChoice === null) return null;
+  return toolChoice.type === 'tool' ? toolChoice.id : toolChoice.type;
+}
+
+function metadataIn({ metadata = {} }: Body): Readonly<Record<string, string>> {
+  if (metadata === null) return {};
+  const given = objectIn(metadata, 'metadata');
+  const odd = Object.entries(given).find(([, value]) => typeof value !== 'string');
+  // Anthropic has `user_id: null`.
+  if (odd !== undefined && odd[1] !== null) throw invalid('`metadata` must have texts alone.', 'metadata');
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as Record<string, string>;
+}
+
+function objectIn(value: unknown, name = 'The body'): Body {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
+  throw invalid(`${name} must be a JSON object.`);
+}
+
+function invalid(message: string, param: string | null = null): Refusal {
+  return new Refusal(400, 'invalid_request', message, {}, { param });
+}

@@ -1,0 +1,106 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { JsonObject, Principal } from '@sluice/core';
+import { printable } from '@sluice/core';
+import { RUNTIME } from '@sluice/host';
+import type { Runtime } from '@sluice/host';
+import type { RunAnswer } from '../run-answer.js';
+import { beginOf, whereIs } from '../run-location.js';
+import type { RunLocation } from '../run-location.js';
+import type { NamedRequest } from '../requests.js';
+import { RunsService } from '../runs.service.js';
+import { agentNames } from './agents.js';
+import { DoorAnswer } from './door-answer.js';
+import type { DoorRoute } from '../permission.js';
+import type { DoorWire } from './door.js';
+import { doorRequest } from './door-request.js';
+import type { DoorRequest } from './door-request.js';
+import { EarlierResponses } from './earlier.js';
+import { responseId } from './response-id.js';
+
+/** Characters of the header that names what was not read. */
+const longestIgnored = 2_000;
+
+/** Starts a run for a request of a wire, and answers in that wire. */
+@Injectable()
+export class Doors {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: Runtime,
+    @Inject(RunsService) private readonly runs: RunsService,
+    @Inject(EarlierResponses) private readonly earlier: EarlierResponses,
+  ) {}
+
+  async answer(wire: DoorWire, route: DoorRoute, caller: Principal, http: Request, response: Response): Promise<void> {
+    const { clock, configurations, environment } = this.runtime;
+    const { configuration } = configurations.current();
+    const asked = await doorRequest(wire, http, caller, {
+      ...{ agents: agentNames(), limits: configuration.limits },
+      earlier: (id) => this.earlier.before(id, caller, http, response),
+    });
+    const { request, isNamed, parts, model, isStreamed, ignored } = asked;
+    const run = beginOf(request, clock.now());
+    response.set({ 'x-sluice-run': printable(request.requestId) });
+    if (ignored.length > 0) response.set({ 'x-sluice-ignored': headerOf(ignored) });
+    const head = {
+      ...{ wire, idOf: idOf(wire, request), model, createdAtMs: clock.now(), shown: environment.http.doors.calls },
+      beside: besideOf(wire, asked),
+      waiting: ({ tool, approvalId }: { readonly tool: string; readonly approvalId: string }) =>
+        `A call of ${tool} waits for an approval (${approvalId}). The run goes on: ${this.link(http, run)}`,
+    };
+    const answer = new DoorAnswer(response, head, isStreamed, () => void this.left(run, caller, http));
+    await this.runs.begin({ caller, request, parts, isNamed, headers: http, route }, { kind: 'stream' }, answer);
+  }
+
+  /** Where a person looks: the run’s page, or its JSON where no pages are served. The link opens nothing by itself. */
+  private link(http: Request, run: RunLocation): string {
+    const host = http.get('host') ?? 'localhost';
+    const { isConsoleServed } = this.runtime.environment.http;
+    const path = isConsoleServed ? whereIs(run).replace(/^\/v1/, '') : whereIs(run);
+    return `${http.protocol}://${host}${path}`;
+  }
+
+  /** A client that leaves ends its run where the operator says so; else the run goes on. */
+  private async left(run: RunLocation, caller: Principal, headers: Request): Promise<void> {
+    const { environment, log } = this.runtime;
+    if (environment.http.doors.leaving !== 'cancel') return;
+    try {
+      const asked = { run, caller, reason: 'Its client went away.', headers };
+      await this.runs.cancel(asked, { kind: 'wait', milliseconds: 0 }, unheard);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ request_id: run.requestId, reason }, 'the run of a client that left could not be cancelled');
+    }
+  }
+}
+
+/** For an act that no client hears of. */
+const unheard: RunAnswer = {
+  whenGone: () => undefined,
+  isAt: () => undefined,
+  send: () => undefined,
+  stream: () => Promise.resolve(),
+};
+
+/** How an answer of the wire is named: by its run, or in Responses by all that finds that again. */
+function idOf(wire: DoorWire, { requestId }: NamedRequest): (address: string) => string {
+  switch (wire) {
+    case 'openai-chat':
+      return () => `chatcmpl-${requestId}`;
+    case 'anthropic':
+      return () => `msg_${requestId}`;
+    case 'openai-responses':
+      return (address) => responseId(requestId, address);
+  }
+}
+
+/** What an answer says beside its turn: which run it is, where its wire has a place for that. */
+function besideOf(wire: DoorWire, { request, metadata, repeated }: DoorRequest): JsonObject {
+  const named = { sluice_run_id: request.requestId, sluice_session_id: request.sessionId };
+  if (wire === 'anthropic') return {};
+  return wire === 'openai-chat' ? { metadata: named } : { ...repeated, metadata: { ...metadata, ...named } };
+}
+
+function headerOf(names: readonly string[]): string {
+  const text = names.map((name) => name.replace(/[^\x20-\x7e]/g, '?')).join(', ');
+  return text.length <= longestIgnored ? text : `${text.slice(0, longestIgnored)}...`;
+}

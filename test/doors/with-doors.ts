@@ -1,0 +1,50 @@
+import { readEnvironment } from '@sluice/host';
+import { startGateway } from '../../apps/gateway/src/gateway.module.js';
+import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { anyone, configured } from '../harness/approving.js';
+import { calls } from '../harness/configurations.js';
+import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
+import type { Said, TestSystem } from '../harness/system.js';
+
+/** The smallest picture there is. */
+export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
+
+type Script = Readonly<Record<string, () => readonly Said[]>>;
+
+/** Turns by the question. */
+const script: Script = {
+  Look: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: 'Found.' }],
+  Reset: () => [{ calls: [calls.analysis] }, { calls: [calls.reset] }, { answer: 'Reset.' }],
+  Cut: () => [{ answer: 'Half', incomplete: { reason: 'length', finishReason: 'length' } }],
+};
+
+export interface DoorSystem {
+  readonly system: TestSystem;
+  readonly gateway: Gateway;
+  readonly model: ScriptedModel;
+  close(): Promise<void>;
+}
+
+/** All services and a gateway, with a model that answers by the question, and one tool that needs an approval. */
+export async function startDoors(
+  variables: Readonly<Record<string, string>> = {},
+  limits = '',
+  slow: Promise<unknown> = Promise.resolve(),
+): Promise<DoorSystem> {
+  const model = new ScriptedModel(async (request) => {
+    if (request.question === 'Wait') await slow;
+    if (request.question === 'Fail') throw new Error('The model is away.');
+    const turns = script[request.question]?.() ?? [{ answer: 'Hello there.' }];
+    return inOrder(...turns)(request);
+  });
+  const configuration = configured(anyone, { limits });
+  const system = await startSystem(configuration, model, undefined, { http: readEnvironment(variables).http });
+  const gateway = await startGateway(system.embedded.runtime);
+  return {
+    ...{ system, gateway, model },
+    close: async () => {
+      await gateway.close();
+      await system.close();
+    },
+  };
+}
