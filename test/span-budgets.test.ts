@@ -17,6 +17,7 @@ model:
   price: { input: 1, output: 10 }
 tool:
   now: { type: get_current_time, group: [clock] }
+  complete: { type: text-completion, group: [text] }
 policy:
   allowed_tools: ['*']
   approval: { none: it is a test }
@@ -149,5 +150,26 @@ describe('a budget of tokens over a span', () => {
       ['tokens', null],
     ]);
     expect(model.asked).toBe(2);
+  });
+
+  it('counts the texts that a tool asks a model for, and refuses such a call that it has no room for', async () => {
+    const { opened, model } = await started(
+      '[{ per: user, within: 1h, tokens: 1420 }, { per: tenant, within: 1h, tokens: 9000 }]',
+    );
+    model.say = ({ history, tools }) => {
+      if (history.length > 0 || tools.length === 0) return model.answer(100, 300);
+      const call = { toolCallId: 'c', tool: 'core__complete', arguments: '{"prompt":"Write a line about the sea."}' };
+      return { thought: '', calls: [call], answer: null, inputTokens: 100, outputTokens: 300 };
+    };
+    const { error, history } = await opened.ask({ group: ['text'], question: 'A line?' });
+    expect(history.map(({ outcome }) => outcome)).toEqual(['unavailable']);
+    expect(history[0]?.observation).toMatch(/The budget of 1420 tokens per user within 1h has no room/);
+    expect([error?.code, model.asked]).toEqual(['span_budget_exceeded', 1]);
+    await opened.close();
+    const other = await started('[{ per: user, within: 1h, tokens: 9000 }]');
+    other.model.say = model.say;
+    const done = await other.opened.ask({ group: ['text'], question: 'A line?' });
+    expect([done.history[0]?.outcome, done.model?.budgets[0]?.used]).toEqual(['ok', '800']);
+    await expectEqualReplay(other.opened);
   });
 });

@@ -2,6 +2,8 @@ import { modelName, modelsFor, printable, utf8Length } from '@sluice/core';
 import type { Configuration, JsonObject, McpSampling, McpServer, ModelTurn, ToolInvocation } from '@sluice/core';
 import type { SamplingRequest, CallAnswers, CallQuestions, ModelAnswer } from '@sluice/hub';
 import type { AskCaller } from './ask-caller.js';
+import type { BudgetParts } from '@sluice/run';
+import { NoBudget } from './model-for-tools.js';
 import type { ModelForTools } from './model-for-tools.js';
 
 /** What answers a server in the middle of a call. */
@@ -9,6 +11,8 @@ interface AnswerParts {
   readonly configuration: Configuration;
   readonly models: ModelForTools;
   readonly invocation: ToolInvocation;
+  /** Those with a span, which its model calls are held against. */
+  readonly budgets: BudgetParts;
   readonly signal: AbortSignal;
   readonly caller: AskCaller;
   /** What is asked in the call, for its step. */
@@ -49,7 +53,7 @@ export function answersFor(server: McpServer | undefined, parts: AnswerParts): C
 function samplingFor(
   server: string,
   budget: McpSampling,
-  { configuration, models, invocation, signal, questions, onFault }: AnswerParts,
+  { configuration, models, invocation, budgets, signal, questions, onFault }: AnswerParts,
 ): NonNullable<CallAnswers['sample']> {
   let { calls, tokens } = budget;
   // What it used before it was parked.
@@ -59,7 +63,8 @@ function samplingFor(
     tokens -= inputTokens + outputTokens;
   }
   return async (request) => {
-    if (calls-- <= 0) return refusing('limit', `The ${budget.calls} requests for a model in one call are used up.`);
+    const place = calls--;
+    if (place <= 0) return refusing('limit', `The ${budget.calls} requests for a model in one call are used up.`);
     const question = questionOf(request);
     const left = tokens - Math.ceil(utf8Length(question + instructionsFor(server)) / bytesOfToken);
     const most = roundedDown(Math.min(request.maxTokens, left));
@@ -79,11 +84,15 @@ function samplingFor(
         { instructions: instructionsFor(server), question },
         signal,
         invocation,
+        // Requests side by side reserve each for itself.
+        { ...budgets, name: `${budgets.name}/${String(place)}` },
       );
       tokens -= turn.inputTokens + turn.outputTokens;
       return answerIn(turn, modelName(settings));
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof NoBudget)
+        return refusing('limit', 'A budget of the caller has no room for the request now.');
       onFault(error);
       return refusing('model_unreachable', 'The language model cannot be reached.');
     }

@@ -1,9 +1,19 @@
 import type { ModelRequest, ModelSettings, ModelTurn, ToolInvocation } from '@sluice/core';
-import { Fault, modelName } from '@sluice/core';
+import { Fault, modelName, utf8Length } from '@sluice/core';
 import { askInOrder, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
-import { chatSpan, measureFailure, measureLeftOut, measureSkippedModels, measureTurn, usage } from '@sluice/host';
+import {
+  chatSpan,
+  measureBudgetRefusal,
+  measureFailure,
+  measureLeftOut,
+  measureSkippedModels,
+  measureTurn,
+  usage,
+} from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { reserveModelCall } from '@sluice/run';
+import type { BudgetParts } from '@sluice/run';
 
 /** The models as calls of tools ask them: in their order, traced and counted as the agent’s turns are. */
 export class ModelForTools {
@@ -11,23 +21,35 @@ export class ModelForTools {
 
   constructor(
     private readonly models: ModelSource,
-    private readonly runtime: Pick<Runtime, 'clock' | 'log' | 'metrics' | 'traces'>,
+    private readonly runtime: Pick<Runtime, 'clock' | 'log' | 'metrics' | 'past' | 'traces'>,
   ) {
     this.rest = new ModelRest(() => runtime.clock.now());
   }
 
-  /** The turn of the first of them that answers, and which one that is. */
+  /**
+   * The turn of the first of them that answers, and which one that is. Throws NoBudget where a budget with a span has
+   * no room for it.
+   */
   async ask(
     models: readonly ModelSettings[],
     request: Pick<ModelRequest, 'instructions' | 'question'>,
     signal: AbortSignal,
     invocation: ToolInvocation,
+    budgets: BudgetParts,
   ): Promise<{ readonly turn: ModelTurn; readonly settings: ModelSettings }> {
     const { log, metrics, traces } = this.runtime;
     const whole = { ...request, state: '', history: [], tools: [], toolChoice: { type: 'auto' } } as const;
+    // No token has less than a byte.
+    const bytes = utf8Length(request.instructions) + utf8Length(request.question);
     const ask = async (settings: ModelSettings): Promise<ModelTurn> => {
       const model = await this.models.get(settings);
-      return traces.span(
+      const bound = () => Promise.resolve({ inputTokens: bytes, outputTokens: settings.maxOutputTokens });
+      const reserved = await reserveModelCall(budgets, settings, bound, this.runtime);
+      if (reserved.kind === 'refused') {
+        measureBudgetRefusal(reserved, metrics);
+        throw new NoBudget(reserved.end.message);
+      }
+      const asked = traces.span(
         () => chatSpan(settings, invocation.context.sessionId),
         async (end) => {
           const turn = await this.measured(settings, signal, invocation, () => model.turn(whole, { signal }));
@@ -35,6 +57,13 @@ export class ModelForTools {
           return turn;
         },
       );
+      const turn = await asked.catch(async (error: unknown) => {
+        // What a call used that was given up is not known: it counts as what it reserved.
+        if (error instanceof Fault && !signal.aborted) await reserved.unused();
+        throw error;
+      });
+      await reserved.used(turn);
+      return turn;
     };
     return askInOrder(models, ask, {
       rest: this.rest,
@@ -68,6 +97,9 @@ export class ModelForTools {
     }
   }
 }
+
+/** A budget with a span has no room for the model call. */
+export class NoBudget extends Error {}
 
 function noAnswer(cause: unknown): Fault {
   return new Fault('model_unreachable', 'The model did not answer in the time of the call.', true, { cause });

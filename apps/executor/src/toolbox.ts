@@ -50,7 +50,7 @@ import type { ChangeJournal, PackCapabilities, SessionLife, WebAccess } from '@s
 import type { CallAnswers, CallQuestions, McpHub } from '@sluice/hub';
 import type { NetworkRequests } from '@sluice/isolation';
 import { otherLabel } from '@sluice/run';
-import type { RunTools } from '@sluice/run';
+import type { BudgetParts, RunTools } from '@sluice/run';
 import { dataFiles } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { CallWatch } from './load/call-watch.js';
@@ -58,7 +58,7 @@ import { answersFor } from './answer-server.js';
 import type { AskCaller } from './ask-caller.js';
 import { KnowledgeStores } from './knowledge-stores.js';
 import { requireGraph, RequirementGraphs, usingGraph } from './requirement-graphs.js';
-import { ModelForTools } from './model-for-tools.js';
+import { ModelForTools, NoBudget } from './model-for-tools.js';
 import { PerServerLimit } from './per-server-limit.js';
 import { resultPages } from './result-pages.js';
 import { requireSelectorKey, searchOffered } from './search-offered.js';
@@ -172,7 +172,12 @@ export class Toolbox {
     credential: () => Promise<CallCredential>,
     runTools: Pick<RunTools, 'load' | 'pages' | 'searchable'>,
     resultBytes: number,
-    asking: { readonly caller: AskCaller; readonly questions: CallQuestions; readonly resume?: JsonObject },
+    asking: {
+      readonly caller: AskCaller;
+      readonly questions: CallQuestions;
+      readonly budgets: BudgetParts;
+      readonly resume?: JsonObject;
+    },
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
       clock: () => this.runtime.clock,
@@ -213,7 +218,8 @@ export class Toolbox {
         }),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
       text: () => ({
-        complete: (prompt: string, stop: AbortSignal) => this.complete(configuration, prompt, stop, invocation),
+        complete: (prompt: string, stop: AbortSignal) =>
+          this.complete(configuration, prompt, stop, invocation, asking.budgets),
       }),
     };
     const declared = tool.capabilities.map(async (name) => [name, await all[name as keyof Given]()] as const);
@@ -343,14 +349,16 @@ export class Toolbox {
     prompt: string,
     signal: AbortSignal,
     invocation: ToolInvocation,
+    budgets: BudgetParts,
   ): Promise<string> {
     try {
       const request = { instructions: '', question: prompt };
-      const { turn } = await this.model.ask(modelsOf(configuration), request, signal, invocation);
+      const { turn } = await this.model.ask(modelsOf(configuration), request, signal, invocation, budgets);
       const said = turn.answer ?? turn.thought;
       return turn.incomplete === undefined ? said : `${said}\n\n[${whyIncomplete(turn.incomplete)}]`;
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof NoBudget) throw new ToolUnavailableError(error.message, { cause: error });
       this.runtime.log.warn({ error: (error as Error).message }, 'the text-completion tool could not reach its model');
       throw new ToolUnavailableError('The language model cannot be reached.', { cause: error });
     }

@@ -60,6 +60,9 @@ import {
   resumeCall,
   turnAfter,
   waitMs,
+  agentOf,
+  budgetPartsOf,
+  pastCallerOf,
 } from '@sluice/run';
 import type {
   CallAhead,
@@ -74,6 +77,7 @@ import type {
   StandingFacts,
   ResumedWith,
   TurnEnd,
+  BudgetParts,
 } from '@sluice/run';
 import { CallQuestions } from '@sluice/hub';
 import { processesPerFile } from '@sluice/isolation';
@@ -450,6 +454,14 @@ export class Turn {
     };
   }
 
+  /** The budgets with a span that the model calls of a tool’s call are held against. */
+  private budgetsOf({ callKey }: ToolInvocation): BudgetParts {
+    const { record, granting } = this;
+    const agent = agentOf(record, granting.evaluator);
+    const caller = pastCallerOf({ principal: record.run.principal, agent }, record);
+    return budgetPartsOf(granting.evaluator, caller, `model/${callKey}`);
+  }
+
   /** The world of one call: its connection’s credential is opened once, and kept out of what the call gives. */
   private world({ index }: NextCall): CallWorld {
     const { runtime, toolbox, granting, inForce, record, progress } = this;
@@ -497,6 +509,7 @@ export class Turn {
           resultBytesOf(tool.id, granting.evaluator, inForce.evaluator),
           {
             ...{ caller: this.callerOf(invocation, index, signal, limit), questions },
+            budgets: this.budgetsOf(invocation),
             ...(resume === undefined ? {} : { resume }),
           },
         );
