@@ -112,7 +112,9 @@ export function serveCalls(server: Server, parts: ServerParts, connection: Conne
   /** Whether the call would be admitted in the present state of the session, as far as a list of tools says. */
   async function isPermitted({ tool, caller }: Came): Promise<boolean> {
     const { evaluator } = parts.runtime.configurations.current();
-    return offeredTo(await askingOf(caller, session, parts), evaluator, null).includes(tool);
+    const offered = offeredTo(await askingOf(caller, session, parts), evaluator, null);
+    // With bounds in its schema it is offered as another object.
+    return offered.some(({ id }) => id === tool.id);
   }
 
   /** Begins the call as a task, whose result is asked for later. */

@@ -1,8 +1,17 @@
-import { budgetOf, endsRun, invocationRecord, largestMessage, utf8Length } from '@sluice/core';
+import {
+  budgetOf,
+  endsRun,
+  invocationRecord,
+  largestMessage,
+  lookupFact,
+  pastFactName,
+  utf8Length,
+} from '@sluice/core';
 import type { CallTimes, Evaluator, Limits, Step } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, topics } from '@sluice/contracts';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
-import { callIdOf, longestName } from './calls.js';
+import { callIdOf, longestName, parseArguments } from './calls.js';
+import { ruleFactsOf } from './conditions.js';
 import { afterStep, historyFull, stepOf, stepResult } from './steps.js';
 import type { TurnSoFar } from './steps.js';
 
@@ -32,6 +41,12 @@ const resultFormBytes = 512 + mostContentBytes;
 
 /** Bytes of what a server may have asked in one call, which its step alone has (libs/hub bounds it). */
 const mostQuestionBytes = 20_480;
+
+/** Bytes of a fact that its step has, beside its name. */
+const mostFactBytes = 160;
+
+/** Bytes of what an approver may have changed the arguments to, as the step shows it, with the hash and by whom. */
+const mostEditBytes = 6_656;
 
 /**
  * Why the call at `index` is not made although it could be, or null. `done` are the steps before it. A call is made
@@ -97,8 +112,30 @@ function hasRoomForCall(
   const completes = endsRun(tool);
   const observation = Math.max(largestMessage, completes ? Math.min(result, utf8Length(call.arguments)) : result);
   const asked = tool?.mcp ? mostQuestionBytes : 0;
-  const more = (completes ? 3 : 2) * (observation + resultFormBytes) + asked;
+  const edited = tool === undefined || granted.policy.decide(tool) === 'allow' ? 0 : 2 * mostEditBytes;
+  const judged = ruleBytes(granted) + factBytes(record, call, turn.state, granted);
+  const more = (completes ? 3 : 2) * (observation + resultFormBytes) + asked + edited + judged;
   return hasRoom(record, [...done, empty], afterStep(turn, call.tool, empty, granted), granted, more);
+}
+
+/** Bytes of the name of the rule that may refuse the call. */
+function ruleBytes({ configuration: { rules = [] } }: Evaluator): number {
+  return rules.reduce((most, { name }) => Math.max(most, utf8Length(name)), 0);
+}
+
+/** Bytes of what may be found out to judge the call: the past, totals, and lists that are kept elsewhere. */
+function factBytes(
+  record: ToolCall,
+  { tool, arguments: text }: RequestedCall,
+  state: string,
+  granted: Evaluator,
+): number {
+  const { past, argumentRules } = granted;
+  const args = argumentRules.hasBounds ? parseArguments(text) : undefined;
+  const facts = args === undefined ? null : ruleFactsOf(record, granted, 0);
+  const lookups = facts === null ? [] : argumentRules.lookups({ toolId: tool, args: args ?? null }, facts, state);
+  const names = [...past.asked(tool).map(pastFactName), ...past.totalFacts(tool), ...lookups.map(lookupFact)];
+  return names.reduce((sum, name) => sum + utf8Length(name) + mostFactBytes, 0);
 }
 
 /**

@@ -36,7 +36,7 @@ const type: ToolType = {
 };
 
 /** Null where the limits do not go together. */
-function evaluatorOf(limits: object): Evaluator | null {
+function evaluatorOf(limits: object, more: object = {}): Evaluator | null {
   const file = {
     tool: {
       write: { type: 'write', state: 'written', available_in_states: ['*'] },
@@ -46,6 +46,7 @@ function evaluatorOf(limits: object): Evaluator | null {
     model: { provider: 'rules' },
     policy: { allowed_tools: ['*'], allowed_agents: ['*'], approval: { approvers: ['*'] } },
     limits,
+    ...more,
   };
   const types = [type, { ...type, type: 'agent' }, { ...type, type: 'mark_complete', effect: 'read_only' } as const];
   const files = { read: () => ({ error: 'There are no files here.' }), cedarProblems: () => [] };
@@ -272,6 +273,41 @@ describe('a turn’s calls and the record of its steps', () => {
       observation: expect.stringMatching(/^An earlier attempt at this turn made the call/),
     });
     expect(hasRoom(record, [first, brief], afterStep(soFar, null, brief, granted), granted)).toBe(true);
+  });
+
+  it('what rules find out of a call has room in its step, as has the name of a rule', () => {
+    const spans = Array.from({ length: 320 }, (_, n) => ({
+      of: 'calls',
+      at_most: 9,
+      per: 'user',
+      within: `${n + 1}s`,
+    }));
+    const rules = Array.from({ length: 40 }, (_, n) => [
+      `r-${n}`.padEnd(200, 'x'),
+      { tools: ['write'], totals: spans.slice(8 * n, 8 * n + 8) },
+    ]);
+    const own = { history_bytes: 700_000 };
+    const [plain, ruled] = [{}, { rules: Object.fromEntries(rules) as object }].map(
+      (more) => evaluatorOf(own, more) as Evaluator,
+    ) as [Evaluator, Evaluator];
+    const names = ruled.past.totalFacts('core__write');
+    expect(names).toHaveLength(320);
+    const said = { thought: '', calls: [{ toolCallId: 'one', tool: 'core__write', arguments: '{}' }], model: null };
+    const verdictOf = (granted: Evaluator, question: number) => {
+      const toolset = toolsetOf('q'.repeat(question), []);
+      const record = boundedTurn(toolset, toolset.run, said, granted.configuration.limits);
+      return { record, why: notMade(record, 0, [], turnAfter(record, [], granted), granted) };
+    };
+    const step = { facts: Object.fromEntries(names.map((name) => [name, '9000000000000.000001'])) };
+    const facts = JSON.stringify(step).length;
+    // Just so much room that the call alone would be made.
+    let question = 950_000;
+    while (verdictOf(plain, question).why !== null) question -= 1_000;
+    expect(verdictOf(ruled, question).why).toBe('record_full');
+    while (verdictOf(ruled, question).why !== null) question -= 1_000;
+    const { record } = verdictOf(ruled, question);
+    const room = maxPayloadBytes - payloadBytes(topics.toolCalls, record);
+    expect(room).toBeGreaterThan(facts + 2 * ruled.configuration.limits.resultBytes);
   });
 
   it('arguments beyond the limit are left out, and the step says how large they were', () => {
