@@ -28,6 +28,7 @@ import {
   isTurnClaimed,
   keptTo,
   ledByToolset,
+  loadedFor,
   modelCallName,
   modelRequestOf,
   modelsOfRun,
@@ -164,7 +165,7 @@ export class AgentService implements OnModuleDestroy {
     if (clock.now() >= record.run.deadline) return this.outOfTime(message, context);
 
     const notice = new RetryNotice(record, context, this.runtime);
-    const loaded = await configurations.version(record.configVersion);
+    const loaded = loadedFor(await configurations.version(record.configVersion), record.request);
     const toolset = withTools(record, loaded.evaluator);
     const direct = directTurn(toolset, loaded.evaluator);
     const move = nextMove(toolset, loaded.evaluator);

@@ -12,6 +12,7 @@ import {
   claimedName,
   hasEnded,
   isTurnClaimed,
+  loadedFor,
   ledByTurn,
   redrivenBefore,
   redrivenFrom,
@@ -105,7 +106,7 @@ export class ExecutorService {
     const { run, request: asked } = message.record;
     const record = {
       ...message.record,
-      run: resumedRun({ run, asked }, attempt, this.runtime.configurations.current()),
+      run: resumedRun({ run, asked }, attempt, loadedFor(this.runtime.configurations.current(), asked)),
     };
     return { ...message, record };
   }
@@ -124,8 +125,8 @@ export class ExecutorService {
   ): Promise<readonly Outgoing[]> {
     const { record } = message;
     const { configurations } = this.runtime;
-    const granting = await configurations.version(record.configVersion);
-    const inForce = configurations.current();
+    const granting = loadedFor(await configurations.version(record.configVersion), record.request);
+    const inForce = loadedFor(configurations.current(), record.request);
     const name = await claimedName(runOfRecord(record), this.runtime);
     const turn = new Turn(record, name, isAgain, context, granting, inForce, this.toolbox, this.runtime, resumed);
     const end = await turn.run(done, returned);
@@ -177,7 +178,7 @@ export class ExecutorService {
    */
   private backToFilter(record: ToolCall, context: HandlerContext): Promise<readonly Outgoing[]> {
     context.afterCommit(() => this.runtime.metrics.expiredGrants.inc());
-    const { evaluator } = this.runtime.configurations.current();
+    const { evaluator } = loadedFor(this.runtime.configurations.current(), record.request);
     return this.goOn(stepResult(record, [], turnAfter(record, [], evaluator), evaluator.configuration.version));
   }
 

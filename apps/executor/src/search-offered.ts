@@ -68,12 +68,15 @@ function noteOn(found: number): string {
 
 /** Throws a sentence if the service that selects tools has a key here, and its variable is not set. */
 export function requireSelectorKey(
-  { agentDiscovery }: Pick<Configuration, 'agentDiscovery'>,
+  { agentDiscovery, agents = {} }: Pick<Configuration, 'agentDiscovery' | 'agents'>,
   environment: Pick<Environment, 'secret'>,
 ): void {
-  const name = agentDiscovery?.strategy === 'api' ? agentDiscovery.api.apiKeyEnv : null;
-  if (name === null || environment.secret(name) !== undefined) return;
-  throw new Error(
-    `The variable ${name} is not set, which agents.default.tool_discovery names for the service that selects tools. Set it where the executor starts, or take the key out.`,
-  );
+  const named = Object.entries(agents).map(([agent, own]) => [agent, own.agentDiscovery] as const);
+  for (const [agent, settings] of [['default', agentDiscovery] as const, ...named]) {
+    const name = settings?.strategy === 'api' ? settings.api.apiKeyEnv : null;
+    if (name === null || environment.secret(name) !== undefined) continue;
+    throw new Error(
+      `The variable ${name} is not set, which agents.${agent}.tool_discovery names for the service that selects tools. Set it where the executor starts, or take the key out.`,
+    );
+  }
 }

@@ -12,7 +12,7 @@ import type {
   ToolInvocation,
   ToolSource,
 } from '@sluice/core';
-import { modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
+import { commonConfiguration, modelsOf, ToolUnavailableError, whyIncomplete } from '@sluice/core';
 import { createConnectionBroker } from '@sluice/connections';
 import { authorizers } from '@sluice/authorization';
 import type { ModelSource } from '@sluice/model';
@@ -279,7 +279,9 @@ export class Toolbox {
     await Promise.all([...this.webs.values(), ...this.networks.values()].map((one) => one.close()));
   }
 
-  private open(configuration: Configuration): Promise<Opened> {
+  /** Tools are the same for all agents of a configuration. */
+  private open(given: Configuration): Promise<Opened> {
+    const configuration = commonConfiguration(given);
     let opened = this.opened.get(configuration);
     if (opened === undefined) this.opened.set(configuration, (opened = this.load(configuration)));
     return opened;

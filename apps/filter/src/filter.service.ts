@@ -19,6 +19,7 @@ import {
   keepSender,
   ledByRequest,
   ledBySteps,
+  loadedFor,
   namingTools,
   originOf,
   pastOfRun,
@@ -75,7 +76,7 @@ export class FilterService {
    */
   async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { clock, configurations } = this.runtime;
-    const loaded = configurations.current();
+    const loaded = loadedFor(configurations.current(), message.record);
     const ids = requestIds(message, message.record);
     if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
 
@@ -102,16 +103,18 @@ export class FilterService {
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
     const problem = requestProblem(ids, message.record, loaded.configuration.limits);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
-    const request = acceptedRequest(message.record, ids);
+    const asked = acceptedRequest(message.record, ids);
 
     if (!sender.ok) {
       context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
       const by = endedBy(message, null, redriven);
-      return this.deny(ids, sender.message, { request, run: null, by }, context);
+      return this.deny(ids, sender.message, { request: asked, run: null, by }, context);
     }
 
     const { principal } = sender;
-    const { run: begun, groups, permission } = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const asks = beginning(message.record, principal, loaded.evaluator, clock.now());
+    const { run: begun, groups, permission } = asks;
+    const request = acceptedRequest(asks.request, ids);
     const memory = await recall(ids.sessionId, request, principal, loaded.configuration, this.runtime);
     const run = { ...begun, redrive: attempt, memory };
     const origin = originOf(message.headers, sender.claims, loaded.evaluator);
@@ -138,7 +141,7 @@ export class FilterService {
   /** The next iteration of a run that the executor hands back. */
   async goOn(message: Incoming<'agent.steps'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const { record } = message;
-    const loaded = this.runtime.configurations.current();
+    const loaded = loadedFor(this.runtime.configurations.current(), record.next);
     const redriven = await redrivenFrom(message, context, this.runtime);
     const wasLed = (iteration: number, run: RunState) => this.wasLed(message, iteration, run, context);
     if (redriven?.again) return this.decideAgain(message, redriven, loaded, context, wasLed);

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { mayRequest, refusedGroupsSentence, normaliseGroups, normaliseState } from '@sluice/core';
+import { refusedGroupsSentence, normaliseGroups, normaliseState } from '@sluice/core';
 import type { Principal } from '@sluice/core';
+import { judgeRequest, loadedFor } from '@sluice/run';
 import { countDenial, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { Denials } from './denials.js';
@@ -29,10 +30,10 @@ export class Permission {
 
   /** Throws Refusal(403). */
   async require(request: NamedRequest, caller: Principal, route: PermittedRoute): Promise<void> {
-    const loaded = this.runtime.configurations.current();
-    const groups = normaliseGroups(request.group);
-    const { configuration } = loaded.evaluator;
-    const permission = mayRequest(request, groups, caller, configuration);
+    const loaded = loadedFor(this.runtime.configurations.current(), request);
+    const { configuration } = loaded;
+    const { group, permission } = judgeRequest(request, caller, configuration);
+    const groups = normaliseGroups(request.group ?? group);
     if (permission.ok) return;
     const { refusedGroups, message: reason, escalation } = permission;
     // A listing is of no run and no session.

@@ -4,7 +4,7 @@ import { dependsOn, requestWarnings, withoutFacts } from '@sluice/core';
 import type { Decision, Evaluator, Unknown } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { beginning, channelHeader, decideIteration, originOf, pastOfRun, withConditions } from '@sluice/run';
+import { beginning, channelHeader, decideIteration, loadedFor, originOf, pastOfRun, withConditions } from '@sluice/run';
 import { LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { Caller } from './caller.js';
@@ -95,13 +95,13 @@ export class ToolsController {
     return withWarnings(listing, requestWarnings(evaluator, caller.principal.groups, request));
   }
 
-  private async decide(request: NamedRequest, caller: Caller, route: PermittedRoute, open: Unknown): Promise<Decided> {
+  private async decide(asked: NamedRequest, caller: Caller, route: PermittedRoute, open: Unknown): Promise<Decided> {
     const { clock, configurations } = this.runtime;
     const { principal, claims } = caller;
-    const loaded = configurations.current();
+    const loaded = loadedFor(configurations.current(), asked);
     const evaluator = withoutFacts(loaded.evaluator, open);
-    await this.permission.require(request, principal, route);
-    const { run, groups } = beginning(request, principal, evaluator, clock.now());
+    await this.permission.require(asked, principal, route);
+    const { run, request, groups } = beginning(asked, principal, evaluator, clock.now());
     const origin = originOf({ [channelHeader]: 'http' }, claims, evaluator);
     const [measured, facts] = await Promise.all([
       this.loads.measured(loaded),

@@ -59,12 +59,15 @@ export function configurationSchema(page: string): JsonObject {
         additionalProperties: { anyOf: [texts, { $ref: '#/definitions/groups' }, { type: 'null' }] },
       },
       bounds: { type: 'object', additionalProperties: nullable(sectionSchema(boundPath, rows)) },
+      agent: sectionSchema('agents.default', rows),
     },
     ...sectionSchema('', rows),
   };
 }
 
 function sectionSchema(path: string, rows: Rows): JsonObject {
+  // Every agent has the keys of the default one.
+  if (path === 'agents') return { type: 'object', additionalProperties: nullable({ $ref: '#/definitions/agent' }) };
   const keys = (configurationKeys as Readonly<Record<string, readonly string[]>>)[path] ?? [];
   const properties = keys.map((key): [string, JsonValue] => [key, propertySchema(path, key, rows)]);
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
@@ -147,6 +150,8 @@ function mapSchema(place: string, rows: Rows): JsonObject {
   // The page says of these: as there.
   const there = place
     .replace('agents.default.tool_discovery.', 'pipes.tool_discovery.')
+    .replace('agents.default.budgets.', 'policy.budgets.')
+    .replace('agents.default.may_cancel', 'agents.default.may_ask')
     .replace('policy.approval.rules.<rule>.for', 'rules.<rule>.for');
   if (there !== place) return mapSchema(there, rows);
   if (Object.hasOwn(configurationKeys, place)) return sectionSchema(place, rows);

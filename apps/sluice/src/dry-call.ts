@@ -21,7 +21,7 @@ interface DryCall extends TriedCall {
  * its caller counts as one who may use the groups and connections that it names, and no authorizer decides here.
  */
 export async function dryCall(
-  request: AgentRequest & { readonly requestId: string; readonly sessionId: string },
+  asked: AgentRequest & { readonly requestId: string; readonly sessionId: string },
   configuration: Configuration,
   now: number,
 ): Promise<DryCall> {
@@ -29,7 +29,7 @@ export async function dryCall(
   const unknown = outsideRuns(configuration);
   const whole = compileEvaluator(isLocal ? configuration : openTo(configuration));
   const evaluator = withoutFacts(whole, unknown);
-  const { run, permission } = beginning(request, localPrincipal, evaluator, now);
+  const { run, request, permission } = beginning(asked, localPrincipal, evaluator, now);
   if (!permission.ok) throw new Error(`The request would be refused: ${permission.message}`);
   const judged = withConditions(run, evaluator, { loads: {}, held: [] }, { channel: '', claims: {} });
   const iteration = decideIteration(request, request, judged, evaluator, now);

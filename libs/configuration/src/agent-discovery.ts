@@ -10,12 +10,11 @@ import type { Section } from './section.js';
  * `agents.default.tool_discovery`: a strategy that chooses among the offered tools before the agent’s model is asked.
  */
 export function readAgentDiscovery(
-  file: Section,
+  agent: Section,
   tools: readonly IdentifiedTool[],
   providers: Providers,
   findings: Finding[],
 ): Pick<Configuration, 'agentDiscovery'> {
-  const agent = file.section('agents').section('default');
   if (!agent.has('tool_discovery')) return {};
   const section = agent.section('tool_discovery').closed(configurationKeys['agents.default.tool_discovery']);
   const strategy = section.choice('strategy', discoveryStrategies);

@@ -1,4 +1,4 @@
-import { agentToolType, strategyNames } from '@sluice/core';
+import { agentToolType, defaultAgent, strategyNames } from '@sluice/core';
 import type { AgentSettings } from '@sluice/core';
 import { configurationKeys } from './keys.js';
 import { limitRanges } from './limits.js';
@@ -24,7 +24,8 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
   }
   const section = entry.section('agent').closed(configurationKeys['tool.<tool>.agent']);
   const groups = section.names('group', 'a list of group names, such as `["facts"]`');
-  if (groups === null && section.usable && !section.has('group'))
+  const agent = section.text('agent', 'the name of an entry under `agents`');
+  if (groups === null && section.usable && !section.has('group') && agent === null)
     section.problem(section.at('group'), 'nothing', 'the groups whose tools the agent works with, or `[]` for none');
   const state = section.text('state', 'the state that the agent begins in, or leave it out');
   const number = (key: 'max_iterations' | 'tokens'): number | null =>
@@ -41,6 +42,7 @@ export function readAgent(entry: Section, type: string | null): AgentSettings | 
     answerBytes: readAnswerBytes(section),
     ...(strategy === null || strategy === 'react' ? {} : { strategy }),
     ...(model === null ? {} : { model }),
+    ...(agent === null || agent === defaultAgent ? {} : { agent }),
   };
 }
 

@@ -26,6 +26,7 @@ export function readApproval(
   tools: readonly IdentifiedTool[],
   groups: Groups,
   lists: Lists,
+  agents: readonly string[] = [],
 ): Approval {
   section.closed(configurationKeys['policy.approval']);
   const approvalWaived = section.text('none', 'why no call needs an approval, in a sentence');
@@ -40,7 +41,7 @@ export function readApproval(
   const ofRules = section.section('rules');
   const approvalRules = ofRules
     .keys()
-    .map((name) => readRule(ofRules.section(name), name, approvers, tools, groups, lists));
+    .map((name) => readRule(ofRules.section(name), name, approvers, { tools, groups, lists, agents }));
   const byDefault = approvers.length + approvalRules.length > 0 ? changingEffects : [];
   return {
     approvalEffects: section.has('effects') ? readEffects(section) : byDefault,
@@ -52,14 +53,20 @@ export function readApproval(
   };
 }
 
+interface Known {
+  readonly tools: readonly IdentifiedTool[];
+  readonly groups: Groups;
+  readonly lists: Lists;
+  /** Names under `agents`. */
+  readonly agents: readonly string[];
+}
+
 /** A rule of `policy.approval.rules`: which calls it asks about, who approves them, and what happens without them. */
 function readRule(
   section: Section,
   name: string,
   byDefault: readonly string[],
-  tools: readonly IdentifiedTool[],
-  groups: Groups,
-  lists: Lists,
+  { tools, groups, lists, agents }: Known,
 ): ApprovalRule {
   section.closed(configurationKeys['policy.approval.rules.<rule>']);
   const named = new Set(readTools(section, 'tools', tools));
@@ -77,7 +84,7 @@ function readRule(
     name,
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
     effects: section.has('effects') ? readEffects(section) : [],
-    ...only('whom', readWhom(section, tools)),
+    ...only('whom', readWhom(section, tools, agents)),
     ...only('unless', unless),
     quorum,
     ...only('approvers', approvers ?? undefined),

@@ -5,13 +5,12 @@ import { readBounds } from './bounds.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import type { Section } from './section.js';
 
-/** `agents.default.arguments`: by tool, the bounds of what agents call. */
-export function readAgentArguments(
-  agents: Section,
-  tools: readonly IdentifiedTool[],
-  lists: Lists,
-): Readonly<Record<string, ArgumentBounds>> {
-  const own = agents.section('default').section('arguments');
+/** By tool id. */
+export type AgentArguments = Readonly<Record<string, ArgumentBounds>>;
+
+/** `arguments` of an agent: by tool, the bounds of what it calls. */
+export function readAgentArguments(agent: Section, tools: readonly IdentifiedTool[], lists: Lists): AgentArguments {
+  const own = agent.section('arguments');
   const byName = toolsByName(tools);
   return Object.fromEntries(
     own.keys().flatMap((name): [string, ArgumentBounds][] => {
@@ -24,7 +23,9 @@ export function readAgentArguments(
 }
 
 /** What has bounds of arguments. */
-interface Bounding extends Required<Pick<Configuration, 'rules' | 'agentArguments'>> {
+interface Bounding extends Required<Pick<Configuration, 'rules'>> {
+  /** By the name of an agent. */
+  readonly agentArguments: ReadonlyMap<string, AgentArguments>;
   readonly policy: Pick<Configuration['policy'], 'approvalRules'>;
 }
 
@@ -55,12 +56,14 @@ export function refuseUnknownArguments(
     const asking = file.section('policy').section('approval').section('rules').section(name);
     refuse(asking.section('unless'), unless, all);
   }
-  const ofAgents = file.section('agents').section('default').section('arguments');
   const byName = toolsByName(identified);
-  for (const name of ofAgents.keys()) {
-    const id = byName.get(name)?.id ?? '';
-    const bounds = Object.hasOwn(agentArguments, id) ? agentArguments[id] : undefined;
-    if (bounds !== undefined) refuse(ofAgents.section(name), bounds, [id]);
+  for (const [agent, bounded] of agentArguments) {
+    const ofAgent = file.section('agents').section(agent).section('arguments');
+    for (const name of ofAgent.keys()) {
+      const id = byName.get(name)?.id ?? '';
+      const bounds = Object.hasOwn(bounded, id) ? bounded[id] : undefined;
+      if (bounds !== undefined) refuse(ofAgent.section(name), bounds, [id]);
+    }
   }
   for (const { id, entry } of identified)
     if (entry.bounds !== null) refuse(entry.section.section('arguments'), entry.bounds, [id]);

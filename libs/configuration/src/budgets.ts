@@ -20,8 +20,12 @@ const budgetMaxima = {
 } as const satisfies Record<(typeof configurationKeys)['policy.budgets.tools.<tool>'][number], number>;
 
 /** `policy.budgets`: what calls may use up. `*` among the tools stands for what a tool's own entry does not say. */
-export function readBudgets(section: Section, tools: readonly IdentifiedTool[]): Budgets {
-  section.closed(configurationKeys['policy.budgets']);
+export function readBudgets(
+  section: Section,
+  tools: readonly IdentifiedTool[],
+  keys: readonly string[] = configurationKeys['policy.budgets'],
+): Budgets {
+  section.closed(keys);
   const byName = toolsByName(tools);
   const written = section.section('tools');
   const own = new Map<string, ToolBudget>();

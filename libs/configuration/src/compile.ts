@@ -1,4 +1,13 @@
-import { firstSentence, isServerTool, mcpToolType, openApiToolType, quote, versionOf, wellFormed } from '@sluice/core';
+import {
+  defaultAgent,
+  firstSentence,
+  isServerTool,
+  mcpToolType,
+  openApiToolType,
+  quote,
+  versionOf,
+  wellFormed,
+} from '@sluice/core';
 import type {
   Configuration,
   ConfiguredTool,
@@ -13,8 +22,8 @@ import type {
 } from '@sluice/core';
 import { checkAgents, withAgentEffects } from './agent-tools.js';
 import { type Descriptions, findAboutDescriptions, readDescriptions } from './descriptions.js';
-import { readInstructions } from './agents.js';
-import { readAgentArguments, refuseUnknownArguments } from './bounds-of-tools.js';
+import { agentEntries, instructionsOrDefault } from './agents.js';
+import { type AgentArguments, readAgentArguments, refuseUnknownArguments } from './bounds-of-tools.js';
 import { readAuthorization } from './authorization.js';
 import type { AuthorizationFiles } from './authorization-files.js';
 import { type ToolEntry, readEntries } from './entries.js';
@@ -43,6 +52,7 @@ import { readLists } from './lists.js';
 import { readMemory } from './memory.js';
 import { readModels } from './model.js';
 import { readAgentDiscovery } from './agent-discovery.js';
+import { readNamedAgents } from './named-agents.js';
 import { readMonitoring } from './monitoring.js';
 import { findAboutNotify, readNotify } from './notify.js';
 import { readPolicy } from './policy.js';
@@ -52,8 +62,9 @@ import { Section } from './section.js';
 import { readWeb } from './web.js';
 import { findAboutRules, readRules } from './rules.js';
 import { checkSpanPrices, findAboutSpans } from './span-budgets.js';
-import { checkStrategies, readStrategy } from './strategy.js';
+import { checkStrategies, readStrategy, strategiesOf } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
+import { withNamedAgents } from './tool-agents.js';
 import { readToolFolders } from './tool-folders.js';
 import { type NamesBefore, servedNames } from './served-names.js';
 import { type Allowed, type Pins, pinKeyOf, specifyBuiltIn, specifyMcp, withheld } from './specifications.js';
@@ -114,15 +125,24 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const openApi = readOpenApi(file.section('openapi'), connections, web.web?.privateHosts ?? []);
   const mcp = readMcp(file.section('mcp'), connections, openApi);
   const identified = identify(entries, mcp, problems, brought);
+  const agentSections = agentEntries(file.section('agents'));
+  const { common, named } = agentSections;
+  const agentNames = named.map(([name]) => name);
   const policy = readPolicy(
     file.section('policy'),
     identified,
     groups,
     lists,
     mcp.servers.map(({ id }) => id),
+    agentNames,
   );
-  const rules = readRules(file.section('rules'), groups, identified, lists);
-  const agentArguments = readAgentArguments(file.section('agents'), identified, lists);
+  const rules = readRules(file.section('rules'), groups, identified, lists, agentNames);
+  const agentArguments = new Map(
+    [[defaultAgent, common] as const, ...named].map(([name, entry]) => [
+      name,
+      readAgentArguments(entry, identified, lists),
+    ]),
+  );
   const fallbacks = readFallbacks(file.section('group_fallbacks'), groups);
   checkAllowed(identified, policy, mcp, problems);
   checkConnections(identified, policy, connections, given.types, problems);
@@ -132,24 +152,28 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   // A server’s schema is the server’s: what does not fit it any more hides the tool, or the example.
   const specified = withFittingExamples(withRedactions(checked, policy), given.argumentsProblem, { problems, noted });
   const categories = [...new Set(specified.flatMap((tool) => categoryOf(tool, given) ?? []))];
-  const descriptions = readDescriptions(file, { tools: identified, categories, groups });
+  const described = { tools: identified, categories, groups };
+  const descriptions = readDescriptions(common, described);
   const compiled = specified.map((tool) => ({
     ...compileTool(tool, groups.tags.get(tool.entry.key) ?? [], served.names, mcp.servers, given),
     ...describedAs(tool, descriptions, given),
   }));
-  const tools = withAgentEffects(compiled, policy, groups.tree);
-  refuseUnknownArguments(file, tools, identified, { rules, agentArguments, policy });
   const models = readModels(file);
   checkAgents(identified, { ...models, policy, limits }, problems);
   checkSampling(mcp.servers, models, problems);
   checkSpanPrices({ policy, ...models }, (path, found, write) => problems.push({ path, found, write }));
-  const strategy = readStrategy(file);
-  checkStrategies(identified, strategy, policy, problems);
-  checkSupervisors(identified, strategy, policy, problems);
+  const strategy = readStrategy(common);
   const proxy = readProxy(file);
   const providers = readProviders(file.section('providers'));
   const pipes = readPipes(file, providers, noted);
-  const agentDiscovery = readAgentDiscovery(file, identified, providers, noted);
+  const agentDiscovery = readAgentDiscovery(common, identified, providers, noted);
+  const world = { ...described, common: descriptions, models, limits, providers, arguments: agentArguments, noted };
+  const agents = readNamedAgents(agentSections, { ...world, categoryOf: (tool) => categoryOf(tool, given) });
+  const tools = withAgentEffects(withNamedAgents(compiled, identified, agents.agents, problems), policy, groups.tree);
+  refuseUnknownArguments(file, tools, identified, { rules, agentArguments, policy });
+  const strategies = strategiesOf({ ...strategy, ...agents });
+  checkStrategies(identified, strategies, policy, problems);
+  checkSupervisors(identified, strategies, policy, problems);
   const notify = readNotify(file.section('notify'));
   const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
@@ -158,14 +182,15 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(Object.keys(fallbacks).length === 0 ? {} : { groupFallbacks: fallbacks }),
     ...(rules.length === 0 ? {} : { rules }),
     ...(Object.keys(lists).length === 0 ? {} : { lists }),
-    ...(Object.keys(agentArguments).length === 0 ? {} : { agentArguments }),
+    ...boundsOfAll(agentArguments.get(defaultAgent) ?? {}),
+    ...agents,
     identity: readIdentity(file.section('identity')),
     policy,
     authorization: readAuthorization(file, identified, given.files, compiled),
-    instructions: readInstructions(file.section('agents')),
+    instructions: instructionsOrDefault(common),
     ...strategy,
-    ...readSupervisor(file.section('agents').section('default')),
-    ...readMemory(file.section('agents').section('default')),
+    ...readSupervisor(common),
+    ...readMemory(common),
     ...agentDiscovery,
     ...descriptions.settings,
     ...models,
@@ -193,13 +218,17 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...noted,
     ...findAboutSpans({ policy, ...models }),
     ...findAboutDescriptions(tools, policy.allowedTools),
-    ...findAboutSelector({ pipes, ...agentDiscovery }, given),
+    ...findAboutSelector({ pipes, ...agentDiscovery, ...agents }, given),
     ...findAboutRoles(found.identity, tools, groups.tree),
     ...findAboutGraph(graph, given),
     ...findAboutNotify(notify, given),
     ...findAboutNetwork(tools, policy.allowedTools, given.types),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };
+}
+
+function boundsOfAll(agentArguments: AgentArguments): Pick<Configuration, 'agentArguments'> {
+  return Object.keys(agentArguments).length === 0 ? {} : { agentArguments };
 }
 
 /** Allowing an mcp-tool includes saying where it runs and what may leave it (G-80). */

@@ -16,6 +16,13 @@ import type { Section } from './section.js';
 
 const deferredAboveRange = { byDefault: 0, most: 10_000 } as const;
 
+/** The tools that are described. */
+export interface DescribedTools {
+  readonly tools: readonly IdentifiedTool[];
+  readonly categories: readonly string[];
+  readonly groups: Groups;
+}
+
 /** How the agent’s tools are described, and the mode of each tool. */
 export interface Descriptions {
   /** Empty where nothing is deferred. */
@@ -27,11 +34,7 @@ export interface Descriptions {
  * `agents.default`: which tools are described in full to the agent’s model. A tool’s own mode counts first, then the
  * list of those that are always full, then the mode of its pack, then that of the agent.
  */
-export function readDescriptions(
-  file: Section,
-  { tools, categories, groups }: { tools: readonly IdentifiedTool[]; categories: readonly string[]; groups: Groups },
-): Descriptions {
-  const agent = file.section('agents').section('default');
+export function readDescriptions(agent: Section, { tools, categories, groups }: DescribedTools): Descriptions {
   const ofAgent = agent.choice('description_mode', descriptionModes);
   const packs = readPacks(agent.section('packs'), categories);
   const alwaysFull = readAlwaysFull(agent, tools);

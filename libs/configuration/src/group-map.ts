@@ -19,6 +19,12 @@ export interface Groups {
   readonly tree: GroupTree;
 }
 
+/** Every group that a request can ask for and that may have tools. */
+export function knownGroups({ tags, open, tree }: Groups): readonly string[] {
+  const nested = Object.entries(tree).flatMap(([group, below]) => [group, ...below]);
+  return [...new Set([...[...tags.values()].flat(), ...open, ...nested])];
+}
+
 /**
  * `group`: from group name to tool keys, or to a map of the groups within it. The tags of a tool are its own in their
  * order, then the map's. Only a tool that neither of the two tags is in `default`: no tool is reachable through a tag

@@ -7,7 +7,7 @@ import {
   quote,
   suggestion,
 } from '@sluice/core';
-import type { DiscoveryPipe, DiscoverySettings, Finding, Pipes, SelectorSettings } from '@sluice/core';
+import type { Configuration, DiscoveryPipe, DiscoverySettings, Finding, Pipes, SelectorSettings } from '@sluice/core';
 import { readDuration } from './duration.js';
 import { readEmbeddings } from './embeddings.js';
 import { configurationKeys } from './keys.js';
@@ -192,12 +192,19 @@ function readKey(section: Section): string | null {
 
 /** Those who ask the service may have what is missing here; they do not start without. */
 export function findAboutSelector(
-  { pipes, agentDiscovery }: { readonly pipes: Pipes | null; readonly agentDiscovery?: DiscoverySettings },
+  {
+    pipes,
+    agentDiscovery,
+    agents = {},
+  }: { readonly pipes: Pipes | null } & Partial<Pick<Configuration, 'agentDiscovery' | 'agents'>>,
   { isSet }: { isSet?(variable: string): boolean },
 ): readonly Finding[] {
   return [
     ...findAboutKey(pipes?.toolDiscovery, 'pipes.tool_discovery', 'proxy', isSet),
     ...findAboutKey(agentDiscovery, 'agents.default.tool_discovery', 'executor', isSet),
+    ...Object.entries(agents).flatMap(([name, own]) =>
+      findAboutKey(own.agentDiscovery ?? undefined, `agents.${name}.tool_discovery`, 'executor', isSet),
+    ),
   ];
 }
 

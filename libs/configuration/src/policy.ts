@@ -19,13 +19,14 @@ export function readPolicy(
   groups: Groups,
   lists: Lists,
   servers: readonly string[] = [],
+  agents: readonly string[] = [],
 ): Policy {
   section.closed(configurationKeys.policy);
   const allowedAgents = readAllowedAgents(section, tools);
   return {
     allowedTools: readAllowed(section, tools, servers),
     ...(allowedAgents.length === 0 ? {} : { allowedAgents }),
-    ...readApproval(section.section('approval'), tools, groups, lists),
+    ...readApproval(section.section('approval'), tools, groups, lists, agents),
     budgets: readBudgets(section.section('budgets'), tools),
   };
 }

@@ -40,11 +40,18 @@ export function readContext(section: Section, key: 'when' | 'unless'): ContextCo
 }
 
 /** `for`: whom a rule binds. */
-export function readWhom(section: Section, tools: readonly IdentifiedTool[]): Whom | undefined {
+export function readWhom(
+  section: Section,
+  tools: readonly IdentifiedTool[],
+  named: readonly string[] = [],
+): Whom | undefined {
   if (!section.has('for')) return undefined;
   const own = section.section('for').closed(configurationKeys['rules.<rule>.for']);
   const agents = tools.flatMap(({ entry }) => (entry.agent === null ? [] : [entry.key]));
-  const whom: Whom = { ...readCaller(own), ...given('agents', known(own, 'agents', [defaultAgent, ...agents])) };
+  const whom: Whom = {
+    ...readCaller(own),
+    ...given('agents', known(own, 'agents', [...new Set([defaultAgent, ...named, ...agents])])),
+  };
   if (own.usable && Object.keys(whom).length === 0 && own.keys().length === 0)
     own.problem(own.path, 'no fact of a caller', suggestion('', configurationKeys['rules.<rule>.for']));
   return whom;

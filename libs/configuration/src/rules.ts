@@ -16,8 +16,9 @@ export function readRules(
   groups: Groups,
   tools: readonly IdentifiedTool[],
   lists: Lists = {},
+  agents: readonly string[] = [],
 ): readonly AvailabilityRule[] {
-  const rules = section.keys().map((name) => readRule(section.section(name), name, { groups, tools, lists }));
+  const rules = section.keys().map((name) => readRule(section.section(name), name, { groups, tools, lists, agents }));
   const conditions = rules.reduce((sum, rule) => sum + conditionsOf(rule), 0);
   if (conditions > mostConditions) {
     const write = `at most ${String(mostConditions)}, counting when with unless, time, load and history of each rule`;
@@ -31,9 +32,11 @@ interface Known {
   readonly groups: Groups;
   readonly tools: readonly IdentifiedTool[];
   readonly lists: Lists;
+  /** Names under `agents`. */
+  readonly agents: readonly string[];
 }
 
-function readRule(section: Section, name: string, { groups, tools, lists }: Known): AvailabilityRule {
+function readRule(section: Section, name: string, { groups, tools, lists, agents }: Known): AvailabilityRule {
   section.closed(configurationKeys['rules.<rule>']);
   const named = new Set(readTools(section, 'tools', tools));
   for (const key of readGroupNames(section, 'groups', groups))
@@ -43,7 +46,7 @@ function readRule(section: Section, name: string, { groups, tools, lists }: Know
   const rule: AvailabilityRule = {
     name,
     tools: [...new Set(tools.map(({ id }) => id))].filter((id) => named.has(id)),
-    ...only('whom', readWhom(section, tools)),
+    ...only('whom', readWhom(section, tools, agents)),
     ...only('when', readContext(section, 'when')),
     ...only('unless', readContext(section, 'unless')),
     ...only('time', readTime(section)),

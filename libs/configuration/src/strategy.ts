@@ -1,5 +1,5 @@
 import { isPlanned, planToolType, quote, strategyNames } from '@sluice/core';
-import type { Configuration, Policy, Problem, StrategyName } from '@sluice/core';
+import type { Configuration, Policy, Problem, StrategyName, StrategySettings } from '@sluice/core';
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
@@ -8,13 +8,24 @@ import type { Section } from './section.js';
  * `agents.default.strategy`, `strategies` and `auto`: how runs come to their answers, what a request may choose, and
  * what `auto` may.
  */
-export function readStrategy(file: Section): Pick<Configuration, 'strategy'> {
-  const agent = file.section('agents').section('default');
+export function readStrategy(agent: Section): Pick<Configuration, 'strategy'> {
   const byDefault = agent.choice('strategy', strategyNames);
   const chosen = readNames(agent, 'strategies', strategyNames);
   const auto = readAuto(agent);
   if (byDefault === null && chosen.length === 0 && auto === null) return {};
   return { strategy: { byDefault: byDefault ?? 'react', forRequests: chosen, ...(auto === null ? {} : { auto }) } };
+}
+
+/** By the name of an agent: how its runs come to their answers. */
+export type AgentStrategies = readonly (readonly [string, StrategySettings])[];
+
+/** Of the default agent, and of those that say something of it. */
+export function strategiesOf({ strategy, agents = {} }: Pick<Configuration, 'strategy' | 'agents'>): AgentStrategies {
+  const all = [
+    ['default', strategy] as const,
+    ...Object.entries(agents).map(([name, own]) => [name, own.strategy] as const),
+  ];
+  return all.flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const]));
 }
 
 /** Strategies that `auto` chooses from: no rule says when to supervise. */
@@ -45,7 +56,7 @@ function readNames(section: Section, key: 'strategies', known: readonly Strategy
 /** A strategy that works by a plan needs a tool that takes it. */
 export function checkStrategies(
   tools: readonly IdentifiedTool[],
-  { strategy }: Pick<Configuration, 'strategy'>,
+  agents: AgentStrategies,
   policy: Pick<Policy, 'allowedTools' | 'approvers'>,
   problems: Problem[],
 ): void {
@@ -62,12 +73,14 @@ export function checkStrategies(
   const wanting = (path: string, name: StrategyName): void => {
     problems.push({ path, found: `the strategy ${quote(name)} and no allowed tool that takes a plan`, write });
   };
-  if (strategy !== undefined && isPlanned(strategy.byDefault)) wanting('agents.default.strategy', strategy.byDefault);
-  const choice = strategy?.forRequests.find(isPlanned);
-  if (choice !== undefined) wanting('agents.default.strategies', choice);
-  const routed = strategy?.auto?.find(isPlanned);
-  if (routed !== undefined && strategy?.auto?.includes('react') === false)
-    wanting('agents.default.auto.strategies', routed);
+  for (const [agent, strategy] of agents) {
+    if (isPlanned(strategy.byDefault)) wanting(`agents.${agent}.strategy`, strategy.byDefault);
+    const choice = strategy.forRequests.find(isPlanned);
+    if (choice !== undefined) wanting(`agents.${agent}.strategies`, choice);
+    const routed = strategy.auto?.find(isPlanned);
+    if (routed !== undefined && strategy.auto?.includes('react') === false)
+      wanting(`agents.${agent}.auto.strategies`, routed);
+  }
   for (const { entry } of tools) {
     const name = entry.agent?.strategy;
     if (name !== undefined && isPlanned(name)) wanting(`${entry.path}.agent.strategy`, name);

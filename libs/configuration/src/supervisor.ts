@@ -1,6 +1,7 @@
 import type { IdentifiedTool } from './identities.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
+import type { AgentStrategies } from './strategy.js';
 import { onErrorChoices } from '@sluice/core';
 import type { Configuration, Policy, Problem } from '@sluice/core';
 
@@ -14,7 +15,7 @@ export function readSupervisor(agent: Section): Pick<Configuration, 'supervisor'
 /** A supervisor needs an agent to hand parts of the question to, and is none itself: an agent calls no further one. */
 export function checkSupervisors(
   tools: readonly IdentifiedTool[],
-  { strategy }: Pick<Configuration, 'strategy'>,
+  agents: AgentStrategies,
   { allowedTools, allowedAgents = [] }: Pick<Policy, 'allowedTools' | 'allowedAgents'>,
   problems: Problem[],
 ): void {
@@ -27,7 +28,9 @@ export function checkSupervisors(
     return;
   const found = 'the strategy `supervisor` and no agent that may be called';
   const write = 'a tool of `type: agent` that policy.allowed_tools and policy.allowed_agents name, or another strategy';
-  if (strategy?.byDefault === 'supervisor') problems.push({ path: 'agents.default.strategy', found, write });
-  if (strategy?.forRequests.includes('supervisor') === true)
-    problems.push({ path: 'agents.default.strategies', found, write });
+  for (const [agent, strategy] of agents) {
+    if (strategy.byDefault === 'supervisor') problems.push({ path: `agents.${agent}.strategy`, found, write });
+    if (strategy.forRequests.includes('supervisor'))
+      problems.push({ path: `agents.${agent}.strategies`, found, write });
+  }
 }

@@ -160,6 +160,7 @@ export { requestFieldsOfAudit } from './generated/request-views.js';
 export { claimAt, readPrincipal } from './identity/claims.js';
 export { isOperator } from './identity/operator.js';
 export { noGroupsReasons, whyNoGroups } from './identity/without-groups.js';
+export { agentsFor, isAmong } from './identity/agent-callers.js';
 export { insufficientPermissions, mayRequest, notPermitted, refusedGroupsSentence } from './identity/permission.js';
 export type { RequestVerdict } from './identity/permission.js';
 export { localPrincipal, principalKinds } from './identity/principal.js';
@@ -228,7 +229,11 @@ export type { CallCounts } from './rules/call-counts.js';
 export { allowedConnections, connectionIdForm, effectiveConnections } from './rules/connections.js';
 export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
+export { agentName, hasAgent } from './rules/agent-name.js';
+export type { AgentChoice } from './rules/agent-name.js';
+export { commonConfiguration, evaluatorFor } from './rules/agent-view.js';
 export { compileEvaluator } from './rules/evaluate.js';
+export { groupsForAgent } from './rules/shared-groups.js';
 export type { Decision, Evaluator, Facts } from './rules/evaluate.js';
 export { explain } from './rules/explain.js';
 export { isWithin, noGroupTree, pathOf, withGroupsBelow } from './rules/group-tree.js';
@@ -351,6 +356,7 @@ export type {
   PassedOnList,
 } from './settings/mcp-types.js';
 export { modelInputs } from './settings/model-types.js';
+export type { AgentLimits, Callers, NamedAgent, NamedAgents, StrategySettings } from './settings/named-agent.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export { includedTexts, notificationEvents } from './settings/notify-types.js';
 export type { IncludedText, NotificationEvent, NotifySettings, NotifySubscription } from './settings/notify-types.js';

@@ -18,7 +18,7 @@ export const pathKeys = [
   'graph.load',
   'graph.neo4j.ca_file',
   'pipes.tool_discovery.embeddings.folder',
-  'agents.default.tool_discovery.embeddings.folder',
+  'agents.*.tool_discovery.embeddings.folder',
 ] as const;
 
 /**

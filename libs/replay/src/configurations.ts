@@ -1,10 +1,12 @@
-import { compileEvaluator } from '@sluice/core';
-import type { Evaluator, Verifier } from '@sluice/core';
+import { compileEvaluator, evaluatorFor } from '@sluice/core';
+import type { AgentChoice, Evaluator, Verifier } from '@sluice/core';
 import { ConfigurationContents, topics } from '@sluice/contracts';
 import type { WrittenConfigurations } from '@sluice/contracts';
 import type { LogReader, ReadOptions } from '@sluice/bus';
 import { ConfigurationRecords } from '@sluice/run';
 import { NotReplayable } from './outcome.js';
+import { agentOfRun } from './run-records.js';
+import type { RunRecords } from './run-records.js';
 
 /** Compiled configurations that are held at a time. */
 const compiledKept = 16;
@@ -17,14 +19,27 @@ export interface Recorded {
 
 /** Every configuration that was ever in force, and since when. */
 export class RecordedConfigurations {
-  private readonly compiled = new Map<string, Evaluator>();
+  private readonly compiled: Map<string, Evaluator>;
   /** Keys of the tools by version; null of what cannot be read. */
-  private readonly keys = new Map<string, ReadonlySet<string> | null>();
+  private readonly keys: Map<string, ReadonlySet<string> | null>;
 
   private readonly contents: ConfigurationContents;
 
-  constructor(readonly recorded: Recorded) {
-    this.contents = new ConfigurationContents(recorded.written);
+  /** With `agent` as that agent's runs had them, beside `of`, which has compiled some. */
+  constructor(
+    readonly recorded: Recorded,
+    of: RecordedConfigurations | null = null,
+    private readonly agent: AgentChoice | null = null,
+  ) {
+    this.compiled = of?.compiled ?? new Map();
+    this.keys = of?.keys ?? new Map();
+    this.contents = of?.contents ?? new ConfigurationContents(recorded.written);
+  }
+
+  /** The same as the run had them: those of the agent that it asked. */
+  ofRun(run: RunRecords): RecordedConfigurations {
+    const agent = agentOfRun(run);
+    return agent === null ? this : new RecordedConfigurations(this.recorded, this, agent);
   }
 
   static async read(
@@ -52,7 +67,7 @@ export class RecordedConfigurations {
       if (this.compiled.size >= compiledKept && oldest !== undefined) this.compiled.delete(oldest);
       this.compiled.set(version, evaluator);
     }
-    return evaluator;
+    return this.agent === null ? evaluator : evaluatorFor(evaluator, this.agent);
   }
 
   private compile(version: string): Evaluator {

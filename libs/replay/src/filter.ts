@@ -1,3 +1,4 @@
+import { evaluatorFor } from '@sluice/core';
 import type { Evaluator, Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { AgentResponse, Toolset } from '@sluice/contracts';
@@ -81,10 +82,11 @@ function fromRequests(
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   return requests.map((message): Iteration => {
-    const evaluator = configurations.get(configVersion);
+    const evaluator = evaluatorFor(configurations.get(configVersion), message.record);
     const ids = requestIds(message, message.record);
-    const request = acceptedRequest(message.record, ids);
-    const { run: begun, permission } = beginning(message.record, principal, evaluator, startedAt);
+    const asks = beginning(message.record, principal, evaluator, startedAt);
+    const { run: begun, permission } = asks;
+    const request = acceptedRequest(asks.request, ids);
     // What the session's earlier runs were, the filter read; the record has it.
     const run = { ...begun, redrive: after.redrive, memory: after.memory };
     const { measured, origin } = recordedConditions(after);

@@ -101,7 +101,7 @@ class Judge {
     run: RunRecords,
     dead: DeadLetters,
   ): Promise<{ readonly kind: DecisionKind; readonly outcome: Outcome }> {
-    const { configurations } = this;
+    const configurations = this.configurations.ofRun(run);
     const { verifier, authorizerOf } = this.options;
     const deriving = { configurations, authorizerOf, verifier };
     const kind = kindOf(message);

@@ -1,5 +1,5 @@
 import type { Tenant } from '@sluice/core';
-import type { DeadLetter } from '@sluice/contracts';
+import type { AgentRequest, DeadLetter } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
 /** The records of one run that decide or are decided. */
@@ -14,6 +14,14 @@ export interface RunRecords {
   /** Beginnings and ends of the agents’ runs that calls of this run became. */
   readonly begun: Incoming<'agent.steps'>[];
   readonly returns: Incoming<'agent.responses'>[];
+}
+
+/** What the run's records say of the agent that it asked; null where none of them does. */
+export function agentOfRun({ toolsets, calls, steps, requests }: RunRecords): AgentRequest | null {
+  const [toolset] = toolsets;
+  const [call] = calls;
+  // Of requests under its id, others may have been dropped.
+  return toolset?.record.request ?? call?.record.request ?? steps[0]?.record.next ?? requests[0]?.record ?? null;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { chooseTools, mayRequest, nextIteration, runEnd, runErrorOf, spanBudgetEnd } from '@sluice/core';
+import { chooseTools, evaluatorFor, mayRequest, nextIteration, runEnd, runErrorOf, spanBudgetEnd } from '@sluice/core';
 import type { Decision, Evaluator, HiddenReason, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, BudgetState, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
-import { modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd, withTools } from '@sluice/run';
+import { judgeRequest, modelsOfRun, decideTools, notRecorded, toolset, turnBudgetEnd, withTools } from '@sluice/run';
 import { approvalRequestOf } from './about.js';
 import { isAgentBeginning } from './agent-runs.js';
 import type { Change } from './change.js';
@@ -14,6 +14,7 @@ import { NotReplayable } from './outcome.js';
 import { decisionsOf } from './replay.js';
 import { overRuns, startingWith } from './over-runs.js';
 import type { Reading, Threads } from './over-runs.js';
+import { agentOfRun } from './run-records.js';
 import type { RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
@@ -90,10 +91,13 @@ export function considering(configurations: RecordedConfigurations, options: Con
 async function reconsider(
   message: Incoming,
   run: RunRecords,
-  configurations: RecordedConfigurations,
-  options: Considering,
+  recorded: RecordedConfigurations,
+  given: Considering,
 ): Promise<Reconsidered | null> {
   const { topic, partition, offset } = message;
+  const configurations = recorded.ofRun(run);
+  const agent = agentOfRun(run);
+  const options = agent === null ? given : { ...given, candidate: evaluatorFor(given.candidate, agent) };
   const place = { topic, partition, offset, requestId: run.requestId, sessionId: message.key };
   const about = aboutOf(message, run);
   try {
@@ -148,7 +152,7 @@ async function changesOf(
 ): Promise<readonly Change[] | null> {
   switch (message.topic) {
     case 'agent.toolsets':
-      return changedTools(recordedTools(message.record, configurations), candidate);
+      return changedTools(asAsked(recordedTools(message.record, configurations), run, candidate), candidate);
     case 'agent.tool-calls':
       return changedBudget('goes on', message.record.model?.budgets ?? [], candidate);
     case 'agent.steps':
@@ -206,6 +210,15 @@ function changedTools(record: Toolset, candidate: Evaluator): readonly Change[] 
     return spec === undefined || spec === null || same ? [] : [key];
   });
   return gained.length + lost.length + altered.length === 0 ? [] : [{ kind: 'tools', gained, lost, altered }];
+}
+
+/** With the groups that the candidate's agent would have left the request. */
+function asAsked(record: Toolset, { requests }: RunRecords, { configuration }: Evaluator): Toolset {
+  const { principal, parent } = record.run;
+  const asked = requests.find((one) => one.record.agent === record.request.agent)?.record;
+  if (asked === undefined || principal === null || parent !== null) return record;
+  const { group } = judgeRequest(asked, principal, configuration);
+  return { ...record, request: { ...record.request, group } };
 }
 
 /** With what each tool was then. */

@@ -2,6 +2,7 @@ import {
   afterWait,
   beginRun,
   briefAnswer,
+  evaluatorFor,
   budgetOf,
   modelsFor,
   normaliseState,
@@ -134,17 +135,18 @@ export function agentBeginning(
   const tool = granting.byId(call.tool);
   const { principal } = record.run;
   if (tool?.agent === undefined || principal === null) throw new Error('Only an agent’s call, granted, is a run.');
-  const { groups, state, maxIterations } = tool.agent;
+  const { groups, state, maxIterations, agent = null } = tool.agent;
   const { tokens, microUsd } = leftFor(tool.agent, record.run, done, [granting, inForce], fanOut?.size ?? 1);
   const ends = fanOut === null ? record.run.deadline : startedAt + shareOfTime * (record.run.deadline - startedAt);
   const deadline = Math.min(startedAt + allowedMs(tool.id, [granting, inForce]), Math.floor(ends));
   const ids = { requestId: agentRunId, sessionId: agentRunId };
   const { connections, content } = record.request;
   const next = {
-    ...make.agentRequest({ question, state, group: groups, connections, maxIterations, deadline, content }),
+    ...make.agentRequest({ question, state, group: groups, connections, maxIterations, deadline, content, agent }),
     ...ids,
   };
-  const begun = beginRun(next, groups, normaliseState(state), granting.configuration.limits, principal, startedAt);
+  const { limits } = evaluatorFor(granting, next).configuration;
+  const begun = beginRun(next, groups, normaliseState(state), limits, principal, startedAt);
   const { requestId, sessionId } = record;
   const parent = {
     ...{ tool: tool.id, requestId, sessionId, toolCallId: callIdOf(record, call, index), partition, offset, index },

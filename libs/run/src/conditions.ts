@@ -1,9 +1,9 @@
 import {
+  agentName,
   channels,
   claimAt,
   claimsOf,
   claimValues,
-  defaultAgent,
   heldAfter,
   measuresOf,
   neededPastOf,
@@ -67,18 +67,18 @@ export function recordedConditions({ conditions }: Pick<RunState, 'conditions'>)
 type JudgedRun = Pick<RunState, 'conditions' | 'principal' | 'parent' | 'inputTokens' | 'outputTokens'>;
 
 /** A request as it is before its run begins names no call. */
-type JudgedRequest = Pick<AgentRequest, 'question'> & Partial<Pick<AgentRequest, 'call'>>;
+type JudgedRequest = Pick<AgentRequest, 'question'> & Partial<Pick<AgentRequest, 'call' | 'agent'>>;
 
 /** Which agent calls in the run: empty where the request names the call itself. */
 export function agentOf(
   {
     request,
     run: { parent },
-  }: { readonly request: Partial<Pick<AgentRequest, 'call'>>; readonly run: Pick<RunState, 'parent'> },
+  }: { readonly request: Partial<Pick<AgentRequest, 'call' | 'agent'>>; readonly run: Pick<RunState, 'parent'> },
   { byId }: Pick<Evaluator, 'byId'>,
 ): string {
   if ((request.call ?? null) !== null) return '';
-  return parent === null ? defaultAgent : (byId(parent.tool)?.key ?? parent.tool);
+  return parent === null ? agentName({ agent: request.agent ?? null }) : (byId(parent.tool)?.key ?? parent.tool);
 }
 
 /** What the rules are judged by at this instant, milliseconds since the epoch. */

@@ -3,14 +3,18 @@ import {
   chooseTools,
   clockSkewMs,
   connectionIdForm,
+  agentName,
+  groupsForAgent,
+  hasAgent,
   mayRequest,
   nextIteration,
   normaliseGroups,
   normaliseState,
+  quote,
   runEnd,
   wildcard,
 } from '@sluice/core';
-import type { Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
+import type { Configuration, Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse, withoutProviderData } from './ends/responses.js';
@@ -31,12 +35,16 @@ export interface RunIds {
   readonly sessionId: string;
 }
 
-type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'>;
+type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'> &
+  Partial<Pick<AgentRequest, 'agent'>>;
+
+/** Characters of an agent’s name. */
+export const longestAgent = 64;
 
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history, call, content, conversation }: RequestParts,
+  { question, connections, history, call, content, conversation, agent }: RequestParts,
   bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
@@ -44,6 +52,8 @@ export function requestProblem(
   if (sessionId.length > longestId)
     return `session_id, or the record’s key where there is none, has more than ${longestId} characters. Give it 1 to ${longestId}.`;
   if (question.trim() === '') return 'The question is empty. Put the user’s question there.';
+  if ((agent?.length ?? 0) > longestAgent)
+    return `agent has more than ${longestAgent} characters, which no agent’s name has. Name one of the configuration’s, or leave it out.`;
   const odd = connections?.findIndex((id) => id !== wildcard && !connectionIdForm.test(id)) ?? -1;
   if (odd !== -1)
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
@@ -60,17 +70,44 @@ export function acceptedRequest(request: AgentRequest, ids: RunIds): AgentReques
   return { ...request, ...ids, userId: null, history: request.history.map(withoutProviderData) };
 }
 
-/** A run at its beginning, and whether its sender may make the request. */
-export function beginning(
-  request: AgentRequest,
+/**
+ * Which groups a request asks for, as far as they are those of its agent, and whether its sender may make it. The
+ * configuration is that of the agent's runs (evaluatorFor).
+ */
+export function judgeRequest(
+  request: Pick<AgentRequest, 'group' | 'userId' | 'agent' | 'call'>,
   principal: Principal,
-  { configuration }: Evaluator,
+  configuration: Configuration,
+): { readonly group: readonly string[] | null; readonly permission: RequestVerdict } {
+  const { agents = {}, agent, groupTree } = configuration;
+  const own = agent === undefined ? undefined : agents[agent]?.groups;
+  const group = groupsForAgent(request.group, own, principal.groups, groupTree);
+  // What a request names is refused as a whole, also where its agent has none of it.
+  const asked = normaliseGroups(request.group ?? group);
+  return { group, permission: mayRequest(request, asked, principal, configuration) };
+}
+
+/**
+ * A run at its beginning, the request with the groups that its agent leaves it, and whether its sender may make it.
+ * The evaluator is that of the agent (evaluatorFor).
+ */
+export function beginning<Asked extends AgentRequest>(
+  asked: Asked,
+  principal: Principal,
+  { configuration }: Pick<Evaluator, 'configuration'>,
   now: number,
-): { readonly run: RunState; readonly groups: readonly string[]; readonly permission: RequestVerdict } {
-  const groups = normaliseGroups(request.group);
+): {
+  readonly run: RunState;
+  readonly request: Asked;
+  readonly groups: readonly string[];
+  readonly permission: RequestVerdict;
+} {
+  const { group, permission } = judgeRequest(asked, principal, configuration);
+  const request = group === asked.group ? asked : { ...asked, group };
+  const groups = normaliseGroups(group);
   const begun = beginRun(request, groups, normaliseState(request.state), configuration.limits, principal, now);
   const run = { ...begun, strategy: strategyFor(request, configuration) };
-  return { run, groups, permission: mayRequest(request, groups, principal, configuration) };
+  return { run, request, groups, permission };
 }
 
 /** The end of a request that is refused before its first iteration; `run` is null if its sender is unknown. */
@@ -117,6 +154,8 @@ export function decideIteration(
     const error = { code: 'cancelled', message: cancelled.message } as const;
     return { kind: 'end', response: errorResponse(ids, error, { request, run, configVersion }, now) };
   }
+  const gone = agentGone(request, evaluator);
+  if (gone !== null) return invalid(gone);
   const end = runEnd(run, request.history, limits, now, model.price, {
     ...policy.budgets,
     maxOutputTokens: model.maxOutputTokens,
@@ -135,6 +174,13 @@ export function decideIteration(
   if (beyond !== null)
     return { kind: 'end', response: errorResponse(ids, beyond, { request, run, configVersion }, now) };
   return { kind: 'toolset', record, decision };
+}
+
+/** That the configuration has lost the run’s agent, as a sentence; null if it has not. */
+function agentGone(request: AgentRequest, { configuration: { agents } }: Evaluator): string | null {
+  const name = agentName(request);
+  if (request.call !== null || hasAgent(agents, name)) return null;
+  return `The agent ${quote(name)} is no longer in the configuration. Ask another one, or have it put back under agents.`;
 }
 
 /** Whether the record, which the log took then, has the form of a turn that comes back since its run’s time is up. */

@@ -45,6 +45,8 @@ export { directTurn } from './direct-call.js';
 export type { StepBounds } from './history.js';
 export {
   beginning,
+  judgeRequest,
+  longestAgent,
   decideIteration,
   denial,
   isOverdue,
@@ -138,7 +140,7 @@ export type { NamedRun } from './claims/run-names.js';
 export { isTurnClaimed, requestOwner, claimRequest, claimTurn, modelCallName } from './claims/requests-and-turns.js';
 export { applyConfiguration, configurationRecord, configurationRecords } from './configuration/apply.js';
 export type { Applying } from './configuration/apply.js';
-export { compiledFrom, Configurations } from './configuration/configurations.js';
+export { compiledFrom, Configurations, loadedFor } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
 export { configurationsOn, inForceOf, isApplied, judgedConfigurations } from './configuration/log.js';
 export type { AppliedConfiguration, JudgedConfiguration } from './configuration/log.js';

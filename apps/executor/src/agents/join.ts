@@ -2,7 +2,7 @@ import { Fault, runErrorOf } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse, Run } from '@sluice/contracts';
 import { recordAt } from '@sluice/bus';
-import { agentRunIdOf, AgentRunClaims, cancelRun, runOfRecord } from '@sluice/run';
+import { agentRunIdOf, AgentRunClaims, cancelRun, loadedFor, runOfRecord } from '@sluice/run';
 import type { JoinedFanOut } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
@@ -45,7 +45,7 @@ async function stopOthers(
   runtime: Runtime,
 ): Promise<void> {
   const { principal } = record.run;
-  const { supervisor } = runtime.configurations.current().configuration;
+  const { supervisor } = loadedFor(runtime.configurations.current(), record.request).configuration;
   if (supervisor?.onError !== 'stop' || principal === null) return;
   const what = error === null || runErrorOf(error.code) === undefined ? 'an error' : error.code;
   const reason = `${requestId}, which ran beside it, ended with ${what}.`;

@@ -1,7 +1,7 @@
 import { connectionIdForm, conversationRoles, faultCodes, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
 import { listedKinds, usageDimensions } from '@sluice/projection';
-import { conversationLimits, longestCancelReason, longestContentName, longestName } from '@sluice/run';
+import { conversationLimits, longestAgent, longestCancelReason, longestContentName, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';
@@ -25,6 +25,7 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
     max_iterations: { minimum: 1 },
     conversation: { maxItems: conversationLimits.messages },
     strategy: { enum: ['', ...strategyNames, null] },
+    agent: { maxLength: longestAgent },
     connections: { items: { type: 'string', pattern: `^(?:\\*|(?:${connectionIdForm.source}))$` } },
   },
   ConversationMessage: { role: { enum: [...conversationRoles] } },

@@ -18,7 +18,7 @@ import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
-           [--strategy s] [--file path]… [--session id] [--request id] [--max-iterations n] [--json]
+           [--agent a] [--strategy s] [--file path]… [--session id] [--request id] [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
   --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
   Without --session the run is a session of its own, and without --state it begins in the state undefined.
@@ -26,6 +26,7 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   Without --group the request's groups are absent (default); --group "" means no tools.
   --tools names the ids of the tools that the run may use, of those it would be offered; without it all of these.
   --tool-choice is auto (the model calls tools as it likes), none, required, or the key or id of the tool that it must call first.
+  --agent is the agent of the configuration that is asked; without it default.
   --strategy is how the run comes to its answer: react, or another one where the configuration lets requests choose it
   (docs/strategies.md).
   --file sends an image or a file along, once for each, 20 at most. Models that take images or PDF get them, others the text of
@@ -95,6 +96,7 @@ async function readArguments(args: readonly string[], environment: Environment):
       tools: { type: 'string' },
       'tool-choice': { type: 'string' },
       connections: { type: 'string' },
+      agent: { type: 'string' },
       strategy: { type: 'string' },
       file: { type: 'string', multiple: true, default: [] },
       session: { type: 'string' },
@@ -122,6 +124,7 @@ async function readArguments(args: readonly string[], environment: Environment):
       toolChoice: values['tool-choice'] ?? null,
       connections: list(values.connections),
       state: values.state ?? null,
+      agent: values.agent ?? null,
       strategy: values.strategy ?? null,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },

@@ -114,7 +114,7 @@ function toolsOf(
 
 /** Those of the entry and of agents; a rule has its own as a part of itself. */
 function ownBounds(bounds: ConfigurationDescription['tools'][number]['bounds']): string {
-  const own = bounds.filter(({ rule }) => rule.startsWith('tool.') || rule === 'agents.default');
+  const own = bounds.filter(({ rule }) => rule.startsWith('tool.') || rule.startsWith('agents.'));
   return own.map(({ rule, argument, words }) => `${rule}: ${argument} ${words.join(' and ')}`).join('; ');
 }
 

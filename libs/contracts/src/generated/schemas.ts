@@ -361,6 +361,15 @@ export const schemas = {
         ],
         "doc": "What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.",
         "default": null
+      },
+      {
+        "name": "agent",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The name of the configuration's agent that is asked; absent, null or empty means `default`.",
+        "default": null
       }
     ]
   },

@@ -18,7 +18,7 @@ export function measuresOf(rules: readonly AvailabilityRule[]): ReadonlyMap<stri
 }
 
 type Naming = Pick<Configuration, 'rules' | 'tools' | 'agentArguments' | 'lists'> &
-  Partial<Pick<Configuration, 'authorization'>> & {
+  Partial<Pick<Configuration, 'authorization' | 'agents'>> & {
     readonly policy?: Pick<Configuration['policy'], 'approvalRules'>;
   };
 
@@ -31,12 +31,13 @@ export function authorizerClaims({
 
 /** Names of the claims that rules, bounds and the authorizer ask for: only these go onto the records. */
 export function claimsOf(naming: Naming): readonly string[] {
-  const { rules = [], tools, agentArguments = {}, lists = {}, authorization = null, policy = {} } = naming;
+  const { rules = [], tools, agentArguments = {}, agents = {}, lists = {}, authorization = null, policy = {} } = naming;
   const { approvalRules = [] } = policy;
   const bounds = [
     ...rules.map((rule) => rule.arguments),
     ...tools.map((tool) => tool.arguments),
     ...Object.values(agentArguments),
+    ...Object.values(agents).flatMap((agent) => Object.values(agent.arguments ?? {})),
     ...approvalRules.map(({ unless }) => unless),
   ];
   const asking = [

@@ -10,7 +10,7 @@ import type { ArgumentBounds, OutOfBounds } from './types.js';
 
 /** Bounds of a tool’s arguments with where they stand. */
 interface NamedBounds {
-  /** The name of the rule; `tool.<key>` for those of an entry, `agents.default` for those of agents. */
+  /** The name of the rule; `tool.<key>` for those of an entry, `agents.<agent>` for those of agents. */
   readonly rule: string;
   readonly bounds: CompiledBounds;
 }
@@ -61,7 +61,7 @@ interface Binding extends NamedBounds {
   readonly ofAgents: boolean;
 }
 
-type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'lists'>;
+type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'agents' | 'agent' | 'lists'>;
 
 const none: readonly Binding[] = Object.freeze([]);
 
@@ -127,7 +127,8 @@ export function outOfBoundsMessage({ rule, path, why }: BrokenBounds): string {
   return `The argument ${path} is out of its bounds by the rule ${JSON.stringify(rule)}: ${why}. Change it and call again, or go on without the call.`;
 }
 
-function bindingsOf({ tools, rules = [], agentArguments = {}, lists }: Bounding): ReadonlyMap<string, Binding[]> {
+function bindingsOf(configuration: Bounding): ReadonlyMap<string, Binding[]> {
+  const { tools, rules = [], agentArguments = {}, lists, agents = {}, agent = '' } = configuration;
   const byTool = new Map<string, Binding[]>();
   const add = (toolId: string, rule: string, bounds: ArgumentBounds, of: Partial<Binding> = {}): void => {
     const made = { bounds: compileBounds(bounds, lists), claims: claimsInBounds(bounds) };
@@ -136,6 +137,8 @@ function bindingsOf({ tools, rules = [], agentArguments = {}, lists }: Bounding)
   };
   for (const { id, key, ...tool } of tools) if (tool.arguments !== undefined) add(id, `tool.${key}`, tool.arguments);
   for (const [id, bounds] of Object.entries(agentArguments)) add(id, 'agents.default', bounds, { ofAgents: true });
+  const own = Object.hasOwn(agents, agent) ? agents[agent]?.arguments : undefined;
+  for (const [id, bounds] of Object.entries(own ?? {})) add(id, `agents.${agent}`, bounds, { ofAgents: true });
   for (const { name, whom, tools: named, ...rule } of rules)
     if (rule.arguments !== undefined) for (const id of named) add(id, name, rule.arguments, { whom });
   for (const bindings of byTool.values())

@@ -5,7 +5,7 @@ import type { ArgumentBounds } from './types.js';
 
 /** What one place of the configuration says of one argument of a tool, in words. */
 export interface BoundInWords {
-  /** The name of the rule; `tool.<key>` for an entry’s own bounds, `agents.default` for those of agents. */
+  /** The name of the rule; `tool.<key>` for an entry’s own bounds, `agents.<agent>` for those of agents. */
   readonly rule: string;
   /** Which calls it binds; null for all of them. */
   readonly whom: string | null;
@@ -15,13 +15,14 @@ export interface BoundInWords {
   readonly words: readonly string[];
 }
 
-type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'lists'>;
+type Bounding = Pick<Configuration, 'tools' | 'rules' | 'agentArguments' | 'agents' | 'lists'>;
 
 /** By the id of a tool: everything that bounds its arguments. */
 export function boundsInWords({
   tools,
   rules = [],
   agentArguments = {},
+  agents = {},
   lists,
 }: Bounding): ReadonlyMap<string, readonly BoundInWords[]> {
   const byTool = new Map<string, BoundInWords[]>();
@@ -32,6 +33,8 @@ export function boundsInWords({
   for (const { id, key, arguments: bounds } of tools) if (bounds !== undefined) add(id, `tool.${key}`, null, bounds);
   for (const [id, bounds] of Object.entries(agentArguments))
     add(id, 'agents.default', 'an agent’s model calls it', bounds);
+  for (const [agent, { arguments: own = {} }] of Object.entries(agents))
+    for (const [id, bounds] of Object.entries(own)) add(id, `agents.${agent}`, `the agent ${agent} calls it`, bounds);
   for (const { name, whom, tools: named, arguments: bounds } of rules)
     if (bounds !== undefined)
       for (const id of named) add(id, name, whom === undefined ? null : whomInWords(whom), bounds);

@@ -4,4 +4,4 @@ export type RequestOfTool = object;
 /** Fields of a request that the context of each tool has, where there is one. */
 export const requestFieldsOfTools = [] as const;
 /** Fields of a request that its entry in the audit has, where there is one. */
-export const requestFieldsOfAudit = ['strategy'] as const;
+export const requestFieldsOfAudit = ['strategy', 'agent'] as const;

@@ -3,6 +3,8 @@ import { wildcard } from '../rules/defaults.js';
 import { type GroupTree, isWithin, noGroupTree, withGroupsBelow } from '../rules/group-tree.js';
 import { quote, sentenceList } from '../quote.js';
 import { nearest } from '../suggest.js';
+import type { AgentChoice } from '../rules/agent-name.js';
+import { agentRefused } from './agent-callers.js';
 import type { Principal } from './principal.js';
 
 /** The decision on a request whose sender is known. A request is refused as a whole, never narrowed. */
@@ -22,21 +24,24 @@ export type RequestVerdict =
 export const insufficientPermissions = 'Insufficient permissions for requested tool groups';
 
 /**
- * Whether the principal may make this request: it names no other identity, and its groups, after the default, are
- * permitted; `*` needs `*`, and `[]` always passes. Without authentication there is no identity that a request could
- * contradict.
+ * Whether the principal may make this request: it names no other identity and an agent that the principal may ask, and
+ * its groups, after the default, are permitted; `*` needs `*`, and `[]` always passes. Without authentication there is
+ * no identity that a request could contradict.
  */
 export function mayRequest(
-  request: { readonly userId: string | null },
+  request: { readonly userId: string | null } & Partial<AgentChoice>,
   groups: readonly string[],
   principal: Principal,
-  { identity, groupTree }: Pick<Configuration, 'identity' | 'groupTree'>,
+  { identity, groupTree, agents }: Pick<Configuration, 'identity' | 'groupTree' | 'agents'>,
 ): RequestVerdict {
   if (identity.provider !== 'none' && request.userId !== null && !isActor(request.userId, principal)) {
     const message =
       'The request names another user than its credential. Leave user_id out; the credential says who asks.';
     return { ok: false, message, refusedGroups: [], escalation: true };
   }
+  const { agent = null, call = null } = request;
+  const refusedAgent = call === null ? agentRefused({ agent }, principal, { agents, groupTree }) : null;
+  if (refusedAgent !== null) return { ok: false, message: refusedAgent, refusedGroups: [], escalation: false };
   const refusedGroups = notPermitted(groups, principal.groups, groupTree);
   if (refusedGroups.length === 0) return { ok: true };
   const escalation = refusedGroups.includes(wildcard);

@@ -48,6 +48,8 @@ export interface AgentSettings {
   readonly strategy?: StrategyName;
   /** The name of the configuration’s model that it asks first; absent for the first of the list. */
   readonly model?: string;
+  /** Which agent of the configuration its runs ask; absent for the default one. */
+  readonly agent?: string;
 }
 
 /** Whether a supervisor’s agents go on where one beside them fails. */

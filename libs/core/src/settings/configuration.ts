@@ -2,7 +2,7 @@ import type { AvailabilityRule } from '../availability/types.js';
 import type { ArgumentBounds, Lists } from '../bounds/types.js';
 import type { DescriptionSettings } from '../descriptions/types.js';
 import type { GroupTree } from '../rules/group-tree.js';
-import type { MemorySettings, StrategyName, SupervisorSettings } from './agent-types.js';
+import type { MemorySettings, SupervisorSettings } from './agent-types.js';
 import type { AuthorizationSettings } from './authorization-types.js';
 import type { ConfiguredTool } from './configured-tool.js';
 import type { ConnectionSettings } from './connection-types.js';
@@ -10,6 +10,7 @@ import type { AgentDiscovery, Pipes } from './discovery-types.js';
 import type { IdentitySettings } from './identity-types.js';
 import type { McpServer } from './mcp-types.js';
 import type { ModelSettings } from './model-types.js';
+import type { NamedAgents, StrategySettings } from './named-agent.js';
 import type { DocumentSettings, GraphSettings, KnowledgeSettings, WebSettings } from './pack-types.js';
 import type { NotifySettings } from './notify-types.js';
 import type { Limits, Policy } from './policy-types.js';
@@ -32,6 +33,10 @@ export interface Configuration {
   readonly rules?: readonly AvailabilityRule[];
   /** Lists that bounds name; absent where none is written. */
   readonly lists?: Lists;
+  /** The agents by name, and what the default agent has beside the settings here; absent where nothing is written. */
+  readonly agents?: NamedAgents;
+  /** In what evaluatorFor makes of a configuration, whose it is: on the log there is none. */
+  readonly agent?: string;
   /** By tool id: bounds of what agents call; absent where none are written. */
   readonly agentArguments?: Readonly<Record<string, ArgumentBounds>>;
   readonly identity: IdentitySettings;
@@ -40,12 +45,7 @@ export interface Configuration {
   readonly authorization: AuthorizationSettings | null;
   readonly instructions: string;
   /** How runs come to their answers, and what requests may choose; absent where all work by `react`. */
-  readonly strategy?: {
-    readonly byDefault: StrategyName;
-    readonly forRequests: readonly StrategyName[];
-    /** Strategies that `auto` chooses from; absent for all. */
-    readonly auto?: readonly StrategyName[];
-  };
+  readonly strategy?: StrategySettings;
   /** How supervisors’ runs work; absent where nothing is written. */
   readonly supervisor?: SupervisorSettings;
   /** Which earlier runs of its session a run’s model is shown; absent for none. */

@@ -1,5 +1,5 @@
-import { compileEvaluator, Fault } from '@sluice/core';
-import type { Configuration, Evaluator, Verifier } from '@sluice/core';
+import { compileEvaluator, evaluatorFor, Fault } from '@sluice/core';
+import type { AgentChoice, Configuration, Evaluator, Verifier } from '@sluice/core';
 import { missingParts, topics } from '@sluice/contracts';
 import type { Bus, Incoming, ReadOptions } from '@sluice/bus';
 import type { RunLog, RunMetrics } from '../reporting.js';
@@ -11,6 +11,18 @@ export interface Loaded {
   readonly configuration: Configuration;
   readonly evaluator: Evaluator;
 }
+
+/** The same as the runs of the agent that the request asks have it. */
+export function loadedFor(common: Loaded, request: AgentChoice): Loaded {
+  const evaluator = evaluatorFor(common.evaluator, request);
+  if (evaluator === common.evaluator) return common;
+  let loaded = ofAgents.get(evaluator);
+  if (loaded === undefined) ofAgents.set(evaluator, (loaded = { configuration: evaluator.configuration, evaluator }));
+  return loaded;
+}
+
+/** One for each, so that it can be seen whether two are the same. */
+const ofAgents = new WeakMap<Evaluator, Loaded>();
 
 /** Throws whatever is wrong with a configuration that agent.config has. */
 export function compiledFrom(configuration: Configuration): Loaded {

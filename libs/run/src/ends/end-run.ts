@@ -6,6 +6,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { AgentRunClaims } from '../claims/agent-runs.js';
 import { wasHandled } from '../claims/came-again.js';
+import { loadedFor } from '../configuration/configurations.js';
 import { claimEnd, keepPublished } from '../claims/end-once.js';
 import { remember } from '../memory.js';
 import type { RunParts } from '../parts.js';
@@ -16,6 +17,9 @@ export type Ending = Pick<
   RunParts,
   'bus' | 'clock' | 'log' | 'metrics' | 'configurations' | 'ledger' | 'documents' | 'signatures'
 >;
+
+/** What of its request the end of a run goes by. */
+type AskedOfRun = Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call' | 'agent'>>;
 
 /**
  * The record that ends a run: its place on the log, the run’s attempt, the run’s tenant, and which service ends it by
@@ -46,7 +50,7 @@ export function endedBy(
  */
 export async function endRun(
   response: AgentResponse,
-  asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
+  asked: AskedOfRun,
   { message, attempt, tenant, signer }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
@@ -69,12 +73,14 @@ const lateEnd = 'the run had ended before this record could end it, so the recor
 
 export async function published(
   response: AgentResponse,
-  asked: Pick<AgentRequest, 'group' | 'state'> & Partial<Pick<AgentRequest, 'call'>>,
+  asked: AskedOfRun,
   signer: SignerRole,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
-  await remember(response, asked, runtime.configurations.current().configuration, runtime);
+  const { call = null, agent = null } = asked;
+  const { configuration } = loadedFor(runtime.configurations.current(), { call, agent });
+  await remember(response, asked, configuration, runtime);
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
   context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
   const record = await signEnd(response, signer, runtime);

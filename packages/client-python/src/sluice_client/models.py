@@ -38,6 +38,7 @@ class AgentRequest(Body):
     strategy: Literal["", "react", "plan", "confidence", "supervisor", "auto", None] = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
     content: list[QuestionContent] | None = Field(default=None, description="Images and files of the question; absent or null means none.")
     conversation: list[ConversationMessageInBody] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
+    agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
 
 
 class AgentStepInBody(Body):
@@ -1415,7 +1416,7 @@ class DescribedTool(Answer):
 class ArgumentBound(Answer):
     """What one place of the configuration says of one argument of a tool."""
 
-    rule: str = Field(description="The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents.")
+    rule: str = Field(description="The rule; `tool.<key>` for the bounds of an entry, `agents.<agent>` for those of agents.")
     whom: str | None = Field(description="Which calls it binds, in words; null for all.")
     argument: str = Field(description="The path of the argument.")
     words: list[str] = Field(description="All of it must hold.")

@@ -48,6 +48,7 @@ class AgentRequest(Record):
     strategy: str | None = Field(default=None, description="How the run comes to its answer, of the strategies that the configuration lets requests choose; absent, null or empty means the configuration's own.")
     content: list[StepContent] | None = Field(default=None, description="Images and files of the question, which stand in the content store as content of this run; absent or null means none.")
     conversation: list[ConversationMessage] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
+    agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
 
 
 class AgentResponse(Record):

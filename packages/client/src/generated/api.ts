@@ -34,6 +34,8 @@ export interface AgentRequest {
   readonly content?: readonly QuestionContent[] | null;
   /** What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none. */
   readonly conversation?: readonly ConversationMessageInBody[] | null;
+  /** The name of the configuration's agent that is asked; absent, null or empty means `default`. */
+  readonly agent?: string | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -2049,7 +2051,7 @@ export interface DescribedTool {
 
 /** What one place of the configuration says of one argument of a tool. */
 export interface ArgumentBound {
-  /** The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents. */
+  /** The rule; `tool.<key>` for the bounds of an entry, `agents.<agent>` for those of agents. */
   readonly rule: string;
   /** Which calls it binds, in words; null for all. */
   readonly whom: string | null;

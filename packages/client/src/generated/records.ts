@@ -64,6 +64,8 @@ export interface AgentRequest {
   readonly content: readonly StepContent[] | null;
   /** What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none. */
   readonly conversation: readonly ConversationMessage[] | null;
+  /** The name of the configuration's agent that is asked; absent, null or empty means `default`. */
+  readonly agent: string | null;
 }
 
 /** The one end of a run. */

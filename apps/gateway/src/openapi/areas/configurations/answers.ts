@@ -81,7 +81,7 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       bounds: list(ref('ArgumentBound'), 'What its arguments must be; a call that breaks one is refused.'),
     }),
     ArgumentBound: object('What one place of the configuration says of one argument of a tool.', {
-      rule: text('The rule; `tool.<key>` for the bounds of an entry, `agents.default` for those of agents.'),
+      rule: text('The rule; `tool.<key>` for the bounds of an entry, `agents.<agent>` for those of agents.'),
       whom: textOrNull('Which calls it binds, in words; null for all.'),
       argument: text('The path of the argument.'),
       words: list(text('A part of a sentence.'), 'All of it must hold.'),

@@ -1,0 +1,18 @@
+import { defaultAgent } from '../availability/types.js';
+import type { NamedAgents } from '../settings/named-agent.js';
+
+/** Which agent a request asks; a call that a request names itself asks none. */
+export interface AgentChoice {
+  readonly agent: string | null;
+  readonly call: object | null;
+}
+
+/** The name of the agent that the request asks. */
+export function agentName({ agent }: Pick<AgentChoice, 'agent'>): string {
+  return agent === null || agent === '' ? defaultAgent : agent;
+}
+
+/** Whether there is an agent of this name: the default agent needs no entry. */
+export function hasAgent(agents: NamedAgents | undefined, name: string): boolean {
+  return name === defaultAgent || (agents !== undefined && Object.hasOwn(agents, name));
+}
