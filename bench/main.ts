@@ -55,7 +55,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   memory: benchMemory,
 };
 
-const wanted = process.argv.slice(2);
+// A `--` stands there where the program is run without npm, which takes it out.
+const wanted = process.argv.slice(2).filter((word) => word !== '--');
 if (wanted[0] === 'seed') {
   await seedCommand(wanted.slice(1)).catch((error: unknown) => {
     console.error((error as Error).message);

@@ -73,6 +73,6 @@ for (const [benchmark, ...more] of [['AgentDojo'], ['AgentDyn', '--agentdyn']] a
   if (all.length === 0) continue;
   printSuite(benchmark, all);
   saved.push(...all);
-  if (!values.open && !values.adaptive && !meetsGoals(all)) process.exitCode = 1;
+  if (!values.open && !values.adaptive && !meetsGoals(benchmark, all)) process.exitCode = 1;
 }
 if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(saved, null, 1));
