@@ -23,6 +23,10 @@ const callers = [
   { name: 'olga of globex', tenant: 'globex', user: 'olga', groups: [] },
 ] as const;
 const operators = "[{ principals: ['user:olga'], tenants: [acme] }]";
+/** What a tool may be called with: by each caller, and besides by one of them. */
+const rules = `rules:
+  short: { tools: [text-completion], arguments: { prompt: { max_length: 9 } } }
+  only-b: { tools: [text-completion], for: { claims: { sub: [bob] } }, arguments: { prompt: { pattern: '^B' } } }`;
 const asked = [['read-only'], ['write'], ['read-only', 'write'], ['*'], []] as const;
 /** The keys of the tools, as the policy allows them, by group. */
 const names = new Map<string, string>();
@@ -52,7 +56,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     writeFileSync(usersFile, JSON.stringify(users));
     const settings = `provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}`;
     const identity = `identity: { ${settings}, operators: ${operators}, permissions: { users: { file: "${usersFile}" } } }`;
-    system = await startMcpSystem(workflowConfiguration({ limits: identity }));
+    system = await startMcpSystem(workflowConfiguration({ limits: `${identity}\n${rules}` }));
     gateway = await startGateway(system.embedded.runtime);
     const apiKeys = new ApiKeys(system.embedded.runtime.documents);
     for (const { name, tenant, user, groups } of callers) {
@@ -138,6 +142,53 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
         expect(end.run?.principal).toEqual({ actorId, tenantId: tenant, subjectId: null, groups, connections: [] });
       },
     );
+
+    it('calls a tool of its groups within the bounds of arguments, by every door, and no other', async () => {
+      const may = isPermitted(groups, ['read-only']);
+      const group = may ? ['read-only'] : groups;
+      const client = await newClient(system.mcp.url, names.get(name));
+      const json = { ...bearer(name), 'content-type': 'application/json', prefer: 'wait=20' };
+      const post = (path: string, body: object) =>
+        fetch(`${gateway.url}/v1/${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) });
+      const doors = {
+        dry: async (request: object) => {
+          const { call } = (await (await post('toolsets', request)).json()) as { readonly call?: object };
+          return JSON.stringify(call);
+        },
+        http: async (request: object) => (await post('runs', request)).text(),
+        mcp: async (_: object, prompt: string) =>
+          JSON.stringify(
+            await client
+              .callTool({ name: 'text-completion', arguments: { prompt } })
+              .catch((error: unknown) => (error as Error).message),
+          ),
+        log: async (request: object) => {
+          const id = `call-${count++}`;
+          const record = { ...request, request_id: id, session_id: id };
+          await system.bus.appendRaw('agent.requests', id, Buffer.from(JSON.stringify(record)), bearer(name));
+          return JSON.stringify(await system.responseOf(id));
+        },
+      };
+      const rulesOf = (prompt: string): readonly string[] => [
+        ...(prompt.startsWith('B') || name !== 'bob of acme' ? [] : ['only-b']),
+        ...(prompt.length > 9 ? ['short'] : []),
+      ];
+      try {
+        for (const prompt of ['Best', 'Ask', 'Beyond all bounds'])
+          for (const [door, call] of Object.entries(doors)) {
+            const made = { tool: 'text-completion', arguments: JSON.stringify({ prompt }) };
+            const said = await call({ question: 'Q', group, call: made }, prompt);
+            const [rule] = rulesOf(prompt);
+            const named = ['only-b', 'short'].filter((one) => new RegExp(`by the rule \\\\*"${one}`).test(said));
+            // Who may not ask for the tool hears of no rule.
+            expect([door, prompt, named]).toEqual([door, prompt, may && rule !== undefined ? [rule] : []]);
+            const isMade = /No model is asked|"outcome":"runs"/.test(said);
+            expect([door, prompt, isMade]).toEqual([door, prompt, may && rule === undefined]);
+          }
+      } finally {
+        await client.close();
+      }
+    });
 
     it('sees the audit of its tenant and of no other, and dead letters as an operator alone', async () => {
       const audit = await fetch(`${gateway.url}/v1/audit?limit=200`, { headers: bearer(name) });

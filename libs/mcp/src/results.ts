@@ -141,7 +141,12 @@ function clientsView(step: AgentStep, id: string | undefined, name: string): Age
 }
 
 /** Reasons whose message says all that there is to say. */
-const asItIs: ReadonlySet<string> = new Set(['approval_refused', 'approval_expired']);
+const asItIs: ReadonlySet<string> = new Set([
+  'approval_refused',
+  'approval_expired',
+  'arguments_out_of_bounds',
+  'total_used',
+]);
 const unknownEnds: ReadonlySet<string> = new Set(['outcome_unknown', 'service_lost']);
 
 /**

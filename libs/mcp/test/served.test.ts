@@ -147,6 +147,8 @@ describe('what MCP clients read of a call', () => {
       'system',
       't may be called 2 times a minute, and has been. Try again in 9 s or use core__t2.',
     ],
+    ['policy_denied', 'arguments_out_of_bounds', 'Change x.', 'permission', 'Change x.'],
+    ['policy_denied', 'total_used', '3 are left.', 'permission', '3 are left.'],
     ['unavailable', null, 'The server is away.', 'system', 'The server is away. Please try again.'],
     ['redaction_failed', null, 'The result is withheld.', 'system', 'The result is withheld. Go on without it.'],
   ])('says once what to do about %s, %s (M-33, M-34)', (outcome, reason, observation, category, text) => {
