@@ -163,6 +163,7 @@ describe('the gateway under requests from its own description', () => {
       'readGroup',
       'readApproval',
       'decide',
+      'decideAll',
       'readDeadLetter',
       'redrive',
       'applyConfiguration',

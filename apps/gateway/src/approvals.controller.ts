@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { isJsonObject } from '@sluice/core';
 import type { JsonValue, Principal } from '@sluice/core';
 import { make, topics } from '@sluice/contracts';
-import type { ApprovalDecided } from '@sluice/contracts';
+import type { Approval, ApprovalDecided } from '@sluice/contracts';
 import { ApprovalClaims, toolNames } from '@sluice/run';
 import type { ToolName } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
@@ -15,22 +15,27 @@ import { whenGone } from './client-disconnect.js';
 import { ApprovalDetails } from './approval-details.js';
 import { approvalsGiven, progressOf, rulesIn } from './approval-progress.js';
 import { Decisions } from './decisions.js';
+import type { JudgedDecision } from './decisions.js';
 import { decisionsOf, mayDecide } from './open-decisions.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
 import { recordHeaders } from './record-headers.js';
+import { Refusal } from './refusal.js';
 import { recordOf, requireSize } from './requests.js';
 import { withoutArguments } from './edit-in-body.js';
 import { ApprovalFollowers, approvalEvents } from './stream/approval-stream.js';
 import type { Waiting } from './stream/approval-stream.js';
 import { sendStream } from './send-stream.js';
-import { strictBody } from './strict-body.js';
+import { requireKnownFields, strictBody, strictFields } from './strict-body.js';
 import { Route } from './openapi/route.js';
 import { ByCaller } from './rights.js';
 
 /** A decision, with what `approval_requested` holds beside it: who decides may send all of that back. */
 const decisionRecords = ['ApprovalDecided', 'ApprovalRequested'] as const;
+
+/** Decisions of one request, at most: more than a turn has calls. */
+const mostDecisions = 100;
 
 /** So many calls are followed at a time, the oldest. The next ones come when some of these are decided. */
 const mostFollowed = 1_000;
@@ -163,17 +168,9 @@ export class ApprovalsController {
 
   @Route('decide')
   async decide(@ByCaller() caller: Caller, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const { bus, clock } = this.runtime;
-    const body = strictBody(request, decisionRecords) as JsonValue;
-    const times = { decided_by: '', decided_at: clock.now() };
-    const { given, args } = withoutArguments(body);
-    const written = recordOf<ApprovalDecided>('ApprovalDecided', isJsonObject(given) ? { ...times, ...given } : given);
-    const decided = await this.decisions.withEdit(written, args);
-    const record = make.approval({ decided });
-    requireSize(topics.approvals, record);
-    const outgoing = { topic: topics.approvals, record } as const;
-    const headers = await recordHeaders(request, outgoing, caller.principal, this.runtime);
-    const judged = await this.decisions.judge(decided, caller);
+    const { bus } = this.runtime;
+    const written = this.decisionIn(strictBody(request, decisionRecords) as JsonValue);
+    const { judged, outgoing, headers } = await this.judged(written, caller, request);
     const { sessionId, approvalId: approval_id } = judged.asked;
     const preference = prefers(request);
     const waitMs = preference.kind === 'wait' ? preference.milliseconds : 0;
@@ -191,4 +188,67 @@ export class ApprovalsController {
       followed?.end();
     }
   }
+
+  /** Several decisions, as those on the calls of one turn: each counts or not by itself. */
+  @Route('decideAll')
+  async decideAll(@ByCaller() caller: Caller, @Req() request: Request): Promise<object> {
+    const { decisions } = strictFields(request, ['decisions']);
+    if (!Array.isArray(decisions) || decisions.length === 0 || decisions.length > mostDecisions)
+      throw new Refusal(400, 'invalid_request', `decisions must be a list of 1 to ${mostDecisions} decisions.`);
+    // All are read before one is written.
+    const written = decisions.map((one: JsonValue, n) => {
+      requireKnownFields(decisionRecords, one, `decisions[${n}].`);
+      return this.decisionIn(one);
+    });
+    const answers: object[] = [];
+    for (const one of written) answers.push(await this.decideOne(one, caller, request));
+    return { decisions: answers };
+  }
+
+  private async decideOne(written: WrittenDecision, caller: Caller, request: Request): Promise<object> {
+    const { approvalId: approval_id } = written.decided;
+    try {
+      const { judged, outgoing, headers } = await this.judged(written, caller, request);
+      const { taken, asked } = judged;
+      if (taken === null) await this.runtime.bus.publish([{ ...outgoing, key: asked.sessionId, headers }]);
+      const status = taken === null ? 'published' : 'taken';
+      return { approval_id, status, outcome: taken, not_taken: null, message: null };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { not_taken = null } = error.more;
+      return { approval_id, status: 'refused', outcome: null, not_taken, message: error.message };
+    }
+  }
+
+  /** The decision that a body holds; throws Refusal(400) where it is none. */
+  private decisionIn(body: JsonValue): WrittenDecision {
+    const times = { decided_by: '', decided_at: this.runtime.clock.now() };
+    const { given, args } = withoutArguments(body);
+    const decided = recordOf<ApprovalDecided>('ApprovalDecided', isJsonObject(given) ? { ...times, ...given } : given);
+    return { decided, args };
+  }
+
+  /** Throws Refusal where it cannot count. */
+  private async judged(
+    { decided: written, args }: WrittenDecision,
+    caller: Caller,
+    request: Request,
+  ): Promise<{
+    readonly judged: JudgedDecision;
+    readonly outgoing: { readonly topic: typeof topics.approvals; readonly record: Approval };
+    readonly headers: Readonly<Record<string, string>>;
+  }> {
+    const decided = await this.decisions.withEdit(written, args);
+    const record = make.approval({ decided });
+    requireSize(topics.approvals, record);
+    const outgoing = { topic: topics.approvals, record } as const;
+    const headers = await recordHeaders(request, outgoing, caller.principal, this.runtime);
+    return { judged: await this.decisions.judge(decided, caller), outgoing, headers };
+  }
+}
+
+/** A decision as its author wrote it, with what the call is to be made with; null where it keeps its own arguments. */
+interface WrittenDecision {
+  readonly decided: ApprovalDecided;
+  readonly args: string | null;
 }

@@ -22,7 +22,7 @@ interface Outcome {
 }
 
 /** A decision, what it is on, and whose it is. */
-interface Judged {
+export interface JudgedDecision {
   readonly decided: ApprovalDecided;
   readonly asked: ApprovalRequested;
   readonly decider: Decider;
@@ -66,7 +66,7 @@ export class Decisions {
   }
 
   /** Throws Refusal with the reason where the decision cannot count. */
-  async judge(decided: ApprovalDecided, caller: Caller): Promise<Judged> {
+  async judge(decided: ApprovalDecided, caller: Caller): Promise<JudgedDecision> {
     const { bus, clock, configurations } = this.runtime;
     const { configuration } = configurations.current();
     const facts = { bus, claims: this.claims, now: clock.now(), configuration };
@@ -94,7 +94,7 @@ export class Decisions {
   }
 
   /** Reads the run’s records from now on. */
-  follow({ asked }: Judged): Followed {
+  follow({ asked }: JudgedDecision): Followed {
     return this.watch.follow(asked, asked.tenantId);
   }
 
@@ -102,7 +102,12 @@ export class Decisions {
    * The outcome of the decision; null if none comes in so many milliseconds. Throws Refusal where another one was
    * first.
    */
-  async outcome(judged: Judged, caller: Principal, followed: Followed, milliseconds: number): Promise<Outcome | null> {
+  async outcome(
+    judged: JudgedDecision,
+    caller: Principal,
+    followed: Followed,
+    milliseconds: number,
+  ): Promise<Outcome | null> {
     const { asked, decided, decider } = judged;
     for (const until = performance.now() + milliseconds; ;) {
       const left = until - performance.now();

@@ -14,6 +14,7 @@ export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
     AgentRequest: question(),
     QuestionContent: questionContent,
     ApprovalDecision: decision(),
+    ApprovalDecisions: decisions,
     CancelRequest: cancelRequest(),
     ...signInBodies,
     ...ownBodies,
@@ -95,6 +96,19 @@ function cancelRequest(): JsonSchema {
   const fields = recordSchema('Cancellation').fields.filter(({ name }) => name === 'reason');
   return { type: 'object', properties: propertiesOf(fields, 'body', 'Cancellation'), additionalProperties: false };
 }
+
+const decisions: JsonSchema = {
+  type: 'object',
+  description: 'Several decisions, as those on the calls of one turn.',
+  properties: {
+    decisions: {
+      ...{ type: 'array', items: ref('ApprovalDecision'), minItems: 1, maxItems: 100 },
+      description: 'The decisions, in the order in which they are made.',
+    },
+  },
+  required: ['decisions'],
+  additionalProperties: false,
+};
 
 function decision(): JsonSchema {
   const { doc = '', fields } = recordSchema('ApprovalDecided');

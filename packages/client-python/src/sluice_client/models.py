@@ -194,6 +194,12 @@ class ApprovalDecision(Body):
     question: Any = Field(default=None, description="Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server.")
 
 
+class ApprovalDecisions(Body):
+    """Several decisions, as those on the calls of one turn."""
+
+    decisions: list[ApprovalDecision] = Field(description="The decisions, in the order in which they are made.")
+
+
 class CancelRequest(Body):
     """CancelRequest"""
 
@@ -1228,6 +1234,22 @@ class PublishedDecision(Answer):
     approval_id: str = Field(description="Names the approval.")
     status: Literal["published", "taken"] | str = Field(description="`taken`: it counts, and the run goes on unless further approvals are needed.")
     outcome: TakenDecision | None = Field(description="What was taken; null while no executor has.")
+
+
+class PublishedDecisions(Answer):
+    """The result of each decision, in their order."""
+
+    decisions: list[DecisionAnswer] = Field(description="The decisions.")
+
+
+class DecisionAnswer(Answer):
+    """A decision of several."""
+
+    approval_id: str = Field(description="Names the approval.")
+    status: Literal["published", "taken", "refused"] | str = Field(description="`published`: it is on the log; `taken`: it was taken before; `refused`: it cannot count.")
+    outcome: TakenDecision | None = Field(description="What was taken before; null otherwise.")
+    not_taken: str | None = Field(description="Why it cannot count, one of the reasons in docs/approvals.md; null where it may.")
+    message: str | None = Field(description="The same in a sentence.")
 
 
 class TakenDecision(Answer):

@@ -284,6 +284,12 @@ export interface ApprovalDecision {
   readonly question?: unknown;
 }
 
+/** Several decisions, as those on the calls of one turn. */
+export interface ApprovalDecisions {
+  /** The decisions, in the order in which they are made. */
+  readonly decisions: readonly ApprovalDecision[];
+}
+
 /** CancelRequest */
 export interface CancelRequest {
   /** Why, in words for people; at most 500 characters. */
@@ -1772,6 +1778,26 @@ export interface PublishedDecision {
   readonly status: "published" | "taken";
   /** What was taken; null while no executor has. */
   readonly outcome: TakenDecision | null;
+}
+
+/** The result of each decision, in their order. */
+export interface PublishedDecisions {
+  /** The decisions. */
+  readonly decisions: readonly DecisionAnswer[];
+}
+
+/** A decision of several. */
+export interface DecisionAnswer {
+  /** Names the approval. */
+  readonly approval_id: string;
+  /** `published`: it is on the log; `taken`: it was taken before; `refused`: it cannot count. */
+  readonly status: "published" | "taken" | "refused";
+  /** What was taken before; null otherwise. */
+  readonly outcome: TakenDecision | null;
+  /** Why it cannot count, one of the reasons in docs/approvals.md; null where it may. */
+  readonly not_taken: string | null;
+  /** The same in a sentence. */
+  readonly message: string | null;
 }
 
 /** The decision that counts. */

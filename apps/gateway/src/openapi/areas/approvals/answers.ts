@@ -164,6 +164,22 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
         description: 'What was taken; null while no executor has.',
       },
     }),
+    PublishedDecisions: object('The result of each decision, in their order.', {
+      decisions: list(ref('DecisionAnswer'), 'The decisions.'),
+    }),
+    DecisionAnswer: object('A decision of several.', {
+      approval_id: text('Names the approval.'),
+      status: {
+        enum: ['published', 'taken', 'refused'],
+        description: '`published`: it is on the log; `taken`: it was taken before; `refused`: it cannot count.',
+      },
+      outcome: {
+        anyOf: [ref('TakenDecision'), { type: 'null' }],
+        description: 'What was taken before; null otherwise.',
+      },
+      not_taken: textOrNull('Why it cannot count, one of the reasons in docs/approvals.md; null where it may.'),
+      message: textOrNull('The same in a sentence.'),
+    }),
     TakenDecision: object('The decision that counts.', {
       decision: text(
         '`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.',

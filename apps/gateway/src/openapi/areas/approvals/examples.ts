@@ -159,3 +159,12 @@ export const decideExample: Example = {
     202: { approval_id: 'a-1', status: 'published', outcome: null },
   },
 };
+
+export const decideAllExample: Example = {
+  body: { decisions: [decideExample.body as object] },
+  answers: {
+    200: {
+      decisions: [{ approval_id: 'a-1', status: 'published', outcome: null, not_taken: null, message: null }],
+    },
+  },
+};

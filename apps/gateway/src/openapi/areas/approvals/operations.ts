@@ -1,7 +1,13 @@
 import { approvalParameters } from '../../../lists/list-query.js';
 import { json } from '../../operation.js';
 import type { Operation } from '../../operation.js';
-import { listApprovalsExample, listDecidedApprovalsExample, readApprovalExample, decideExample } from './examples.js';
+import {
+  listApprovalsExample,
+  listDecidedApprovalsExample,
+  readApprovalExample,
+  decideAllExample,
+  decideExample,
+} from './examples.js';
 
 /** Calls that wait for a decision. */
 export const approvalOperations: readonly Operation[] = [
@@ -85,5 +91,22 @@ export const approvalOperations: readonly Operation[] = [
     },
     example: decideExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'decideAll',
+      client: 'approvals.decideAll',
+      who: 'caller',
+      method: 'post',
+      path: '/v1/approvals/decisions',
+      tag: 'Approvals',
+    },
+    summary: 'Decide on several calls that wait',
+    description:
+      'Up to 100 decisions, as those on the calls of one turn, one after another. Each counts or not by itself, and the answer has its result; a body that cannot be read writes none.',
+    body: 'ApprovalDecisions',
+    answers: json('PublishedDecisions', 'The decisions that can count are on the log.'),
+    example: decideAllExample,
+    refusals: [400, 401, 403, 413, 415, 500, 503],
   },
 ];
