@@ -1,6 +1,6 @@
 import { awaitBelonging } from './belonging.js';
 import { ClockWatch } from './clock-watch.js';
-import { Configurations } from '@sluice/run';
+import { Configurations, isCallerForm } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
 import { measuredContent } from './measured-content.js';
@@ -13,6 +13,7 @@ import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
 import { watchTopics } from './topics-metric.js';
 import { watchReadiness } from './readiness-metric.js';
 import { surviveUnhandled } from './unhandled.js';
+import { sealedDocuments } from './sealed-documents.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
 import { tightenDataFolder } from './tighten.js';
@@ -27,6 +28,9 @@ const unsignedEnds =
 
 const unsealed =
   'the keys are of a former version, so credentials stand on the log in clear. Make the missing keys with `sluice keys rotate` and hand them out, to filters and executors first; docs/security.md says how';
+
+const closedForm =
+  'a form of a call cannot be opened, so its call ends; give executors and MCP doors the same SLUICE_CONTENT_KEYS, the former keys behind the new one';
 
 export interface OpenRuntime {
   readonly runtime: Runtime;
@@ -133,7 +137,11 @@ export async function openRuntime(
       ledger,
       rates: ledger,
       past: ledger.past,
-      documents: ledger.documents,
+      documents: sealedDocuments(ledger.documents, {
+        keys: environment.content?.keys() ?? null,
+        isPrivate: isCallerForm,
+        onClosed: () => log.warn(closedForm),
+      }),
       content,
       signatures,
       localSecret,

@@ -91,7 +91,7 @@ export type { OfferedBefore } from './tool-list.js';
 export { toolset } from './toolset.js';
 export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';
 export type { HiddenPart } from './verdicts.js';
-export { CallerForms } from './questions.js';
+export { CallerForms, isCallerForm } from './questions.js';
 export type { CallerForm, ResumedWith } from './questions.js';
 export { noLongerWaiting, noteWaiting, waitingOf } from './waiting.js';
 export type { Waiting } from './waiting.js';

@@ -175,6 +175,13 @@ function isSameForm(one: CallerForm, other: CallerForm): boolean {
 /** How long it is kept behind its time. */
 const keptMs = 60_000;
 
+const keysOfForms = 'question/';
+
 function keyOf({ requestId, tenant }: NamedRun): string {
-  return `question/${runName(requestId, tenant)}`;
+  return `${keysOfForms}${runName(requestId, tenant)}`;
+}
+
+/** Whether a document is a form with its answer, and what its call goes on with: both may be personal. */
+export function isCallerForm(documentKey: string): boolean {
+  return documentKey.startsWith(keysOfForms);
 }

@@ -132,7 +132,7 @@ export class ExpirySweep {
 
   /**
    * Why a call waits for its caller no longer, before its time: the decision that says so is lost where the door ended
-   * before it was published, and nobody can say it where the form is gone.
+   * before it was published, and no door can publish it once the form is gone.
    */
   private async endOfForm({ asking, timestamp }: Waiting): Promise<string | null> {
     if (asking === null || timestamp > this.runtime.clock.now() - everyMs) return null;

@@ -139,7 +139,7 @@ export function standingFor(
   const found = all.filter((one) => {
     if (one.tool !== tool.id || one.revoked !== null || one.until <= at) return false;
     if (one.session !== '' && one.session !== session) return false;
-    // A session is named by whoever makes a call in it.
+    // Any caller may name any session.
     if (one.user === '' ? isIdentified : one.user !== actorId && one.user !== subjectId) return false;
     if (!answers(one.givenAs, asks)) return false;
     const giver = { actorId: one.givenBy, subjectId: one.givenFor ?? null };
