@@ -100,6 +100,11 @@ describe('the door for Responses', () => {
     await expect(onward).rejects.toMatchObject({ status: 409, param: 'previous_response_id' });
   });
 
+  it('has no route to compact a conversation, which clients see by a 404', async () => {
+    const response = await post(`${doors.gateway.url}/openai/v1/responses/compact`, { model, input: 'Hi' });
+    expect([response.status, await response.json()]).toMatchObject([404, { error: { type: 'invalid_request_error' } }]);
+  });
+
   it('opens no run to a client that made its id up', async () => {
     const { id } = await client().responses.create({ model, input: 'Hi' });
     const link = JSON.parse(Buffer.from(id.slice(5), 'base64url').toString()) as unknown[];

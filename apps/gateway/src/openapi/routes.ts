@@ -4,10 +4,16 @@ import { operations } from './operations.js';
 
 type Routed = Pick<Operation, 'method' | 'path' | 'deepPlace'>;
 
+/**
+ * What stands in a door’s place may be a route that its provider has and this gateway has not: clients that look for
+ * one expect a 404.
+ */
+const fixedDoors = doorOperations.filter(({ path }) => !path.includes('{'));
+
 /** The methods that a path has, as the header `allow` lists them; null where there is no such path. */
 export function allowedMethods(path: string): string | null {
   const parts = path.replace(/\/$/, '').split('/');
-  const all: readonly Routed[] = [...operations, ...doorOperations];
+  const all: readonly Routed[] = [...operations, ...fixedDoors];
   const methods = all.filter((one) => isOf(parts, one)).map(({ method }) => method);
   if (methods.length === 0) return null;
   return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])).join(', ');
