@@ -266,7 +266,10 @@ describe('a cancellation', () => {
       const users = await newIssuer();
       const key_file = join(folder, 'issuer.json');
       writeFileSync(key_file, JSON.stringify(users.jwks));
-      await begin(never(), { identity: { provider: 'jwt', key_file, issuer, audience } });
+      await begin(never(), {
+        identity: { provider: 'jwt', key_file, issuer, audience },
+        agents: { watched: { may_cancel: { principals: ['user:lea'] } } },
+      });
       await start(...loop);
       const of = async (sub: string, tenant: string) => ({
         authorization: `Bearer ${await users.token({ sub, tenant, tool_groups: ['*'] })}`,
@@ -290,9 +293,36 @@ describe('a cancellation', () => {
       ]);
       await sleep(1_500);
       expect(await system.all('agent.responses')).toEqual([]);
+      await cancel('own', await of('lea', 'acme'));
       await cancel('own', ana);
       expect(await system.responseOf('own')).toMatchObject(isCancelled);
-      await expectClean();
+
+      const watched = { ...request, request_id: 'watched', session_id: 'watched', agent: 'watched' };
+      await system.bus.appendRaw(topics.requests, 'watched', Buffer.from(JSON.stringify(watched)), ana);
+      await eventually(
+        () => system.all('agent.toolsets'),
+        (found) => found.some(({ record }) => record.requestId === 'watched'),
+      );
+      for (const [sub, tenant] of [
+        ['ben', 'acme'],
+        ['lea', 'other'],
+        ['lea', 'acme'],
+      ] as const)
+        // prettier-ignore
+        await cancel('watched', await of(sub, tenant));
+      const { error } = await system.responseOf('watched');
+      expect(error).toMatchObject({ code: 'cancelled', message: expect.stringContaining('cancelled by user:lea') });
+      const judged = (await system.all('agent.cancellations')).flatMap(({ record: { requestId, outcome: found } }) =>
+        found === null ? [] : [[requestId, found.actorId, found.tenantId, found.notTaken]],
+      );
+      expect(judged.filter(([id, actor]) => id === 'watched' || actor === 'user:lea')).toEqual([
+        // No entry names the caller for runs of the default agent.
+        ['own', 'user:lea', 'acme', 'not_its_caller'],
+        ['watched', 'user:ben', 'acme', 'not_its_caller'],
+        ['watched', 'user:lea', 'other', null],
+        ['watched', 'user:lea', 'acme', null],
+      ]);
+      await expectClean(2);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -1,11 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault } from '@sluice/core';
+import { agentName, Fault, isAmong } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
-import type { Cancellation } from '@sluice/contracts';
+import type { AgentRequest, Cancellation } from '@sluice/contracts';
 import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
-import { cancelRun, hasEnded, longestCancelReason, claimingRequest, senderName, wasAnswered } from '@sluice/run';
+import {
+  cancelForCaller,
+  cancelRun,
+  hasEnded,
+  longestCancelReason,
+  claimingRequest,
+  senderName,
+  wasAnswered,
+} from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
 import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -41,9 +49,14 @@ export class CancellationsService {
     );
     const caller = sender.ok ? sender.principal : null;
     context.credentialUsed(caller === null ? null : senderName(caller));
-    const notTaken = caller === null ? 'not_authenticated' : await this.reasonAgainst(record, caller);
+    const judged = caller === null ? ({ reason: 'not_authenticated' } as const) : await this.judge(record, caller);
+    const notTaken = judged.reason;
     // Of a run that has ended too: it may have ended with a dead letter, and a redrive of it is not wanted either.
-    if (caller !== null && !isForeign(notTaken)) await cancelRun(requestId, caller, reason, this.runtime);
+    if (caller !== null && !isForeign(notTaken)) {
+      const run = { requestId, tenant: caller.tenantId };
+      if (judged.forItsCaller === true) await cancelForCaller(run, caller, reason, this.runtime);
+      else await cancelRun(requestId, caller, reason, this.runtime);
+    }
     const { actorId, tenantId } = caller ?? { actorId: '', tenantId: '' };
     context.afterCommit(() => {
       const about = { request_id: requestId, actor: actorId, tenant: tenantId };
@@ -69,14 +82,30 @@ export class CancellationsService {
     return wasAnswered(message, { keys: [message.key], is }, context, this.runtime);
   }
 
-  private async reasonAgainst({ requestId, mustExist }: Cancellation, caller: Principal): Promise<NotCancelled | null> {
+  /** Whether the entry of the agent that the request asks names the caller. */
+  private mayCancel(request: AgentRequest, caller: Principal): boolean {
+    const { agents = {}, groupTree } = this.runtime.configurations.current().configuration;
+    const name = agentName(request);
+    const callers = request.call === null && Object.hasOwn(agents, name) ? agents[name]?.mayCancel : undefined;
+    return callers !== undefined && isAmong(callers, caller, groupTree);
+  }
+
+  /** Why it does not count, null if it does, and whether the run is another caller’s, for whom this one may cancel. */
+  private async judge({ requestId, mustExist }: Cancellation, caller: Principal): Promise<Judged> {
     const run = { requestId, tenant: caller.tenantId };
     const request = await claimingRequest(run, this.runtime);
-    if (request === null) return mustExist ? 'no_such_run' : null;
+    if (request === null) return { reason: mustExist ? 'no_such_run' : null };
     // As far as it can be read; the mark of another caller would count for nothing.
-    if (!isNameless(request) && !(await this.callers.isSender(caller, request))) return 'not_its_caller';
-    return (await hasEnded({ ...run, attempt: null }, this.runtime)) ? 'ended' : null;
+    const isOwn = isNameless(request) || (await this.callers.isSender(caller, request));
+    if (!isOwn && !this.mayCancel(request.record, caller)) return { reason: 'not_its_caller' };
+    const hasCome = await hasEnded({ ...run, attempt: null }, this.runtime);
+    return { reason: hasCome ? 'ended' : null, forItsCaller: !isOwn };
   }
+}
+
+interface Judged {
+  readonly reason: NotCancelled | null;
+  readonly forItsCaller?: boolean;
 }
 
 /** No mark is set then. */

@@ -131,7 +131,7 @@ export { StandingApprovals } from './claims/standing.js';
 export { attemptKept, keepAttempt } from './claims/attempts.js';
 export type { Attempt } from './claims/attempts.js';
 export { ledByRequest, ledBySteps, ledByToolset, ledByTurn, wasAnswered, wasHandled } from './claims/came-again.js';
-export { cancelOf, cancelRun, longestCancelReason, notCancelledReasons } from './claims/cancel.js';
+export { cancelOf, cancelForCaller, cancelRun, longestCancelReason, notCancelledReasons } from './claims/cancel.js';
 export type { Cancelled, NotCancelled } from './claims/cancel.js';
 export { claimEnd, hasEnded, quarantinedAt } from './claims/end-once.js';
 export { requestPosition, claimingRequest } from './claims/claiming-request.js';

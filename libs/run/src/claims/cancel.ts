@@ -38,7 +38,24 @@ export async function cancelRun(requestId: string, caller: Caller, reason: strin
   await ledger.settle(key, owner, reason);
 }
 
-/** Whether the run was cancelled by its caller, or is a sub-agent’s whose calling run was; null if not. */
+/**
+ * Marks a run of the tenant as cancelled by one whom its agent's entry names (`may_cancel`), which the filter has seen
+ * to.
+ */
+export async function cancelForCaller(
+  { requestId, tenant }: { readonly requestId: string; readonly tenant: string },
+  { actorId }: Pick<Caller, 'actorId'>,
+  reason: string,
+  runtime: Claiming,
+): Promise<void> {
+  const { ledger, clock } = runtime;
+  const key = await otherKey(requestId, tenant, runtime);
+  const by = `${actorId}${reason === '' ? '.' : `: ${reason}`}`;
+  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
+  await ledger.settle(key, owner, by);
+}
+
+/** Whether the run was cancelled by its caller, or for it, or is a sub-agent’s whose calling run was; null if not. */
 export async function cancelOf(
   { requestId, run }: { readonly requestId: string; readonly run: Pick<Run, 'principal' | 'parent'> },
   runtime: Claiming,
@@ -47,12 +64,18 @@ export async function cancelOf(
   if (principal === null) return null;
   const { ledger, clock } = runtime;
   for (const id of parent === null ? [requestId] : [requestId, parent.requestId]) {
-    const mark = await ledger.find(await cancelKey(id, principal, runtime));
+    const keys = [cancelKey(id, principal, runtime), otherKey(id, principal.tenantId, runtime)] as const;
+    const marks = await Promise.all(keys.map(async (key) => ledger.find(await key)));
     // A mark without its reason is being made: it counts once it is whole.
-    if (mark === undefined || mark.value === null || mark.expiresAt <= clock.now()) continue;
-    return { message: `The run was cancelled by its caller${mark.value === '' ? '.' : `: ${mark.value}`}` };
+    const [own, other] = marks.map((mark) => (mark === undefined || mark.expiresAt <= clock.now() ? null : mark.value));
+    if (own != null) return { message: `The run was cancelled by its caller${own === '' ? '.' : `: ${own}`}` };
+    if (other != null) return { message: `The run was cancelled by ${other}` };
   }
   return null;
+}
+
+async function otherKey(requestId: string, tenant: string, runtime: Claiming): Promise<string> {
+  return `cancelled/${await claimedName({ requestId, tenant }, runtime)}/for-its-caller`;
 }
 
 async function cancelKey(requestId: string, caller: Caller, runtime: Claiming): Promise<string> {
