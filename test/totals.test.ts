@@ -125,7 +125,8 @@ describe('totals', () => {
       ['policy_denied', 'total_used'],
       ['policy_denied', 'arguments_out_of_bounds'],
     ]);
-    expect(history[2]?.observation).toContain('0.3 were used, and this call adds 0.000001. Call it later');
+    expect(history[2]?.observation).toContain('per tenant within 1d, which this call would pass. Use less');
+    expect(history[2]?.observation).not.toContain('were used');
     expect(history[3]?.observation).toContain('sums the argument rows/*/size, which has no number');
     await expectEqualReplay(opened);
     const limits = (atMost: number) => (own: Configuration) => ({

@@ -118,7 +118,7 @@ export type { ListCaller } from './bounds/list-address.js';
 export { partsOfPath, valuesAt } from './bounds/values-at.js';
 export type { ArgumentBound, ArgumentBounds, ListLookup, ListSettings, Lists, ValueSource } from './bounds/types.js';
 export { amountFrom, amountOf, decimalOf, largestAmount, oneAmount } from './past/amounts.js';
-export { neededPastOf, pastFactName, pastFactText } from './past/facts.js';
+export { countsOthers, neededPastOf, pastFactName, pastFactText } from './past/facts.js';
 export type { NeededPast } from './past/facts.js';
 export { budgetStates, modelReservation, modelUse, spanBudgetEnd, spanBudgetInWords } from './past/model-budgets.js';
 export { foreseen, together, uncountableMessage } from './past/reservation.js';

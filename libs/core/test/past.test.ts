@@ -3,6 +3,7 @@ import {
   amountFrom,
   amountOf,
   compileEvaluator,
+  countsOthers,
   decimalOf,
   parseExactJson,
   pastFactText,
@@ -66,6 +67,12 @@ describe('amounts', () => {
     [9_000_000_000_001],
     ...['9000000000000.000001', '9007199254740993', '1e400', '-0.5'].map((text) => [parseExactJson(text)]),
   ])('count nothing as %p', (value) => expect(amountOf(value)).toBeNull());
+});
+
+it('facts that count other callers are those of a tenant or an agent', () => {
+  const names = ['past/user/1/a', 'past/tenant/1/a', 'total/session/1/calls/a', 'total/tenant/1/calls/a'];
+  const others = [...names, 'total/agent/1/calls/a', 'lookup/past/tenant/x'].filter(countsOthers);
+  expect(others).toEqual(['past/tenant/1/a', 'total/tenant/1/calls/a', 'total/agent/1/calls/a']);
 });
 
 describe('what a call reserves', () => {

@@ -1,3 +1,4 @@
+import { countsOthers } from '@sluice/core';
 import type { ShownArguments } from '@sluice/core';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import { recordToJson } from '@sluice/contracts';
@@ -87,7 +88,9 @@ export class CallParts {
     const isError = outcome !== 'ok';
     const questions = step.questions.map((one) => recordToJson('StepQuestion', one) as Json);
     const edited = step.edited === null ? null : (recordToJson('EditedArguments', step.edited) as Json);
-    const artifact = { outcome, reason, rule, state_before: stateBefore, state, questions, edited, facts };
+    // What others of the tenant did stands on the log, for its operators.
+    const own = Object.fromEntries(Object.entries(facts).filter(([name]) => !countsOthers(name)));
+    const artifact = { outcome, reason, rule, state_before: stateBefore, state, questions, edited, facts: own };
     return [
       { type: 'result', path: [part], result: read(observation), isError, artifact },
       { type: 'part-finish', path: [part] },

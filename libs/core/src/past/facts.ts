@@ -21,6 +21,11 @@ export function pastFactName({ within, inLastMs, toolId }: NeededPast): string {
   return `past/${within}/${String(inLastMs)}/${toolId}`;
 }
 
+/** Whether the fact of this name counts calls of other callers too: of a tenant, or of an agent. */
+export function countsOthers(name: string): boolean {
+  return /^(?:past\/tenant|total\/(?:tenant|agent))\//.test(name);
+}
+
 export function pastFactText({ calls: count, succeeded, running, last }: Omit<PastCount, 'amount'>): string {
   return JSON.stringify({ count, succeeded, running, last });
 }

@@ -207,9 +207,14 @@ export function foreseen({ limits }: Reservation, used: readonly (bigint | undef
   return { ok: true };
 }
 
-/** What is used, and what is left, in words. */
+/** What is used, and what is left, in words; not where it is the use of others, which is not the caller’s to know. */
 function totalUsedMessage({ rule, adds, atMost }: RuleLimit, limit: TotalLimit, used: bigint): string {
   const span = totalSpanInWords(limit);
+  if (limit.per === 'tenant' || limit.per === 'agent') {
+    const what = limit.of === 'calls' ? 'calls of its tools' : `as the sum of the argument ${limit.of.path}`;
+    const advice = limit.of === 'calls' ? 'Call it later' : 'Use less, call it later';
+    return `The rule ${quote(rule)} allows at most ${decimalOf(atMost)} ${what} ${span}, which this call would pass. ${advice}, or go on without the call.`;
+  }
   const left = atMost > used ? atMost - used : 0n;
   if (limit.of === 'calls')
     return `The rule ${quote(rule)} allows at most ${decimalOf(atMost)} calls of its tools ${span}, and ${decimalOf(used)} were made. Call it later, or go on without the call.`;
