@@ -28,7 +28,10 @@ describe('the door for Chat Completions', () => {
 
   it('lists the agents as models', async () => {
     const { data } = await client.models.list();
-    expect(data.map(({ id }) => id)).toEqual([model]);
+    expect(data.map(({ id }) => id)).toEqual([model, 'sluice/support']);
+    expect((await ask('Hi', { model: 'sluice/support' })).status).toBe(200);
+    expect(doors.model.asked.at(-1)?.instructions).toContain('Help.');
+    expect(await errorOf(await ask('Hi', { model: 'sluice/ours' }))).toMatchObject({ status: 404 });
   });
 
   it('answers with a run, whole: its texts, its tokens, its id', async () => {

@@ -111,14 +111,14 @@ describe('the door for Responses', () => {
     const forged = (changed: readonly unknown[]) =>
       `resp_${Buffer.from(JSON.stringify(changed)).toString('base64url')}`;
     const [run, session, since, token] = link;
-    expect((await client().responses.retrieve(forged([run, session, since, token]))).id).toBe(id);
+    expect((await client().responses.retrieve(forged([run, session, since, token, model]))).id).toBe(id);
     for (const changed of [
-      forged([run, session, since, null]),
-      forged([run, session, Number(since) - 1, token]),
-      forged(['other', session, since, token]),
+      forged([run, session, since, null, model]),
+      forged([run, session, Number(since) - 1, token, model]),
+      forged(['other', session, since, token, model]),
     ])
       await expect(client().responses.retrieve(changed)).rejects.toMatchObject({ status: 401 });
-    for (const unknown of ['resp_1', 'other', forged(['a']), forged([{}, null, 1, null])])
+    for (const unknown of ['resp_1', 'other', forged(['a']), forged([{}, null, 1, null, model])])
       await expect(client().responses.retrieve(unknown)).rejects.toMatchObject({ status: 404 });
   });
 });

@@ -11,6 +11,8 @@ export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk
 
 type Script = Readonly<Record<string, () => readonly Said[]>>;
 
+const agents = "agents: { support: { instructions: 'Help.' }, ours: { may_ask: { principals: ['user:boss'] } } }";
+
 /** Turns by the question. */
 const script: Script = {
   Look: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: 'Found.' }],
@@ -37,7 +39,7 @@ export async function startDoors(
     const turns = script[request.question]?.() ?? [{ answer: 'Hello there.' }];
     return inOrder(...turns)(request);
   });
-  const configuration = configured(anyone, { limits });
+  const configuration = configured(anyone, { limits: `${agents}\n${limits}` });
   const system = await startSystem(configuration, model, undefined, { http: readEnvironment(variables).http });
   const gateway = await startGateway(system.embedded.runtime);
   return {

@@ -75,7 +75,7 @@ const hasClients = !('missing' in clients);
     const said = 'I look.\n\nFound.';
     const program = join(import.meta.dirname, 'python-clients.py');
     expect(await run(clients, [program, doors.gateway.url, model])).toEqual({
-      ...{ models: [model], chat: said, chat_stream: said, responses: said, responses_again: said },
+      ...{ models: [model, 'sluice/support'], chat: said, chat_stream: said, responses: said, responses_again: said },
       ...{ responses_stream: said, refused: 'model_not_found', messages: said, messages_stream: said },
     });
   });

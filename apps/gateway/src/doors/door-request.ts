@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { wildcard } from '@sluice/core';
+import { defaultAgent, wildcard } from '@sluice/core';
 import type { JsonValue, Principal } from '@sluice/core';
 import type { QuestionPart, StepBounds } from '@sluice/run';
 import { decodeRequest, RequestFault } from '@sluice/wires';
@@ -53,7 +53,7 @@ export async function doorRequest(
   const raw = http.rawBody?.toString('utf8') ?? '';
   const body = objectIn(clearJson(http));
   const decoded = decodedOf(wire, raw);
-  agentOf(decoded.model, agents);
+  const agent = agentOf(decoded.model, agents);
   const ignored = ignoredParameters(wire, body);
   const metadata = metadataIn(body);
   const before = await earlierOf(body, earlier);
@@ -61,6 +61,7 @@ export async function doorRequest(
   const wish = (name: keyof typeof wishes): string | null =>
     http.get(`x-sluice-${name}`) ?? metadata[wishes[name]] ?? null;
   const asked = {
+    ...(agent === defaultAgent ? {} : { agent }),
     ...{
       question: said.question,
       conversation: said.conversation,

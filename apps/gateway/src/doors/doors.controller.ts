@@ -2,7 +2,6 @@ import { applyDecorators, Controller, Get, HttpCode, Inject, Param, Post, Req, R
 import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
 import { ByPrincipal, OperationOf, Rights } from '../rights.js';
-import { agentNames } from './agents.js';
 import { modelPrefix } from './door.js';
 import { Doors } from './doors.service.js';
 import { EarlierResponses } from './earlier.js';
@@ -28,8 +27,8 @@ export class DoorsController {
   ) {}
 
   @Door('listDoorModels')
-  models(): object {
-    const data = agentNames().map((name) => ({
+  models(@ByPrincipal() caller: Principal): object {
+    const data = this.doors.agents(caller).map((name) => ({
       ...{ id: `${modelPrefix}${name}`, object: 'model', created: 0, owned_by: 'sluice' },
     }));
     return { object: 'list', data };

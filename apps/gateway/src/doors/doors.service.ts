@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { JsonObject, Principal } from '@sluice/core';
-import { printable } from '@sluice/core';
+import { agentsFor, printable } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import type { RunAnswer } from '../run-answer.js';
@@ -9,7 +9,6 @@ import { beginOf, whereIs } from '../run-location.js';
 import type { RunLocation } from '../run-location.js';
 import type { NamedRequest } from '../requests.js';
 import { RunsService } from '../runs.service.js';
-import { agentNames } from './agents.js';
 import { DoorAnswer } from './door-answer.js';
 import type { DoorRoute } from '../permission.js';
 import type { DoorWire } from './door.js';
@@ -30,11 +29,16 @@ export class Doors {
     @Inject(EarlierResponses) private readonly earlier: EarlierResponses,
   ) {}
 
+  /** The agents that the caller may name. */
+  agents(caller: Principal): readonly string[] {
+    return agentsFor(caller, this.runtime.configurations.current().configuration);
+  }
+
   async answer(wire: DoorWire, route: DoorRoute, caller: Principal, http: Request, response: Response): Promise<void> {
     const { clock, configurations, environment } = this.runtime;
     const { configuration } = configurations.current();
     const asked = await doorRequest(wire, http, caller, {
-      ...{ agents: agentNames(), limits: configuration.limits },
+      ...{ agents: this.agents(caller), limits: configuration.limits },
       earlier: (id) => this.earlier.before(id, caller, http, response),
     });
     const { request, isNamed, parts, model, isStreamed, ignored } = asked;
@@ -42,7 +46,13 @@ export class Doors {
     response.set({ 'x-sluice-run': printable(request.requestId) });
     if (ignored.length > 0) response.set({ 'x-sluice-ignored': headerOf(ignored) });
     const head = {
-      ...{ wire, idOf: idOf(wire, request), model, createdAtMs: clock.now(), shown: environment.http.doors.calls },
+      ...{
+        wire,
+        idOf: idOf(wire, request, model),
+        model,
+        createdAtMs: clock.now(),
+        shown: environment.http.doors.calls,
+      },
       beside: besideOf(wire, asked),
       waiting: ({ tool, approvalId }: { readonly tool: string; readonly approvalId: string }) =>
         `A call of ${tool} waits for an approval (${approvalId}). The run goes on: ${this.link(http, run)}`,
@@ -82,14 +92,14 @@ const unheard: RunAnswer = {
 };
 
 /** How an answer of the wire is named: by its run, or in Responses by all that finds that again. */
-function idOf(wire: DoorWire, { requestId }: NamedRequest): (address: string) => string {
+function idOf(wire: DoorWire, { requestId }: NamedRequest, model: string): (address: string) => string {
   switch (wire) {
     case 'openai-chat':
       return () => `chatcmpl-${requestId}`;
     case 'anthropic':
       return () => `msg_${requestId}`;
     case 'openai-responses':
-      return (address) => responseId(requestId, address);
+      return (address) => responseId(requestId, address, model);
   }
 }
 

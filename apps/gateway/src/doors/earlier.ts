@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
 import { RUNTIME } from '@sluice/host';
+import { loadedFor } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { encodeTurn, noUsage } from '@sluice/wires';
 import { whenGone } from '../client-disconnect.js';
@@ -10,8 +11,6 @@ import { Refusal } from '../refusal.js';
 import type { RunAnswer } from '../run-answer.js';
 import { ownRuns } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
-import { agentNames } from './agents.js';
-import { modelPrefix } from './door.js';
 import { runOfResponse } from './response-id.js';
 import type { NamedResponse } from './response-id.js';
 import type { SaidMessage } from './said.js';
@@ -48,7 +47,7 @@ export class EarlierResponses {
     const usage = { ...noUsage, inputTokens: input, outputTokens: output, cachedInputTokens: cached };
     const turn = {
       id,
-      model: `${modelPrefix}${agentNames()[0] ?? ''}`,
+      model: run.model,
       parts: textsOf(told),
       finish: 'stop',
       usage,
@@ -67,15 +66,17 @@ export class EarlierResponses {
     const conversation: SaidMessage[] = [];
     let answer: string | null | undefined;
     let question = '';
+    let agent: string | null = null;
     for await (const { topic, record } of this.runs.records(run, ownRuns(caller), gone.signal)) {
       if (topic === 'agent.requests') {
-        question = record.question;
+        ({ question, agent } = record);
         conversation.push(...((record.conversation ?? []) as readonly SaidMessage[]));
       } else if (topic === 'agent.responses') ({ answer } = record);
     }
     if (answer === undefined) throw refused(409, 'The run of that response has not ended. Go on from it once it has.');
     if (answer === null) throw refused(400, 'The run of that response ended without an answer, so nothing goes on from it.'); // prettier-ignore
-    const { memory } = this.runtime.configurations.current().configuration;
+    const current = this.runtime.configurations.current();
+    const { memory } = loadedFor(current, { agent, call: null }).configuration;
     if (memory === undefined) conversation.push({ role: 'user', text: question }, { role: 'assistant', text: answer });
     return { sessionId: run.sessionId, conversation };
   }

@@ -3,15 +3,23 @@ import type { RunLocation } from '../run-location.js';
 /** A run as an id of Responses names it, with the token that its link needs without an identity. */
 export interface NamedResponse extends RunLocation {
   readonly token: string | null;
+  /** As its request named it. */
+  readonly model: string;
 }
 
 const prefix = 'resp_';
 
 /** The id of the response that a run gives: to a client it says nothing, here it is the run’s link. */
-export function responseId(requestId: string, address: string): string {
+export function responseId(requestId: string, address: string, model: string): string {
   const link = new URL(address, 'http://localhost').searchParams;
   const session = link.get('session_id');
-  const named = [requestId, session === requestId ? null : session, Number(link.get('since')), link.get('token')];
+  const named = [
+    requestId,
+    session === requestId ? null : session,
+    Number(link.get('since')),
+    link.get('token'),
+    model,
+  ];
   return `${prefix}${Buffer.from(JSON.stringify(named)).toString('base64url')}`;
 }
 
@@ -20,12 +28,12 @@ export function runOfResponse(id: string): NamedResponse | null {
   if (!id.startsWith(prefix)) return null;
   try {
     const link: unknown = JSON.parse(Buffer.from(id.slice(prefix.length), 'base64url').toString('utf8'));
-    if (!Array.isArray(link) || link.length !== 4) return null;
-    const [requestId, session, since, token] = link as readonly unknown[];
-    if (typeof requestId !== 'string' || requestId === '' || !Number.isSafeInteger(since) || Number(since) < 0)
-      return null;
+    if (!Array.isArray(link) || link.length !== 5) return null;
+    const [requestId, session, since, token, model] = link as readonly unknown[];
+    if (typeof requestId !== 'string' || requestId === '' || typeof model !== 'string') return null;
+    if (!Number.isSafeInteger(since) || Number(since) < 0) return null;
     const sessionId = typeof session === 'string' && session !== '' ? session : requestId;
-    return { requestId, sessionId, since: Number(since), token: typeof token === 'string' ? token : null };
+    return { requestId, sessionId, since: Number(since), token: typeof token === 'string' ? token : null, model };
   } catch {
     return null;
   }

@@ -1,4 +1,0 @@
-/** The agents that a client may name. */
-export function agentNames(): readonly string[] {
-  return ['default'];
-}
