@@ -65,6 +65,7 @@ describe('a request to a named agent', () => {
     const wrong = (await replayed(nameless, null)).filter(({ outcome }) => outcome.kind === 'different');
     expect(wrong.map(({ kind, requestId }) => `${kind} of ${requestId}`)).toContain('turn of own');
 
+    expect(await opened.metric('sluice_agent_runs_ended_total', { agent: 'support', kind: 'answer' })).toBe(3);
     const audited = await eventually(
       async () => (await opened.all('agent.audit')).map(({ record }) => record),
       (all) => all.some(({ kind, requestId }) => kind === 'request' && requestId === 'own'),

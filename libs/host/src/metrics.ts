@@ -56,6 +56,12 @@ export function createMetrics() {
     ),
 
     runsEnded: counter('sluice_runs_ended_total', 'Runs by how they ended: answer, or the error code.', 'outcome'),
+    agentRunsEnded: counter(
+      'sluice_agent_runs_ended_total',
+      'Runs of agents that ended, by the name of the agent in the configuration and kind of end (answer, error).',
+      'agent',
+      'kind',
+    ),
     duplicateRequests: counter(
       'sluice_duplicate_requests_total',
       'AgentRequests dropped because their request_id had been taken.',

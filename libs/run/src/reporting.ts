@@ -7,6 +7,7 @@ export interface RunLog {
 /** The metrics that are counted here, as prom-client has them. */
 export interface RunMetrics {
   readonly runsEnded: Counter<'outcome'>;
+  readonly agentRunsEnded: Counter<'agent' | 'kind'>;
   readonly runDuration: Histogram<'kind'>;
   readonly workflowDuration: Histogram<'state'>;
   readonly deadLetters: Counter<'topic' | 'code'>;

@@ -1,4 +1,4 @@
-import { normaliseGroups, requestLogLine } from '@sluice/core';
+import { agentName, defaultAgent, normaliseGroups, requestLogLine } from '@sluice/core';
 import type { SignerRole, Tenant } from '@sluice/core';
 import { positionOf, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
@@ -82,7 +82,9 @@ export async function published(
   const { configuration } = loadedFor(runtime.configurations.current(), { call, agent });
   await remember(response, asked, configuration, runtime);
   if (isAgentRunId(response.requestId)) await new AgentRunClaims(runtime).vouch(response);
-  context.afterCommit(telling(response, normaliseGroups(asked.group), runtime));
+  context.afterCommit(
+    telling(response, normaliseGroups(asked.group), call === null ? agentName({ agent }) : null, runtime),
+  );
   const record = await signEnd(response, signer, runtime);
   return [{ topic: topics.responses, key: response.sessionId, record }];
 }
@@ -91,13 +93,19 @@ export async function published(
 function telling(
   { requestId, run, state, error, endedAt }: AgentResponse,
   groups: readonly string[],
+  agent: string | null,
   { metrics, configurations, log }: Ending,
 ): () => void {
   return () => {
     metrics.runsEnded.inc({ outcome: error?.code ?? 'answer' });
+    const kind = error === null ? 'answer' : 'error';
+    if (agent !== null) {
+      const { agents = {} } = configurations.current().configuration;
+      metrics.agentRunsEnded.inc({ agent: boundedLabel(agent, new Set([defaultAgent, ...Object.keys(agents)])), kind });
+    }
     if (run !== null) {
       const taken = Math.max(0, endedAt - run.startedAt) / 1_000;
-      metrics.runDuration.observe({ kind: error === null ? 'answer' : 'error' }, taken);
+      metrics.runDuration.observe({ kind }, taken);
       const known = configurations.current().evaluator.rules.knownStates;
       const seconds = Math.max(0, endedAt - run.stateEnteredAt) / 1_000;
       metrics.workflowDuration.observe({ state: boundedLabel(state, known) }, seconds);
