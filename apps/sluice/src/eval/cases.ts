@@ -35,6 +35,7 @@ const oneCase = z.strictObject({
   group: z.array(z.string()).optional(),
   state: z.string().optional(),
   tool_choice: z.string().optional(),
+  agent: z.string().optional(),
   history: z.array(z.record(z.string(), z.unknown())).optional(),
   recorded: recorded.optional(),
   expect: expectation.prefault({}),
@@ -61,6 +62,8 @@ export interface QuestionCase {
   readonly group: readonly string[] | null;
   readonly state: string | null;
   readonly toolChoice: string | null;
+  /** Null for the default one. */
+  readonly agent: string | null;
   readonly history: readonly AgentStep[];
   readonly expect: Expectation;
 }
@@ -118,7 +121,7 @@ function caseOf(written: Written['cases'][number], path: string, mistakes: strin
     if (jsonPath(wanted) === null)
       mistakes.push(`  ${path}.expect.answer.json: “${wanted}” is no path; write one as $.rows[0].name`);
   if (record !== undefined) {
-    for (const key of ['question', 'group', 'state', 'history', 'tool_choice'] as const)
+    for (const key of ['question', 'group', 'state', 'history', 'tool_choice', 'agent'] as const)
       if (written[key] !== undefined)
         mistakes.push(`  ${path}.${key}: a recorded run has its own; leave ${key} out, or recorded`);
     return { kind: 'recorded', name, run: record.run, export: record.export ?? null, expect };
@@ -129,6 +132,7 @@ function caseOf(written: Written['cases'][number], path: string, mistakes: strin
     kind: 'asked',
     ...common,
     toolChoice: written.tool_choice ?? null,
+    agent: written.agent ?? null,
     history: historyOf(history, `${path}.history`, mistakes),
   };
 }

@@ -99,7 +99,7 @@ async function runCase(
   const now = Date.now();
   const request = {
     ...newRequest(one.question, { requestId, sessionId: requestId }),
-    ...{ group: one.group, state: one.state, toolChoice: one.toolChoice, history: one.history },
+    ...{ group: one.group, state: one.state, toolChoice: one.toolChoice, history: one.history, agent: one.agent },
     deadline: now + runMs,
   };
   await publishRequest(bus, request, environment);
