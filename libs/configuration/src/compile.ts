@@ -212,7 +212,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
   const findings = [
-    ...findEverything(tools, policy, { paths, allowed, tree: groups.tree }),
+    ...findEverything(tools, policy, { paths, allowed, tree: groups.tree, identity: found.identity }),
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutServers(mcp.servers, given, raw),
     ...noted,

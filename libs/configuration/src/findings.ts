@@ -9,8 +9,9 @@ import {
   wildcard,
   withGroupsBelow,
 } from '@sluice/core';
-import type { ConfiguredTool, Finding, GroupTree, Policy } from '@sluice/core';
+import type { ConfiguredTool, Finding, GroupTree, IdentitySettings, Policy } from '@sluice/core';
 import { findToolless } from './agent-tools.js';
+import { findAboutApprovers } from './approver-findings.js';
 import { findNearMisses } from './near-misses.js';
 import { stateGraph } from './state-graph.js';
 import type { Allowed } from './specifications.js';
@@ -34,13 +35,14 @@ interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
   readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls' | 'texts'>>;
   readonly tree: GroupTree;
+  readonly identity: IdentitySettings;
 }
 
 /** What an author will want to know of a configuration that is legal (XG-22). */
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
-  { paths, allowed, tree }: AboutTools,
+  { paths, allowed, tree, identity }: AboutTools,
 ): readonly Finding[] {
   const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
   return [
@@ -49,7 +51,7 @@ export function findEverything(
     ...tools.flatMap((tool) => aboutSchema(tool, allowed.get(tool.key), at(tool))),
     ...aboutCount(tools, policy, tree),
     ...findNearMisses(tools, tree, at),
-    ...aboutPolicy(tools, policy),
+    ...aboutPolicy(tools, policy, identity),
     ...findToolless(tools, policy, tree, at),
   ];
 }
@@ -147,7 +149,7 @@ function mostAtOnce(tools: readonly ConfiguredTool[]): number {
   return Math.max(0, ...compileRules(tools).availabilityByState().values());
 }
 
-function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly Finding[] {
+function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy, identity: IdentitySettings): readonly Finding[] {
   const findings: Finding[] = [];
   const allowed = new Set(policy.allowedTools);
   const denied = tools.filter((tool) => !allowed.has(tool.id)).map((tool) => tool.key);
@@ -155,7 +157,9 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     const message = `The policy does not allow ${sentenceList(denied)}, so ${neverOffered(denied)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.allowed_tools', message });
   }
-  const waiting = tools.filter((tool) => allowed.has(tool.id) && !approvable(tool, policy)).map((tool) => tool.key);
+  const waiting = tools
+    .filter((tool) => allowed.has(tool.id) && !approvable(tool, policy, identity.provider))
+    .map((tool) => tool.key);
   const unlisted = tools.filter((tool) => allowed.has(tool.id) && !isListed(tool, policy)).map((tool) => tool.key);
   if (unlisted.length > 0) {
     const message = `The policy lists ${sentenceList(unlisted)} under allowed_tools and not under allowed_agents, so ${neverOffered(unlisted)}.`;
@@ -165,7 +169,7 @@ function aboutPolicy(tools: readonly ConfiguredTool[], policy: Policy): readonly
     const message = `There is no approver for calls of ${sentenceList(waiting)}, which need it, so ${neverOffered(waiting)}.`;
     findings.push({ kind: 'not_allowed', path: 'policy.approval.approvers', message });
   }
-  return [...findings, ...findWithoutApproval(tools, policy)];
+  return [...findings, ...findAboutApprovers(policy, identity), ...findWithoutApproval(tools, policy)];
 }
 
 /** The allowed tools that change things and run without an approval, where the file does not say that this is meant. */

@@ -83,7 +83,7 @@ export const toolErrorReasons = {
   no_approver: {
     stage: 'decided',
     isKeptBack: true,
-    meaning: 'The call needs an approval, and policy.approval.approvers names no approver for it.',
+    meaning: 'The call needs an approval, and policy.approval names no one who can give it.',
   },
   closed_by_context: {
     stage: 'decided',

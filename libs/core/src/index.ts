@@ -39,6 +39,7 @@ export { nearest, nearMiss, suggestion } from './suggest.js';
 export { claimMemoryMs, clockSkewMs, lateRecordMs } from './time-limits.js';
 export { WeakMemory } from './weak-memory.js';
 export { cut, wellFormed, wellFormedJson } from './well-formed.js';
+export { isAnswerable } from './approval/answerable.js';
 export {
   allApprovers,
   approvalsMissing,

@@ -36,7 +36,7 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
   (_what, { policy, reads, writes }) => {
     const configuration = configurationWith(policy);
     const decisions = (of: Configuration): readonly ToolPolicyDecision[] =>
-      of.tools.map(compilePolicy(of.policy).decide);
+      of.tools.map(compilePolicy(of.policy, of.identity).decide);
 
     it('decides between allow, deny and require_approval (C-01, T-20a)', () => {
       expect(decisions(configuration)).toEqual([reads, writes]);
@@ -76,7 +76,40 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
 );
 
 it('a policy denies a tool it has never heard of (C-01, T-20b)', () => {
-  expect(
-    compilePolicy(configurationWith({ allowed_tools: ['*'] }).policy).decide({ id: 'core__other', spec: null }),
-  ).toBe('deny');
+  const { policy, identity } = configurationWith({ allowed_tools: ['*'] });
+  expect(compilePolicy(policy, identity).decide({ id: 'core__other', spec: null })).toBe('deny');
+});
+
+describe('approvers that no one can be', () => {
+  const rule = (of: object) => ({ rules: { twice: { tools: ['writes'], ...of } } });
+  const [none, keys, jwt] = ['none', 'api-keys', 'jwt'] as const;
+  it.each([
+    [{ approvers: ['group:finance'] }, [keys, jwt]],
+    [{ approvers: ['role:treasurer', 'claim:department=finance'] }, [jwt]],
+    [{ approvers: ['role:treasurer', 'user:ann'] }, [none, keys, jwt]],
+    [{ approvers: ['*'] }, [none, keys, jwt]],
+    [{ approvers: ['user:ann'], ...rule({ approvers: ['role:x'] }) }, [jwt]],
+    [rule({ approvers: ['role:x'], escalate: { after_seconds: 60, to: ['user:ann'] } }), [none, keys, jwt]],
+    [rule({ approvers: ['role:x', 'user:ann'], quorum: 2 }), [jwt]],
+    [rule({ approvers: ['role:x', 'user:ann', 'group:y'], quorum: 2 }), [keys, jwt]],
+    [rule({ approvers: ['*'], quorum: 2 }), [none, keys, jwt]],
+  ])('%j are there for %j alone', (approval, providers) => {
+    const { policy } = configurationWith({ ...both, approval });
+    const asking = [none, keys, jwt].filter(
+      (provider) =>
+        compilePolicy(policy, { provider }).decide({
+          id: id.writes,
+          spec: { effect: 'state_change' } as never,
+        }) === 'require_approval',
+    );
+    expect(asking).toEqual(providers);
+  });
+
+  it('are denied at once, as where there are none', () => {
+    const evaluator = compileEvaluator(configurationWith({ ...both, approval: { approvers: ['group:finance'] } }));
+    const facts = { groups: ['default'], state: 'undefined', offered: new Set([id.writes]), calls: noCalls };
+    const rest = { toolChoice: null, completed: false, nested: false, connections: [] };
+    const verdict = allowed(id.writes, { ...facts, ...rest }, { granting: evaluator, inForce: evaluator });
+    expect(verdict).toMatchObject({ ok: false, code: 'policy_denied', reason: 'no_approver' });
+  });
 });

@@ -232,7 +232,7 @@ export function findInConfiguration({
 }: Configuration): readonly Finding[] {
   const paths = new Map(tools.map(({ key }) => [key, join('tool', key)]));
   return [
-    ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree }),
+    ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree, identity }),
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutRoles(identity, tools, groupTree),
     ...findAboutSpans({ policy, model, ...(fallbacks === undefined ? {} : { fallbacks }) }),

@@ -9,7 +9,9 @@ import { quote } from '../quote.js';
 import { toolEffects } from '../tool/types.js';
 import type { ToolEffect } from '../tool/types.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
+import type { IdentitySettings } from '../settings/identity-types.js';
 import type { ApprovalRule, Escalation, OnExpiry, Policy } from '../settings/policy-types.js';
+import { canReach } from './answerable.js';
 
 /** The effects that need an approval where there are approvers and nothing else is written. */
 export const changingEffects: readonly ToolEffect[] = toolEffects.filter((effect) => effect !== 'read_only');
@@ -139,7 +141,12 @@ export function runsWithoutApproval(tool: AskedTool, policy: Asking & Pick<Polic
   return changingEffects.includes(tool.spec.effect) && rulesAbout(tool, policy).length === 0;
 }
 
-/** Whether the tool can be called at all: one that needs an approval is denied while there are no approvers. */
-export function approvable(tool: AskedTool, policy: AskingPolicy): boolean {
-  return approvalAsks(tool, policy).every(({ approvers, escalate }) => approvers.length > 0 || escalate !== null);
+/**
+ * Whether the tool can be called at all: one that needs an approval is denied while no one can give it. Whom entries of
+ * approvers can name depends on the identity that is configured.
+ */
+export function approvable(tool: AskedTool, policy: AskingPolicy, provider: IdentitySettings['provider']): boolean {
+  return approvalAsks(tool, policy).every(({ quorum, approvers, escalate }) =>
+    canReach(quorum, [...approvers, ...(escalate?.to ?? [])], provider),
+  );
 }

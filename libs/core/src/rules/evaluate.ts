@@ -111,7 +111,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
   const { tools } = configuration;
   const { budgets } = configuration.policy;
   const rules = compileRules(tools, configuration.groupTree);
-  const policy = compilePolicy(configuration.policy);
+  const policy = compilePolicy(configuration.policy, configuration.identity);
   const argumentRules = compileArgumentRules(configuration);
   const past = compilePast(configuration);
   const availability = compileAvailability(

@@ -28,6 +28,7 @@ export interface Finding {
     | 'never_available'
     | 'not_allowed'
     | 'unasked'
+    | 'unanswered_approver'
     | 'unavailable'
     | 'escalation'
     | 'toolless_agent'
