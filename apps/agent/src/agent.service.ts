@@ -317,7 +317,7 @@ export class AgentService implements OnModuleDestroy {
       turn = await this.askOne(settings, request, asking);
     } catch (error) {
       if (error instanceof NotAsChosen) await reserved.used(error.turn);
-      // What a call used that was given up is not known: it counts as what it reserved.
+      // What an abandoned call used is not known, so it counts as what it reserved.
       else if (error instanceof Fault && !(error instanceof NoAnswer)) await reserved.unused();
       throw error;
     }

@@ -58,7 +58,7 @@ export class ModelForTools {
         },
       );
       const turn = await asked.catch(async (error: unknown) => {
-        // What a call used that was given up is not known: it counts as what it reserved.
+        // What an abandoned call used is not known, so it counts as what it reserved.
         if (error instanceof Fault && !signal.aborted) await reserved.unused();
         throw error;
       });

@@ -40,7 +40,7 @@ import { allowOrigins } from './cors.js';
 import { countRequests } from './count-requests.js';
 import { DeadLettersController } from './dead-letters/dead-letters.controller.js';
 import { DoorsController } from './doors/doors.controller.js';
-import { Doors } from './doors/doors.service.js';
+import { Doors } from './doors/doors.js';
 import { EarlierResponses } from './doors/earlier.js';
 import { takeApiKey } from './doors/api-key.js';
 import { GroupsController } from './groups.controller.js';

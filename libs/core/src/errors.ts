@@ -64,6 +64,8 @@ interface ReasonEntry {
   readonly meaning: string;
   /** Where it tells why a tool is not in its caller’s list: clients that see the list alone do not read it. */
   readonly isKeptBack?: true;
+  /** Its message says all that there is to say: what was refused, by which rule, and what to change. */
+  readonly saysAll?: true;
 }
 
 /** The finer reason beside a tool error's code, where there is one. */
@@ -78,8 +80,8 @@ export const toolErrorReasons = {
   not_eligible_group: { stage: 'decided', isKeptBack: true, meaning: 'The tool is in none of the requested groups.' },
   not_eligible_state: { stage: 'decided', meaning: 'The tool is not available in the current state.' },
   not_allowed: { stage: 'decided', isKeptBack: true, meaning: 'The policy does not allow the tool.' },
-  approval_refused: { stage: 'decided', meaning: 'An approver refused the call.' },
-  approval_expired: { stage: 'decided', meaning: 'The call was not approved in time.' },
+  approval_refused: { stage: 'decided', saysAll: true, meaning: 'An approver refused the call.' },
+  approval_expired: { stage: 'decided', saysAll: true, meaning: 'The call was not approved in time.' },
   no_approver: {
     stage: 'decided',
     isKeptBack: true,
@@ -103,11 +105,13 @@ export const toolErrorReasons = {
   },
   arguments_out_of_bounds: {
     stage: 'decided',
+    saysAll: true,
     meaning:
       'An argument is out of the bounds that a rule, the tool’s entry or the agent’s sets; the message names both.',
   },
   total_used: {
     stage: 'decided',
+    saysAll: true,
     meaning: 'The call would pass what a rule lets calls add up to within a span; the message says what is left.',
   },
   nested_agent: {
@@ -228,6 +232,11 @@ export type ToolErrorReason = keyof typeof toolErrorReasons;
 /** Whether a refusal for this reason tells why its tool is not in the caller’s list. */
 export function isKeptBack(reason: string | null): boolean {
   return reason !== null && entryOf<ReasonEntry>(toolErrorReasons, reason)?.isKeptBack === true;
+}
+
+/** Whether the message of a call that was refused for this reason says what to do, so nothing is added to it. */
+export function saysAll(reason: string | null): boolean {
+  return reason !== null && entryOf<ReasonEntry>(toolErrorReasons, reason)?.saysAll === true;
 }
 
 /** Whether a recorded reason is one that replay derives again; false for a reason of a later version. */

@@ -4,6 +4,7 @@ export {
   httpErrors,
   isDecidedReason,
   isKeptBack,
+  saysAll,
   isSecurityFault,
   runErrorOf,
   runErrors,

@@ -2,6 +2,7 @@ import {
   editNote,
   isJsonObject,
   isKeptBack,
+  saysAll,
   isRejectionReason,
   rejectionReasons,
   toolErrors,
@@ -140,13 +141,6 @@ function clientsView(step: AgentStep, id: string | undefined, name: string): Age
   return { ...step, observation: named.join('') };
 }
 
-/** Reasons whose message says all that there is to say. */
-const asItIs: ReadonlySet<string> = new Set([
-  'approval_refused',
-  'approval_expired',
-  'arguments_out_of_bounds',
-  'total_used',
-]);
 const unknownEnds: ReadonlySet<string> = new Set(['outcome_unknown', 'service_lost']);
 
 /**
@@ -159,7 +153,7 @@ function errorText({ outcome, reason, observation, stateBefore }: AgentStep, nam
   // The executor's own sentence has ids of the log, where this client has names of its own.
   if (reason === 'not_bound')
     return `${name} is not available now. Please try again, or call tools/list for the tools that are available now.`;
-  if (reason !== null && asItIs.has(reason)) return observation;
+  if (saysAll(reason)) return observation;
   if (reason !== null && unknownEnds.has(reason))
     return `${observation} Do not repeat the call before you know whether it took effect.`;
   if (reason === 'user_error')

@@ -21,7 +21,7 @@ type CallerAnswer =
   | { readonly refused: string };
 
 /** What a call needs to go on that is parked while its caller has the form. */
-export interface ParkedWith {
+interface ParkedWith {
   /** The server’s own state, and the answers that there are. */
   readonly state: JsonObject;
   /** What was asked before, for the call’s step. */

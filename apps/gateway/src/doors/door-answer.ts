@@ -13,7 +13,7 @@ import { refusalOfEnd } from './run-end.js';
 import { errorEvent } from './wire-error.js';
 
 /** What a door’s answer says of its run and its request. */
-export interface AnswerHead {
+interface AnswerHead {
   readonly wire: DoorWire;
   /** The answer’s id, by where its run is found. */
   readonly idOf: (address: string) => string;

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
 import { ByPrincipal, OperationOf, Rights } from '../rights.js';
 import { modelPrefix } from './door.js';
-import { Doors } from './doors.service.js';
+import { Doors } from './doors.js';
 import { EarlierResponses } from './earlier.js';
 import { doorOperations } from './operations.js';
 

@@ -1,6 +1,6 @@
 import type { Operation } from '../openapi/operation.js';
 
-export type DoorOperation = Pick<Operation, 'id' | 'who' | 'method' | 'path'>;
+type DoorOperation = Pick<Operation, 'id' | 'who' | 'method' | 'path'>;
 
 /**
  * The routes that speak a provider’s wire. The description (`/openapi.json`) has none of them, since those who made the

@@ -19,7 +19,7 @@ export const mostStanding = 200;
 /** Calls that one may let through. */
 const mostStandingCalls = 1_000;
 /** How long one may hold, milliseconds: its record and its count are kept for a week. */
-export const longestStandingMs = claimMemoryMs;
+const longestStandingMs = claimMemoryMs;
 
 /** Why an approver’s word on calls to come does not count. */
 export const standingRejections = {

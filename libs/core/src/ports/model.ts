@@ -35,7 +35,7 @@ export interface EarlierRun {
 export const conversationRoles = ['user', 'assistant', 'system'] as const;
 
 /** A message of the conversation that a client keeps: its words, unchecked. */
-export interface SaidBefore {
+interface SaidBefore {
   readonly role: string;
   readonly text: string;
 }

@@ -55,4 +55,4 @@ export interface ArgumentObject {
 
 /** What of a call a check at OpenFGA can be given. */
 export const checkContexts = ['arguments', 'claims', 'facts'] as const;
-export type CheckContext = (typeof checkContexts)[number];
+type CheckContext = (typeof checkContexts)[number];

@@ -107,7 +107,7 @@ export interface LoggedTurn {
 }
 
 /** Which approvals of its turn one is asked for with. */
-export interface RequestGroup {
+interface RequestGroup {
   /** Their ids. */
   readonly others: readonly string[];
   /** The one that the turn waits for first; null where it is this one. */
