@@ -188,7 +188,7 @@ describe('a run that its caller cancels', () => {
     await system.request('parked');
     await eventually(
       () => system.all('agent.approvals'),
-      (found) => found.length === 1,
+      (found) => found.length === 2,
     );
     const sweep = new ExpirySweep(system.open.runtime);
     await cancel('parked');

@@ -12,7 +12,7 @@ const asked = (n: number): AskedApproval => ({
   ...{ expires_at: Date.now() + 600_000, iteration: 2, index: 0, tool_call_id: 'call-1', effect: 'state_change' },
   ...{ thought: 'It fits best.', requested_by: 'user:bob', on_behalf_of: null, tenant_id: 'acme' },
   ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null },
-  ...{ rules: [], asked_because: '', state: 'undefined', groups: ['default'], bound: '' },
+  ...{ rules: [], asked_because: '', state: 'undefined', groups: ['default'], bound: '', others: [], behind: null },
   ...{ requested_partition: 0, requested_offset: n },
 });
 const schema = { type: 'object', properties: { amount: { type: 'number', description: 'In <i>euros</i>.' } } };
