@@ -18,7 +18,7 @@ describe('runs of two versions that name different graphs', () => {
     const environment = { bus: 'sqlite', dataFolder: folder, sessionsKeptMs: null, secret: () => undefined };
     const log = { warn: () => undefined, error: () => undefined };
     const box = new Toolbox(
-      { environment, log, configurations: { onChange: () => undefined } } as never,
+      { environment, log, metrics: { listAge: {} }, configurations: { onChange: () => undefined } } as never,
       undefined as never,
       undefined as never,
     );

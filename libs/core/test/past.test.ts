@@ -28,7 +28,13 @@ function evaluatorOf(...rules: readonly AvailabilityRule[]) {
     approvalMs: 1,
     budgets: { callsPerRun: 9, tools: {} },
   };
-  return compileEvaluator({ version: 'v', tools, rules, policy } as unknown as Configuration);
+  return compileEvaluator({
+    version: 'v',
+    tools,
+    rules,
+    policy,
+    identity: { provider: 'none' },
+  } as unknown as Configuration);
 }
 
 const total = (given: Partial<TotalLimit> = {}): TotalLimit => ({

@@ -25,6 +25,7 @@ function under(agent: AgentSettings | undefined, timeoutMs = 30_000, budgetMs: n
     },
     limits: { maxIterations: 10, runMs: 300_000, resultBytes: 1_000 },
     model: { maxOutputTokens: 100 },
+    identity: { provider: 'none' },
   } as unknown as Configuration);
 }
 

@@ -29,7 +29,11 @@ export interface TurnHead {
   readonly model: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
-  /** Members of the answer beside the turn’s own: what it repeats of its request. */
+  /**
+   * Members of the answer beside the turn’s own: what it repeats of its request. Where it is given, the answer has
+   * each member that the API’s schema asks for; absent, it stands for a provider’s answer, to which nothing is added
+   * that the client would send back.
+   */
   readonly beside?: JsonObject;
 }
 

@@ -2,7 +2,7 @@ import type { StreamEncoder, TurnHead } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { awsFrame, sseFrame } from '../../stream/frames.js';
 import { noUsage, type TurnPart } from '../../types.js';
-import { caller, reasoningOut } from './blocks.js';
+import { caller, ownMembers, reasoningOut, textOut } from './blocks.js';
 import { words } from './finish.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
@@ -14,7 +14,8 @@ export const sse: Frame = (type, rest) => sseFrame(writeJson({ type, ...rest }),
 export const chunks: Frame = (type, rest) =>
   awsFrame('chunk', JSON.stringify({ bytes: Buffer.from(writeJson({ type, ...rest })).toString('base64') }));
 
-export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEncoder {
+export function streamEncoder({ id, model, beside }: TurnHead, frame: Frame): StreamEncoder {
+  const isWhole = beside !== undefined;
   let index = -1;
   let open: 'text' | 'reasoning' | null = null;
   const close = (): readonly Uint8Array[] => {
@@ -36,7 +37,7 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
   function frames(part: TurnPart): readonly Uint8Array[] {
     switch (part.type) {
       case 'text': {
-        const before = open === 'text' ? [] : [...close(), begin({ type: 'text', text: '', citations: null })];
+        const before = open === 'text' ? [] : [...close(), begin(textOut('', isWhole))];
         open = 'text';
         return [...before, delta({ type: 'text_delta', text: part.text })];
       }
@@ -57,7 +58,7 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
       }
       case 'call':
         return whole(
-          { type: 'tool_use', id: part.toolCallId, name: part.name, input: {}, caller },
+          { type: 'tool_use', id: part.toolCallId, name: part.name, input: {}, ...(isWhole ? { caller } : {}) },
           { type: 'input_json_delta', partial_json: part.args },
         );
       case 'other':
@@ -69,7 +70,9 @@ export function streamEncoder({ id, model }: TurnHead, frame: Frame): StreamEnco
       frame('message_start', {
         message: {
           ...{ id, type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null },
-          ...{ stop_details: null, container: null, usage: usageIn(noUsage) },
+          ...(isWhole
+            ? { ...ownMembers, usage: usageIn(noUsage, true) }
+            : { usage: { input_tokens: 0, output_tokens: 0 } }),
         },
       }),
     part: (part) => Buffer.concat(frames(part)),

@@ -1,17 +1,19 @@
+import type { JsonObject } from '@sluice/core';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Turn } from '../../types.js';
 import { Dropped } from '../dropped.js';
-import { caller, callOut, reasoningOut } from './blocks.js';
+import { caller, callOut, ownMembers, reasoningOut, textOut } from './blocks.js';
 import { words } from './finish.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
 
-export function encodeTurn(turn: Turn): Encoded {
+export function encodeTurn(turn: Turn, _createdAtMs: number, beside?: JsonObject): Encoded {
+  const isWhole = beside !== undefined;
   const dropped = new Dropped();
   if (turn.usage.reasoningTokens > 0) dropped.add('the count of reasoning tokens');
   const content = turn.parts.flatMap((part): readonly Writable[] => {
-    if (part.type === 'text') return [{ type: 'text', text: part.text, citations: null }];
-    if (part.type === 'call') return [{ ...callOut(part), caller }];
+    if (part.type === 'text') return [textOut(part.text, isWhole)];
+    if (part.type === 'call') return [{ ...callOut(part), ...(isWhole ? { caller } : {}) }];
     if (part.type === 'reasoning') return [reasoningOut(part)];
     if (part.wire === wire) return [new JsonText(part.raw)];
     dropped.part(part);
@@ -25,9 +27,8 @@ export function encodeTurn(turn: Turn): Encoded {
     content,
     stop_reason: words[turn.finish],
     stop_sequence: null,
-    stop_details: null,
-    container: null,
-    usage: usageIn(turn.usage),
+    ...(isWhole ? ownMembers : {}),
+    usage: usageIn(turn.usage, isWhole),
   });
   return { body, dropped: dropped.list() };
 }

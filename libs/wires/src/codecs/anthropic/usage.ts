@@ -25,16 +25,14 @@ export function usageOf(usage: JsonObject | undefined, before: Usage, { notes }:
   };
 }
 
-export function usageIn(usage: Usage): Writable {
+/** What a turn used; `isWhole` adds the members that say nothing here, and that the API’s schema asks for. */
+export function usageIn(usage: Usage, isWhole = false): Writable {
+  const others = { output_tokens_details: null, inference_geo: null, server_tool_use: null, service_tier: 'standard' };
   return {
     input_tokens: Math.max(0, usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens),
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
-    cache_creation: null,
     output_tokens: usage.outputTokens,
-    output_tokens_details: null,
-    inference_geo: null,
-    server_tool_use: null,
-    service_tier: 'standard',
+    ...(isWhole ? { cache_creation: null, ...others } : {}),
   };
 }

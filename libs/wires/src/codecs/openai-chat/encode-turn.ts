@@ -8,10 +8,10 @@ import { Dropped, echoed } from '../dropped.js';
 import { usageIn } from './usage.js';
 import { wire } from './wire.js';
 
-export function encodeTurn(turn: Turn, createdAtMs: number, beside: JsonObject = {}): Encoded {
+export function encodeTurn(turn: Turn, createdAtMs: number, beside?: JsonObject): Encoded {
   const dropped = new Dropped();
   const message: Record<string, Writable> = {
-    ...{ role: 'assistant', content: null, refusal: null, annotations: [] },
+    ...{ role: 'assistant', content: null, refusal: null, ...(beside === undefined ? {} : { annotations: [] }) },
   };
   const calls: Writable[] = [];
   for (const part of turn.parts) {

@@ -103,8 +103,8 @@ export function streamEncoder(head: TurnHead): StreamEncoder {
     end(finish, usage, more = {}) {
       const before = close();
       const { status, incomplete_details } = endOf(finish);
-      const beside = { ...head.beside, ...more };
-      const response = responseOf({ ...head, beside }, output, status, { incomplete_details, usage: usageIn(usage) });
+      const whole = head.beside === undefined ? head : { ...head, beside: { ...head.beside, ...more } };
+      const response = responseOf(whole, output, status, { incomplete_details, usage: usageIn(usage) });
       return Buffer.concat([...before, event(`response.${status === 'cancelled' ? 'failed' : status}`, { response })]);
     },
   };

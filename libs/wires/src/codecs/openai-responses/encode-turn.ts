@@ -50,8 +50,7 @@ export function responseOf(head: TurnHead, output: Writable, status: string, res
     incomplete_details: null,
     model: head.model,
     output,
-    ...settings,
-    ...(head.beside as Record<string, Writable> | undefined),
+    ...(head.beside === undefined ? {} : { ...settings, ...(head.beside as Record<string, Writable>) }),
     ...rest,
   };
 }
@@ -64,12 +63,12 @@ export function endOf(finish: Finish): { readonly status: string; readonly incom
   return { status: 'incomplete', incomplete_details: { reason: finish } };
 }
 
-export function encodeTurn(turn: Turn, createdAtMs: number, beside: JsonObject = {}): Encoded {
+export function encodeTurn(turn: Turn, createdAtMs: number, beside?: JsonObject): Encoded {
   const dropped = new Dropped();
   if (turn.usage.cacheWriteTokens > 0) dropped.add('tokens written to a cache');
   const output = turn.parts.flatMap((part, index) => outputItem(part, index, dropped) ?? []);
   const { status, incomplete_details } = endOf(turn.finish);
-  const head = { id: turn.id, model: turn.model, createdAtMs, beside };
+  const head = { id: turn.id, model: turn.model, createdAtMs, ...(beside === undefined ? {} : { beside }) };
   const body = writeJson(responseOf(head, output, status, { incomplete_details, usage: usageIn(turn.usage) }));
   return { body, dropped: dropped.list() };
 }
