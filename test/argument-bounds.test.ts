@@ -6,7 +6,9 @@ import type { AvailabilityRule, Configuration, ListLookup, Lists } from '@sluice
 import { topics } from '@sluice/contracts';
 import { unverified } from '@sluice/identity';
 import { everything, whatIf } from '@sluice/replay';
+import { run as toolsCommand } from '../apps/sluice/src/commands/tools.js';
 import { ids, workflowConfiguration } from './harness/configurations.js';
+import { inProcess } from './harness/in-process.js';
 import { inOrder, ScriptedModel, startSystem } from './harness/system.js';
 import type { TestSystem } from './harness/system.js';
 import { authorizerOf, replayed, undecodable } from './replay/replaying.js';
@@ -73,6 +75,23 @@ agents: { default: { arguments: { text-completion: { prompt: { max_length: 5 } }
     expect(response.history.map(({ rule }) => rule)).toEqual([null, null, null]);
     const shown = model.asked[0]?.tools.find(({ id }) => id === ids.query)?.inputSchema;
     expect(shown).toMatchObject({ properties: { sparql: { pattern: '^SELECT ' } } });
+
+    const [toolset] = await system.all('agent.toolsets');
+    const { configVersion, requestId, tools = [] } = toolset?.record ?? {};
+    const hash = tools.find(({ id }) => id === ids.query)?.schemaHash ?? '';
+    const { environment } = system.embedded.runtime;
+    const ofRun = (request: string) => inProcess(toolsCommand, environment, '--hash', hash, '--request', request);
+    const { code, output } = await ofRun(requestId ?? '');
+    expect([code, JSON.parse(output)]).toMatchObject([
+      0,
+      { config_version: configVersion, id: ids.query, schema_hash: hash, input_schema: shown },
+    ]);
+    expect(await ofRun('none')).toEqual({
+      code: 1,
+      output: 'The log has no run of this request_id that a filter has decided about.\n',
+    });
+    const plain = await inProcess(toolsCommand, environment, '--hash', hash);
+    expect([plain.code, plain.output]).toEqual([1, expect.stringContaining('--request ID')]);
 
     const decisions = await replayed(system.bus, null);
     expect(decisions.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);

@@ -75,6 +75,15 @@ describe('without an identity', () => {
     },
   );
 
+  it('asks for the secret or the link of the run where what a tool takes is looked for in a run', async () => {
+    const { searchParams } = new URL(link, gateway.url);
+    const read = async (query: string, headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await sendTo(`/v1/specifications/none?request_id=waits${query}`, 'GET', headers)).status;
+    expect(await read('', stranger)).toBe(401);
+    expect(await read(`&${searchParams.toString()}0`, stranger)).toBe(401);
+    for (const one of [read('', secret()), read(`&${searchParams.toString()}`, stranger)]) expect(await one).toBe(404);
+  });
+
   it('describes what each route needs', () => {
     const { paths } = openApi() as {
       paths: Record<string, Record<string, { security?: unknown; operationId: string }>>;

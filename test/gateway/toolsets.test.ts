@@ -28,17 +28,26 @@ describe('a dry run of the filter over HTTP', () => {
   let gateway: Gateway;
   let root: Headers;
   let bob: Headers;
+  let ann: Headers;
   beforeAll(async () => {
     const honest = await newIssuer();
     writeFileSync(keyFile, JSON.stringify(honest.jwks));
-    const as = async (sub: string, groups: readonly string[]): Promise<Headers> => ({
-      authorization: `Bearer ${await honest.token({ sub, tenant: 'acme', tool_groups: [...groups] })}`,
+    const as = async (sub: string, groups: readonly string[], claims: object = {}): Promise<Headers> => ({
+      authorization: `Bearer ${await honest.token({ sub, tenant: 'acme', tool_groups: [...groups], ...claims })}`,
     });
-    [root, bob] = await Promise.all([as('root', ['*']), as('bob', ['read-only'])]);
+    [root, bob, ann] = await Promise.all([
+      as('root', ['*']),
+      as('bob', ['read-only']),
+      as('ann', ['read-only'], { desk: 'mail', prompts: ['Say A.', 'Say B.'] }),
+    ]);
     const approval = `policy:\n  approval: { approvers: ['user:root'], effects: [state_change] }`;
     const configuration = `${workflowConfiguration({ limits: identity }).replace('policy:', approval)}
 rules:
   short: { tools: [text-completion], when: { question_bytes: 20 } }
+  narrow:
+    tools: [text-completion]
+    for: { claims: { desk: [mail] } }
+    arguments: { prompt: { one_of: { claim: prompts } } }
 `;
     system = await startSystem(configuration, new ScriptedModel(() => ({ answer: 'done' })));
     gateway = await startGateway(system.embedded.runtime);
@@ -109,6 +118,36 @@ rules:
     expect((await read('none', root))[0]).toBe(404);
     const hidden = spec === undefined ? [] : tools.filter(({ key }) => key === 'graph-update');
     for (const { schemaHash } of hidden) expect((await read(schemaHash, bob))[0]).toBe(404);
+  });
+
+  it('says what a tool takes whose bounds go by the caller of a run, to those who may read the run', async () => {
+    const request = { question: 'Q', group: ['read-only'], state: 'analysis', request_id: 'anns' };
+    const begun = await post(`${gateway.url}/v1/runs`, request, { ...ann, prefer: 'wait=20' });
+    expect(begun.status).toBe(200);
+    const toolset = (await system.all('agent.toolsets')).find(({ record }) => record.requestId === 'anns');
+    const { tools = [], configVersion } = toolset?.record ?? {};
+    const hash = tools.find(({ key }) => key === 'text-completion')?.schemaHash ?? '';
+    const read = async (who: Headers, query: string) => {
+      const response = await fetch(`${gateway.url}/v1/specifications/${hash}${query}`, { headers: who });
+      return [response.status, await response.json()];
+    };
+    const found = {
+      ...{ config_version: configVersion, schema_hash: hash },
+      input_schema: { properties: { prompt: { enum: ['Say A.', 'Say B.'] } } },
+      tools: [{ key: 'text-completion', schema_hash: hash }],
+    };
+    const link = new URL(begun.headers.get('location') ?? '', gateway.url).searchParams;
+    const queries = ['', `&config_version=${configVersion}`, `&${link.toString()}`];
+    for (const more of queries) expect(await read(ann, `?request_id=anns${more}`)).toMatchObject([200, found]);
+    const missing = { code: 'not_found', detail: expect.stringContaining('request_id of a run') };
+    for (const query of ['', `?config_version=${configVersion}`, '?request_id=anns&config_version=c-none'])
+      expect(await read(ann, query)).toMatchObject([404, missing]);
+    // Others learn nothing of the run, and the run of another caller has not this schema.
+    for (const who of [bob, root]) expect((await read(who, '?request_id=anns'))[0]).toBe(404);
+    expect(await read(root, '?request_id=the-run')).toMatchObject([404, missing]);
+    expect((await read(ann, '?request_id=anns&tenant=other'))[0]).toBe(403);
+    for (const query of ['?request=anns', '?request_id=anns&request_id=anns', '?request_id=anns&since=soon'])
+      expect((await read(ann, query))[0]).toBe(400);
   });
 
   it('knows the question, the choice and the history that the request brings', async () => {
@@ -184,7 +223,7 @@ rules:
   it('is refused for groups that are not permitted, as a run is, with its own route on the log', async () => {
     const refused = await trying({ question: 'Q', group: ['admin'], request_id: 'wanted' }, bob);
     expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'insufficient_permissions' }]);
-    const [denial] = await system.all('agent.denials');
+    const denial = (await system.all('agent.denials')).at(-1);
     expect(denial?.record).toMatchObject({
       ...{ route: 'POST /v1/toolsets', actorId: 'user:bob', refusedGroups: ['admin'], requestId: '', sessionId: '' },
     });

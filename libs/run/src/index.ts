@@ -86,7 +86,7 @@ export { readServerReports, reportServers } from './server-reports.js';
 export type { ChangedTool, ServerReport } from './server-reports.js';
 export { afterStep, stepOf, stepResult, turnAfter } from './steps.js';
 export type { TurnSoFar } from './steps.js';
-export { firstKeys, namingTools, offeredIds, withTools } from './tool-list.js';
+export { firstKeys, namingTools, offeredIds, offeredWithSchema, withTools } from './tool-list.js';
 export type { OfferedBefore } from './tool-list.js';
 export { toolset } from './toolset.js';
 export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';

@@ -1,4 +1,4 @@
-import { atToolIndexes, Fault, toToolIndexes } from '@sluice/core';
+import { atToolIndexes, evaluatorFor, Fault, toToolIndexes } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type {
@@ -158,6 +158,17 @@ export function offeredIds(
   evaluator: Pick<Evaluator, 'configuration'>,
 ): readonly string[] {
   return list === null ? offered : toolsAt(list.indexes, evaluator).map(({ id }) => id);
+}
+
+/**
+ * Of the tools that the record offered its turn, with the bounds of their arguments in their schemas, those whose
+ * schema has this hash. The evaluator is of the configuration that the record names.
+ */
+export function offeredWithSchema(record: Toolset, hash: string, evaluator: Evaluator): readonly ConfiguredTool[] {
+  const { list, tools } = record;
+  const own = evaluatorFor(evaluator, record.request);
+  const offered = list === null ? tools.flatMap(({ id }) => own.byId(id) ?? []) : listedAt(list, own);
+  return joinedTools(offered, record, own).filter(({ spec }) => spec?.schemaHash === hash);
 }
 
 function toolsOf(list: OfferedList, about: OfferedTo, evaluator: Evaluator): readonly OfferedTool[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { compileConfiguration } from '@sluice/configuration';
 import { beginRun, compileEvaluator, localPrincipal } from '@sluice/core';
 import { make } from '@sluice/contracts';
-import { decideIteration, namingTools, withConditions, withTools } from '@sluice/run';
+import { decideIteration, namingTools, offeredWithSchema, withConditions, withTools } from '@sluice/run';
 import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
 const { configuration } = compileConfiguration(
@@ -66,6 +66,18 @@ describe('tools whose arguments are bounded', () => {
     expect(withTools(named, evaluator).tools).toEqual(whole.tools);
     expect(named.tools.map(({ schemaHash }) => schemaHash)).toEqual(whole.tools.map(({ schemaHash }) => schemaHash));
     expect(named.list?.hash).not.toBe(decided(['b']).named.list?.hash);
+  });
+
+  it('are found by their hashes, with the schema of this caller alone', () => {
+    const { whole, named } = decided(['a']);
+    for (const { id, inputSchema, schemaHash } of whole.tools)
+      for (const record of [whole, named])
+        expect(
+          offeredWithSchema(record, schemaHash, evaluator).map((tool) => [tool.id, tool.spec?.inputSchema]),
+        ).toEqual([[id, JSON.parse(inputSchema)]]);
+    const look = toolsOf(decided(['b']))['look']?.schemaHash ?? '';
+    expect(offeredWithSchema(named, look, evaluator)).toEqual([]);
+    expect(offeredWithSchema(named, evaluator.tool('look')?.spec?.schemaHash ?? '', evaluator)).toEqual([]);
   });
 
   it('are the same objects for equal callers, so that their records share them', () => {

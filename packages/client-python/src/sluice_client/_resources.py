@@ -94,7 +94,7 @@ class Tools:
         return await self._transport.run(Call("/v1/toolsets", model(models.TriedToolset), method="POST", body=body_of(request)))
 
     async def specification(self, hash: str, **query: Unpack[models.ReadSpecificationQuery]) -> models.Specification:
-        """Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it."""
+        """Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. A schema that bounds of arguments narrowed for the caller of a run is found with `request_id`, by who may read the run."""
         return await self._transport.run(Call(f"/v1/specifications/{quote(hash, safe='')}", model(models.Specification), query={**query}))
 
 

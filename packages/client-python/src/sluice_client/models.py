@@ -1880,7 +1880,22 @@ class ReadSpecificationQuery(TypedDict, total=False):
     """The query of: Read what a tool takes, by the hash of its schema."""
 
     config_version: str
-    """The `config_version` of a record; absent: the configuration in force."""
+    """The `config_version` of a record; absent: the configuration in force, or with `request_id` whichever the run names."""
+
+    request_id: str
+    """A run that was offered the tool: finds schemas that bounds of arguments narrowed for its caller, too."""
+
+    session_id: str
+    """The session of the run, beside `since`; where it is the request_id it may be left out."""
+
+    since: str | int
+    """From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request."""
+
+    token: str
+    """Of the link that the answer to its `POST` has: what it needs where no identity is configured."""
+
+    tenant: str
+    """The tenant whose runs are read, for operators; the caller’s own unless given."""
 
 
 class RecommendGroupsQuery(TypedDict, total=False):

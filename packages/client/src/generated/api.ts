@@ -2570,8 +2570,18 @@ export interface ListToolsQuery {
 
 /** The query of: Read what a tool takes, by the hash of its schema. */
 export interface ReadSpecificationQuery {
-  /** The `config_version` of a record; absent: the configuration in force. */
+  /** The `config_version` of a record; absent: the configuration in force, or with `request_id` whichever the run names. */
   readonly config_version?: string;
+  /** A run that was offered the tool: finds schemas that bounds of arguments narrowed for its caller, too. */
+  readonly request_id?: string;
+  /** The session of the run, beside `since`; where it is the request_id it may be left out. */
+  readonly session_id?: string;
+  /** From when on to look for the run: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. It may be left out once a filter has taken the request. */
+  readonly since?: string | number;
+  /** Of the link that the answer to its `POST` has: what it needs where no identity is configured. */
+  readonly token?: string;
+  /** The tenant whose runs are read, for operators; the caller’s own unless given. */
+  readonly tenant?: string;
 }
 
 /** The query of: Recommend groups for a question. */

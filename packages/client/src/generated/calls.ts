@@ -89,7 +89,7 @@ export class Tools {
     return this.transport.json<TriedToolset>({ method: 'POST', path: '/v1/toolsets', body, isRepeatable: true, ...options });
   }
 
-  /** Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. */
+  /** Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. A schema that bounds of arguments narrowed for the caller of a run is found with `request_id`, by who may read the run. */
   specification(hash: string, query: ReadSpecificationQuery = {}, options: CallOptions = {}): Promise<Specification> {
     return this.transport.json<Specification>({ path: `/v1/specifications/${encodeURIComponent(hash)}`, query, isRepeatable: true, ...options });
   }

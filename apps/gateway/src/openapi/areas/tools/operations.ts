@@ -92,12 +92,12 @@ export const toolOperations: readonly Operation[] = [
     },
     summary: 'Read what a tool takes, by the hash of its schema',
     description:
-      'Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it.',
+      'Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. A schema that bounds of arguments narrowed for the caller of a run is found with `request_id`, by who may read the run.',
     places: { hash: 'The `schema_hash` of a tool.' },
     query: specificationParameters,
     answers: json('Specification', 'The schema, and the tools that have it.'),
     example: readSpecificationExample,
-    refusals: [400, 401, 403, 404, 500, 503],
+    refusals: [400, 401, 403, 404, 409, 500, 503],
   },
   {
     ...{
