@@ -114,6 +114,19 @@ describe('`sluice call`', () => {
     expect((await command(['runs'], own)).output).toBe('No run is selected.\n');
   });
 
+  it('says in a dry run what rules with a span count, and up to what', async () => {
+    const file = join(folder, 'counting.yaml');
+    const rules = 'rules: { few: { tools: [clock], totals: [{ of: calls, at_most: 5, per: tenant, within: 1h }] } }\n';
+    writeFileSync(file, `${readFileSync(config, 'utf8')}${rules}`);
+    const own = { ...variables, SLUICE_CONFIG: file, SLUICE_DATA: join(folder, 'dry') };
+    const words = ['call', 'clock', '{"timezone":"Asia/Tokyo"}', '--group', 'basic', '--dry-run'];
+    const few = { rule: 'few', per: 'tenant', within: '1h', argument: null, limit: '5' };
+    expect(JSON.parse((await command([...words, '--json'], own)).output)).toMatchObject({
+      counted: [{ ...few, used: null }],
+    });
+    expect((await command(words, own)).output).toMatch(/counted +few: at most 5 calls per tenant within 1h\n/);
+  });
+
   it.each([
     ['permissions: [{ principals: ["user:ann"], tenants: ["*"], tools: ["*"] }]', 'refused', false, 'not_permitted'],
     ['openfga: { url: "http://127.0.0.1:9", store: s }', 'runs', null, null],

@@ -182,6 +182,18 @@ describe('configurations over HTTP', () => {
     ]);
     // A server of the configuration in force counts with what it offered then.
     expect(found.get('complex-analysis')).toMatchObject({ offered: true });
+    const limits =
+      'rules: { few: { tools: [knowledge-query], totals: [{ of: calls, at_most: 5, per: user, within: 1h }] } }';
+    const counting = { text: workflowConfiguration({ limits }), group: ['*'] };
+    const few = { rule: 'few', per: 'user', within: '1h', argument: null, limit: '5' };
+    for (const [caller, used] of [
+      [{}, null],
+      [{ user: 'user:ann', tenant: 'acme' }, '0'],
+    ] as const) {
+      const counted = await verdicts({ ...counting, ...caller });
+      expect(counted.get('knowledge-query')).toMatchObject({ offered: true, counted: [{ ...few, used }] });
+      expect(counted.get('graph-update')).not.toHaveProperty('counted');
+    }
     const [status, problem] = await send('explain', { text: 'tols: {}\n' });
     expect([status, problem]).toMatchObject([422, { code: 'invalid_configuration', problems: expect.any(Array) }]);
   });

@@ -44,6 +44,9 @@ describe('a dry run of the filter over HTTP', () => {
     const configuration = `${workflowConfiguration({ limits: identity }).replace('policy:', approval)}
 rules:
   short: { tools: [text-completion], when: { question_bytes: 20 } }
+  few:
+    tools: [text-completion]
+    totals: [{ of: calls, at_most: 5, per: user, within: 1h }, { of: calls, at_most: 9, per: tenant, within: 1d }]
   narrow:
     tools: [text-completion]
     for: { claims: { desk: [mail] } }
@@ -180,10 +183,15 @@ rules:
     const root_ = { group: ['*'], state: 'analysis' };
     const before = (await system.all(...runTopics, 'agent.approvals')).length;
     expect((await tried({ group: ['read-only'] }, bob)).call).toBeUndefined();
+    const few = { rule: 'few', argument: null };
+    const own = (used: string) => ({ ...few, per: 'user', within: '1h', used, limit: '5' });
+    // What others of the tenant used is for operators to know.
+    const tenants = { ...few, per: 'tenant', within: '1d', used: null, limit: '9' };
     const good = { outcome: 'runs', offered: true, arguments_valid: true, problems: [], authorized: true };
     expect(await calling('text-completion', '{"prompt":"Say A."}', {}, bob)).toEqual({
       ...{ ...good, tool: 'core__text-completion', effect: 'read_only', needs_approval: false },
       ...{ code: null, reason: null, rule: null, message: null, lists: [] },
+      counted: [own('0'), tenants],
     });
     expect(await calling('text-completion', '{"promt":"A"}', {}, bob)).toMatchObject({
       ...{ ...good, outcome: 'refused', arguments_valid: false, code: 'validation', needs_approval: false },
@@ -207,6 +215,15 @@ rules:
     const reset = { ...good, outcome: 'waits', needs_approval: true, effect: 'state_change', approvers: ['user:root'] };
     expect(await calling('reset-workflow', '{}', root_, root)).toMatchObject(reset);
     expect(await system.all(...runTopics, 'agent.approvals')).toHaveLength(before);
+
+    const made = { question: 'Q', group: ['read-only'], state: 'analysis' };
+    const call = { tool: 'text-completion', arguments: '{"prompt":"Say A."}' };
+    expect((await post(`${gateway.url}/v1/runs`, { ...made, call }, { ...bob, prefer: 'wait=20' })).status).toBe(200);
+    expect(await calling('text-completion', call.arguments, {}, bob)).toMatchObject({ counted: [own('1'), tenants] });
+    // A call that is refused before says it, too.
+    expect(await calling('text-completion', '{}', {}, bob)).toMatchObject({ counted: [own('1'), tenants] });
+    expect(await calling('text-completion', call.arguments, {}, root)).toMatchObject({ counted: [own('0'), tenants] });
+    expect(await calling('reset-workflow', '{}', {}, bob)).toMatchObject({ effect: null, counted: [] });
   });
 
   it('says why a call would be refused, and of a tool that the caller may not know nothing but that', async () => {

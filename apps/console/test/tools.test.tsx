@@ -24,7 +24,16 @@ const used = {
 };
 const tried = {
   ...{ tool: 'core__add', effect: 'read_only', offered: true, outcome: 'runs', arguments_valid: true, problems: [] },
-  ...{ authorized: true, needs_approval: false, code: null, reason: null, rule: null, message: null, lists: [] },
+  ...{
+    authorized: true,
+    needs_approval: false,
+    code: null,
+    reason: null,
+    rule: null,
+    message: null,
+    lists: [],
+    counted: [],
+  },
 };
 const answers = {
   'GET /v1/groups': () => groups,

@@ -37,6 +37,7 @@ export class TriedCalls {
       source: this.sourceOf(configuration),
       authorizer: isDecidedHere(configuration.authorization) ? this.authorizerOf(configuration) : null,
       past: this.runtime.past,
+      seesOthers: isOperator(principal, configuration.identity),
       mayName: (key) => principal.groups.includes(wildcard) || shown(key).length > 0,
       onFault: (error) =>
         this.runtime.log.warn({ error: (error as Error).message }, 'a dry run of a call could not be judged'),

@@ -43,6 +43,7 @@ export async function dryCall(
     source: checkingTools(configuration, builtInTools),
     authorizer: asks || configuration.authorization === null ? createAuthorizer(configuration.authorization) : null,
     past: null,
+    seesOthers: true,
     mayName: () => true,
     onFault: () => undefined,
   });
@@ -76,6 +77,7 @@ export function dryCallInWords(call: DryCall, paint: Paint): string {
       : []),
     ...(call.needs_approval === null ? [] : [line('approval', approvalInWords(call))]),
     ...(call.lists.length === 0 ? [] : [line('lists', `${call.lists.join(', ')}: looked up at the call`)]),
+    ...call.counted.map((one) => line('counted', countedInWords(one))),
     ...(call.depends_on === undefined ? [] : [line('depends on', call.depends_on.join(', '))]),
     ...(call.rule === null ? [] : [line('rule', call.rule)]),
     ...(call.message === null ? [] : [line('refused', call.message)]),
@@ -101,4 +103,10 @@ function argumentsInWords({ arguments_valid: isValid }: DryCall): string {
 
 function approvalInWords({ needs_approval: isNeeded, approvers = [] }: DryCall): string {
   return isNeeded === true ? `needed, of ${approvers.join(', ')}` : 'not needed';
+}
+
+function countedInWords({ rule, per, within, argument, used, limit }: DryCall['counted'][number]): string {
+  const what = argument === null ? 'calls' : `as the sum of ${argument}`;
+  const before = used === null ? 'at most' : `${used} used of`;
+  return `${rule}: ${before} ${limit} ${what} per ${per} within ${within}`;
 }

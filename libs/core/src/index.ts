@@ -124,11 +124,12 @@ export { countsOthers, neededPastOf, pastFactName, pastFactText } from './past/f
 export type { NeededPast } from './past/facts.js';
 export { budgetStates, modelReservation, modelUse, spanBudgetEnd, spanBudgetInWords } from './past/model-budgets.js';
 export { foreseen, together, uncountableMessage } from './past/reservation.js';
+export type { CountedSpan, SpanLimit } from './past/spans.js';
 export type { BeginningCall, Reservation } from './past/reservation.js';
 export { pastOutcomeOf, reserve } from './past/reserve.js';
 export type { CountedCall } from './past/reserve.js';
 export { itemOf, scopeOf } from './past/scope.js';
-export { historySpans, totalScopes } from './past/types.js';
+export { historySpans, pastScopes, totalScopes } from './past/types.js';
 export type { PastCaller, PastSpan, TotalLimit } from './past/types.js';
 export { approaches, describedBy } from './descriptions/approaches.js';
 export type { Approach } from './descriptions/approaches.js';

@@ -5,6 +5,8 @@ import {
   compileEvaluator,
   countsOthers,
   decimalOf,
+  explain,
+  noCalls,
   parseExactJson,
   pastFactText,
   together,
@@ -126,6 +128,31 @@ describe('what a call reserves', () => {
     expect(both).toMatchObject({ keepMs: 9_000, limits: [{ atMost: 3_000_000n }, { atMost: 5_000_000n }] });
     expect(both?.marks).toHaveLength(1);
   });
+});
+
+it('limits with a span are those of the rules that bind the call, for explanations', () => {
+  const history = { after: [], notAfter: ['mail'], whileApproved: [] };
+  const rules: readonly AvailabilityRule[] = [
+    {
+      name: 'sum',
+      tools: ['pay', 'mail'],
+      totals: [total({ of: { path: 'amount' }, atMost: 0.5, withinMs: 86_400_000 })],
+    },
+    { name: 'few', tools: ['pay'], history: { ...history, atMost: 2, past: { within: 'session', inLastMs: 60_000 } } },
+    { name: 'once', tools: ['pay'], history: { ...history, atMost: 1 } },
+    { name: 'not', tools: ['pay'], history: { ...history, atMost: null, past: { within: 'user', inLastMs: 1 } } },
+    { name: 'others', tools: ['pay'], whom: { tenants: ['other'] }, totals: [total()] },
+  ];
+  const evaluator = evaluatorOf(...rules);
+  const spans = evaluator.past.spans({ toolId: 'pay', caller, state: 'x' }, facts());
+  expect(spans.map(({ limit, items }) => [limit, items.length])).toEqual([
+    [{ rule: 'sum', per: 'user', within: '1d', argument: 'amount', limit: '0.5' }, 2],
+    [{ rule: 'few', per: 'session', within: '1m', argument: null, limit: '2' }, 1],
+  ]);
+  const request = { groups: ['*'], state: 'x', toolIds: null, calls: noCalls, connections: [], rules: facts() };
+  const limits = spans.map(({ limit }) => limit);
+  expect(explain(evaluator, request).counted).toEqual({ pay: limits, mail: limits.slice(0, 1) });
+  expect(explain(evaluatorOf(), request)).not.toHaveProperty('counted');
 });
 
 describe('a rule on history with a span', () => {

@@ -13,8 +13,20 @@ import {
   wildcard,
   withoutFacts,
 } from '@sluice/core';
-import type { CallCounts, Configuration, Facts, Principal, RequestWarning, RuleFacts, Unknown } from '@sluice/core';
+import type {
+  CallCounts,
+  Configuration,
+  Evaluator,
+  Facts,
+  PastCalls,
+  Principal,
+  RequestWarning,
+  RuleFacts,
+  Unknown,
+} from '@sluice/core';
 import { fallbacksFor, withFallbacks } from './decide-tools.js';
+import { usesOf } from './span-use.js';
+import type { SpanUse } from './span-use.js';
 
 /** A caller and its request, as far as they are known; null is what is not. */
 export interface ExplainedCaller {
@@ -27,6 +39,8 @@ export interface ExplainedCaller {
   readonly tenant: string | null;
   /** As in a principal: `user:ann`. */
   readonly actor: string | null;
+  /** On whose behalf it asks; null for no one’s. */
+  readonly subject: string | null;
   readonly channel: string | null;
   readonly claims: Readonly<Record<string, readonly string[]>> | null;
   /** The groups that the caller may ask for. */
@@ -45,6 +59,13 @@ export interface ExplainedCaller {
   readonly loads: Readonly<Record<string, number>>;
 }
 
+type ToolVerdicts = ReturnType<typeof toolVerdicts>;
+
+type ExplainedTool = ToolVerdicts[number] & {
+  /** What rules with a span count of its calls; absent where none does. */
+  readonly counted?: readonly SpanUse[];
+};
+
 /** Every tool's verdict for a caller, on the wire. */
 interface ExplainedTools {
   readonly config_version: string;
@@ -57,7 +78,7 @@ interface ExplainedTools {
   /** Why the request would be refused; null where it would not. */
   readonly refusal: string | null;
   readonly tool_choice: string | null;
-  readonly tools: ReturnType<typeof toolVerdicts>;
+  readonly tools: readonly ExplainedTool[];
   readonly warnings: readonly RequestWarning[];
 }
 
@@ -65,19 +86,24 @@ interface ExplainedTools {
  * What a request of this caller would be offered and why not the rest, by the evaluator of the filter. A rule that
  * asks for something unknown closes nothing, and its tools say what they depend on.
  */
-export function explainCaller(configuration: Configuration, given: ExplainedCaller): ExplainedTools {
+export async function explainCaller(
+  configuration: Configuration,
+  given: ExplainedCaller,
+  past: Pick<PastCalls, 'read'>,
+): Promise<ExplainedTools> {
   // One of its own: what services remember of decisions stays theirs.
   const whole = compileEvaluator(configuration);
   const idOf = (name: string): string => whole.tool(name)?.id ?? name;
   const unknown = unknownTo(given, configuration);
   const principal = principalOf(given);
+  const ruleFacts = rulesFor(given, principal, idOf);
   const facts: Facts = {
     ...{ groups: given.groups, state: given.state },
     toolIds: given.toolIds?.map(idOf) ?? null,
     calls: counted(given.calls, idOf),
     connections: allowedConnections(openTo(given, configuration), principal, given.connections),
     ...{ nested: given.nested, planned: given.planned },
-    rules: rulesFor(given, principal, idOf),
+    rules: ruleFacts,
   };
   const evaluator = withoutFacts(whole, unknown);
   const fallbackGroups = fallbacksFor(facts, evaluator.evaluate(facts), evaluator, given.permittedGroups);
@@ -95,9 +121,34 @@ export function explainCaller(configuration: Configuration, given: ExplainedCall
     ...{ permitted: refusedGroups.length === 0, refused_groups: refusedGroups },
     refusal: denied ?? (chosen.ok ? null : chosen.message),
     tool_choice: chosen.ok ? chosen.choice : null,
-    tools: toolVerdicts(whole, decision, unknown),
+    tools: await withSpans(
+      toolVerdicts(whole, decision, unknown),
+      whole,
+      { given, state: decision.state, ruleFacts },
+      past,
+    ),
     warnings: requestWarnings(whole, [wildcard], { group: given.groups, state: given.state }),
   };
+}
+
+/** With what rules with a span count of each tool’s calls, and how much of it this caller used. */
+async function withSpans(
+  verdicts: ToolVerdicts,
+  evaluator: Evaluator,
+  about: { readonly given: ExplainedCaller; readonly state: string; readonly ruleFacts: RuleFacts },
+  past: Pick<PastCalls, 'read'>,
+): Promise<readonly ExplainedTool[]> {
+  const { given, state, ruleFacts } = about;
+  const { tenant: tenantId, actor, agent, at } = ruleFacts;
+  const caller = { tenantId, userId: given.subject ?? actor, agent, sessionId: '', requestId: '' };
+  const of = verdicts.map(({ id }) => evaluator.past.spans({ toolId: id, caller, state }, ruleFacts));
+  const known = { run: false, session: false, user: given.actor !== null, tenant: true, agent: !given.nested };
+  const used = await usesOf(of.flat(), at, past, ({ per }) => given.tenant !== null && known[per]);
+  let next = 0;
+  return verdicts.map((verdict, place) => {
+    const count = of[place]?.length ?? 0;
+    return count === 0 ? verdict : { ...verdict, counted: used.slice(next, (next += count)) };
+  });
 }
 
 function unknownTo(

@@ -60,7 +60,7 @@ export function pastOfRun(
 
 /** What was used of each of a call’s totals, read without reserving anything: for a call that does not begin. */
 export async function usedOf(
-  { limits }: Reservation,
+  { limits }: { readonly limits: readonly Pick<Reservation['limits'][number], 'scope' | 'items' | 'since'>[] },
   at: number,
   past: Pick<PastCalls, 'read'>,
 ): Promise<readonly bigint[]> {

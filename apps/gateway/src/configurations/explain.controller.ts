@@ -48,11 +48,15 @@ export class ExplainController {
   @Route('explain')
   async explain(@Req() request: Request): Promise<object> {
     const body = describedBody<ExplainBody>(request, 'ExplainRequest');
-    const { configurations, clock } = this.runtime;
+    const { configurations, clock, past } = this.runtime;
     const text = body.text ?? null;
     const configuration =
       text === null ? configurations.current().configuration : await this.candidates.configurationOf(text);
-    const { tools, ...explained } = explainCaller(configuration, callerOf(body, configuration, clock.now()));
+    const { tools, ...explained } = await explainCaller(
+      configuration,
+      callerOf(body, configuration, clock.now()),
+      past,
+    );
     const authorized = await authorizations(body, configuration);
     return valueWithoutSecrets({
       ...explained,
@@ -70,6 +74,7 @@ function callerOf(body: ExplainBody, { identity }: Configuration, now: number): 
     ...{ groups: body.group ?? null, state: body.state ?? null, toolIds: body.tool_ids ?? null },
     ...{ toolChoice: body.tool_choice ?? null, connections: body.connections ?? null },
     ...{ question: body.question ?? null, tenant: body.tenant ?? null, actor: body.user ?? null },
+    subject: body.on_behalf_of ?? null,
     ...{ channel: body.channel ?? null, claims: body.claims ?? null },
     permittedGroups: body.permitted_groups ?? (names === undefined ? [wildcard] : groupsOf(names, roles)),
     ...{ at: body.at ?? now, calls: body.calls ?? {} },

@@ -27,8 +27,9 @@ import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested] [--json]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
-  JSON: which tools are eligible, permitted and offered, which rules close some (closed), which are hidden and why,
-  and what a tool_choice comes to, or why it is refused. Without --config the file is that of SLUICE_CONFIG. Rules
+  JSON: which tools are eligible, permitted and offered, which rules close some (closed), bound their arguments
+  (bounded) or count their calls within a span, and up to what (counted), which are hidden and why, and what a
+  tool_choice comes to, or why it is refused. Without --config the file is that of SLUICE_CONFIG. Rules
   are judged at the present time; what they ask for and a line does not say is in depends_on.
   Where callers have an identity, it is that of one who may use the groups and connections that are named, and the
   groups that stand in for these (group_fallbacks), which are then in fallback_groups. --calls: so many calls of

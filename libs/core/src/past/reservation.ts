@@ -11,6 +11,7 @@ import { amountOf, decimalOf, largestAmount, oneAmount, sumOf } from './amounts.
 import { type NeededPast, neededPastOf, toolsIn } from './facts.js';
 import { nameOfTools } from './name-of-tools.js';
 import { itemOf, scopeOf } from './scope.js';
+import { type CountedSpan, countedSpans } from './spans.js';
 import type { PastCaller, PastScope, TotalLimit } from './types.js';
 import { totalSpanInWords } from './words.js';
 
@@ -52,6 +53,8 @@ export interface PastRules {
   counts(toolId: string): boolean;
   /** What a record calls the amounts that were used before a call of the tool: of each total that is about it. */
   totalFacts(toolId: string): readonly string[];
+  /** What the rules count of calls of the tool, and up to what. */
+  spans(call: Omit<BeginningCall, 'args'>, facts: RuleFacts): readonly CountedSpan[];
   /** What the call reserves, or why it cannot be counted; null where no rule counts it. */
   reservation(call: BeginningCall, facts: RuleFacts): Reservation | Uncountable | null;
 }
@@ -80,6 +83,7 @@ export function compilePast({ tools, rules = [] }: Counting): PastRules {
       rules
         .filter((rule) => rule.tools.includes(toolId))
         .flatMap((rule) => (rule.totals ?? []).map((limit) => totalFactName(limit, rule.tools))),
+    spans: (call, facts) => countedSpans(rules, call, facts),
     asked: (toolId) => (toolId === undefined ? all : (byTool.get(toolId) ?? [])),
     reservation(call, facts) {
       const { toolId, state, caller } = call;

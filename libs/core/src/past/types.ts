@@ -1,5 +1,6 @@
 /** Whose calls of the past a rule counts. */
-export type PastScope = 'run' | 'session' | 'user' | 'tenant' | 'agent';
+export const pastScopes = ['run', 'session', 'user', 'tenant', 'agent'] as const;
+export type PastScope = (typeof pastScopes)[number];
 
 /** What `within` of a rule on history may be. */
 export const historySpans = ['run', 'session', 'user', 'tenant'] as const satisfies readonly PastScope[];

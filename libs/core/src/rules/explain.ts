@@ -1,3 +1,4 @@
+import type { SpanLimit } from '../past/spans.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Decision, Evaluator, Facts } from './evaluate.js';
 import { type HiddenReason, hiddenReasonTexts } from './hidden-reasons.js';
@@ -14,6 +15,8 @@ interface Explanation {
   readonly closed: Readonly<Record<string, readonly string[]>>;
   /** For each eligible tool whose arguments are bounded: the rules that say so. Absent where none is. */
   readonly bounded?: Readonly<Record<string, readonly string[]>>;
+  /** For each eligible tool whose calls rules with a span count: up to what. Absent where none is. */
+  readonly counted?: Readonly<Record<string, readonly SpanLimit[]>>;
   readonly filtered_by_group: readonly string[];
   readonly filtered_by_state: readonly string[];
   readonly unknown_groups: readonly string[];
@@ -43,6 +46,7 @@ export function explain(evaluator: Evaluator, facts: Facts, toolChoice: string |
       }),
     ),
     ...bounded(decision, places, evaluator, facts),
+    ...counted(decision, places, evaluator, facts),
     filtered_by_group: decision.filteredByGroup,
     filtered_by_state: decision.filteredByState,
     unknown_groups: decision.unknownGroups,
@@ -73,6 +77,23 @@ function bounded(
     return binding.length === 0 ? [] : [[key, binding.map(({ rule }) => rule)]];
   });
   return named.length === 0 ? {} : { bounded: Object.fromEntries(named) };
+}
+
+/** What rules with a span count of eligible tools’ calls, for this request. How much was used is not known here. */
+function counted(
+  { eligible, state }: Decision,
+  places: ReadonlyMap<string, { readonly tool: ConfiguredTool }>,
+  { past }: Pick<Evaluator, 'past'>,
+  { rules }: Facts,
+): Pick<Explanation, 'counted'> {
+  if (rules === undefined) return {};
+  const { tenant: tenantId, actor: userId, agent } = rules;
+  const caller = { tenantId, userId, agent, sessionId: '', requestId: '' };
+  const found = eligible.flatMap((key): [string, readonly SpanLimit[]][] => {
+    const spans = past.spans({ toolId: places.get(key)?.tool.id ?? '', caller, state }, rules);
+    return spans.length === 0 ? [] : [[key, spans.map(({ limit }) => limit)]];
+  });
+  return found.length === 0 ? {} : { counted: Object.fromEntries(found) };
 }
 
 /** A tool that cannot run knows why itself; of rules the names are said. */

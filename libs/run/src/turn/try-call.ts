@@ -15,10 +15,14 @@ import type { Toolset } from '@sluice/contracts';
 import { boundedTurn } from '../bounded-turn.js';
 import { directTurn } from '../direct-call.js';
 import { readPast, usedOf } from '../past.js';
+import { usesOf } from '../span-use.js';
+import type { SpanUse } from '../span-use.js';
 import { notMade, refusedCall } from '../room.js';
 import { turnAfter } from '../steps.js';
 import { runCall } from './run-call.js';
-import type { CallWorld } from './call-in-turn.js';
+import type { CallInTurn, CallWorld } from './call-in-turn.js';
+import { factsAt } from './call-facts.js';
+import { pastCallerIn } from './past-of-call.js';
 
 /** What a dry run of a call asks of the world. */
 interface DryWorld {
@@ -26,6 +30,8 @@ interface DryWorld {
   readonly source: ToolSource;
   /** What was called before, for rules with a span; null where it cannot be read here. */
   readonly past: Pick<PastCalls, 'read'> | null;
+  /** Whether the caller may learn what others of its tenant used. */
+  readonly seesOthers: boolean;
   /** Null where the authorizer cannot be asked here, and decides at the call. */
   readonly authorizer: AuthorizationPort | null;
   /** Whether the caller may learn that there is a tool with this key; one that is offered it may. */
@@ -56,6 +62,8 @@ export interface TriedCall {
   readonly message: string | null;
   /** Lists that are kept elsewhere, which the executor asks at the call: here they count as letting it through. */
   readonly lists: readonly string[];
+  /** What rules with a span count of the tool’s calls, before this one; empty where none does. */
+  readonly counted: readonly SpanUse[];
 }
 
 /** How the stages ended, and with what refusal; null where there was none. */
@@ -95,15 +103,14 @@ export async function tryCall(
   const before = turnAfter(record, [], judge);
   const why = notMade(record, 0, [], before, judge);
   const watched = watching(world, at);
-  const run = () =>
-    runCall(
-      {
-        ...{ record, name: toolset.requestId, call, index: 0, offered: new Set(offered), turn: before, steps: [], at },
-        judges: { granting: judge, inForce: judge },
-      },
-      watched.world,
-    );
-  const end = why === null ? await endOf(run) : stepEnd(refusedCall(record, 0, before.state, at, why, judge));
+  const of: CallInTurn = {
+    ...{ record, name: toolset.requestId, call, index: 0, offered: new Set(offered), turn: before, steps: [], at },
+    judges: { granting: judge, inForce: judge },
+  };
+  const end =
+    why === null
+      ? await endOf(() => runCall(of, watched.world))
+      : stepEnd(refusedCall(record, 0, before.state, at, why, judge));
   const { refusal } = end;
   const isMisfit = refusal?.errorCode === 'validation' && !watched.hasPassed();
   const isInvalid = refusal?.errorCode === 'invalid_json' || isMisfit;
@@ -126,7 +133,16 @@ export async function tryCall(
     rule: refusal?.rule ?? null,
     message: refusal?.safeMessage ?? null,
     lists: watched.lists(),
+    counted: isKnown ? await countedFor(of, at, world) : [],
   };
+}
+
+/** What rules count of calls of the called tool, as far as the caller may learn it. */
+function countedFor(of: CallInTurn, at: number, { past, seesOthers }: DryWorld): Promise<readonly SpanUse[]> {
+  const { call, turn, judges } = of;
+  const { rules } = factsAt(of, null, {});
+  const spans = judges.granting.past.spans({ toolId: call.tool, caller: pastCallerIn(of), state: turn.state }, rules);
+  return usesOf(spans, at, past, ({ per }) => seesOthers || (per !== 'tenant' && per !== 'agent'));
 }
 
 /** The evaluator for whom there is no such tool. */

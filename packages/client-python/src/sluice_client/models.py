@@ -936,7 +936,19 @@ class TriedCall(Answer):
     rule: str | None = Field(description="The rule of the configuration that refuses it; null where none does.")
     message: str | None = Field(description="Why it would be refused; null where it would not.")
     lists: list[str] = Field(description="Lists with `lookup` that decide at the call; here they count as letting it through.")
+    counted: list[CountedSpan] = Field(description="What rules with a span count of the tool’s calls before this one, and up to what; for a tool that the caller is shown.")
     approvers: list[str] | None = Field(default=None, description="Who may approve it; for approvers and operators alone.")
+
+
+class CountedSpan(Answer):
+    """What calls of a rule’s tools may add up to within a sliding span."""
+
+    rule: str = Field(description="The name of the rule.")
+    per: Literal["run", "session", "user", "tenant", "agent"] | str = Field(description="Whose calls are counted together.")
+    within: str = Field(description="The span, such as `1d`.")
+    argument: str | None = Field(description="The path of the argument whose numbers are summed; null where calls are counted.")
+    used: str | None = Field(description="How much was used before the call, as a decimal number; null where others of the tenant are counted too and the caller is no operator.")
+    limit: str = Field(description="How much may be used, as a decimal number.")
 
 
 class ArgumentProblem(Answer):
@@ -1577,6 +1589,7 @@ class ExplainedTool(Answer):
     authorized: bool | None = Field(description="Whether `authorization` lets the caller run it; null where that is not known here.")
     reasons: list[ExplainedReason] = Field(description="Why it is hidden: every reason.")
     depends_on: list[Literal["tenant", "actor", "channel", "claims", "state", "question", "load", "history"] | str] | None = Field(default=None, description="What rules about it ask for and only a run has; absent where all of it is known.")
+    counted: list[CountedSpan] | None = Field(default=None, description="What rules with a span count of its calls, and up to what; `used` is null where the caller, or its session, is not known. Absent where none does.")
 
 
 class ExplainedReason(Answer):

@@ -1344,8 +1344,26 @@ export interface TriedCall {
   readonly message: string | null;
   /** Lists with `lookup` that decide at the call; here they count as letting it through. */
   readonly lists: readonly string[];
+  /** What rules with a span count of the tool’s calls before this one, and up to what; for a tool that the caller is shown. */
+  readonly counted: readonly CountedSpan[];
   /** Who may approve it; for approvers and operators alone. */
   readonly approvers?: readonly string[];
+}
+
+/** What calls of a rule’s tools may add up to within a sliding span. */
+export interface CountedSpan {
+  /** The name of the rule. */
+  readonly rule: string;
+  /** Whose calls are counted together. */
+  readonly per: "run" | "session" | "user" | "tenant" | "agent";
+  /** The span, such as `1d`. */
+  readonly within: string;
+  /** The path of the argument whose numbers are summed; null where calls are counted. */
+  readonly argument: string | null;
+  /** How much was used before the call, as a decimal number; null where others of the tenant are counted too and the caller is no operator. */
+  readonly used: string | null;
+  /** How much may be used, as a decimal number. */
+  readonly limit: string;
 }
 
 /** Something wrong with the arguments of a call. */
@@ -2273,6 +2291,8 @@ export interface ExplainedTool {
   readonly reasons: readonly ExplainedReason[];
   /** What rules about it ask for and only a run has; absent where all of it is known. */
   readonly depends_on?: readonly ("tenant" | "actor" | "channel" | "claims" | "state" | "question" | "load" | "history")[];
+  /** What rules with a span count of its calls, and up to what; `used` is null where the caller, or its session, is not known. Absent where none does. */
+  readonly counted?: readonly CountedSpan[];
 }
 
 /** Why a tool is hidden. */

@@ -180,7 +180,13 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
         },
         reasons: list(ref('ExplainedReason'), 'Why it is hidden: every reason.'),
       },
-      open,
+      {
+        ...open,
+        counted: list(
+          ref('CountedSpan'),
+          'What rules with a span count of its calls, and up to what; `used` is null where the caller, or its session, is not known. Absent where none does.',
+        ),
+      },
     ),
     ExplainedReason: object('Why a tool is hidden.', {
       code: { enum: hiddenReasons },

@@ -1,4 +1,4 @@
-import { hiddenReasons, toolEffects, toolErrors } from '@sluice/core';
+import { hiddenReasons, pastScopes, toolEffects, toolErrors } from '@sluice/core';
 import { ref } from '../../record-schemas.js';
 import {
   text,
@@ -112,9 +112,23 @@ export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
           text('The name of a list.'),
           'Lists with `lookup` that decide at the call; here they count as letting it through.',
         ),
+        counted: list(
+          ref('CountedSpan'),
+          'What rules with a span count of the tool’s calls before this one, and up to what; for a tool that the caller is shown.',
+        ),
       },
       { approvers: list(text('A principal.'), 'Who may approve it; for approvers and operators alone.') },
     ),
+    CountedSpan: object('What calls of a rule’s tools may add up to within a sliding span.', {
+      rule: text('The name of the rule.'),
+      per: { enum: [...pastScopes], description: 'Whose calls are counted together.' },
+      within: text('The span, such as `1d`.'),
+      argument: textOrNull('The path of the argument whose numbers are summed; null where calls are counted.'),
+      used: textOrNull(
+        'How much was used before the call, as a decimal number; null where others of the tenant are counted too and the caller is no operator.',
+      ),
+      limit: text('How much may be used, as a decimal number.'),
+    }),
     ArgumentProblem: object('Something wrong with the arguments of a call.', {
       path: text('A JSON pointer to it; empty for the whole.'),
       message: text('What is wrong.'),

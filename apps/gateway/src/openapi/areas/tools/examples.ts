@@ -76,6 +76,7 @@ export const tryToolsetExample: Example = {
         ...{ authorized: true, needs_approval: false, code: 'validation', reason: null, rule: null },
         message: 'The arguments do not fit: /sparql: is required and missing.',
         lists: [],
+        counted: [],
       },
     },
   },
