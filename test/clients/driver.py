@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -77,6 +78,13 @@ def simple(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
             approval = AskedApproval.model_validate(args["approval"])
             given = {"reason": args.get("reason"), "arguments": args.get("arguments"), "wait": args.get("wait_seconds", 0)}
             return sluice.approvals.decide(approval, args["decision"], **given)
+        case "decide_all":
+            return sluice.approvals.decide_all({"decisions": [{**one, "decision": args["decision"]} for one in args["approvals"]]})
+        case "give_standing":
+            until = round((time.time() + 3_600) * 1_000)
+            return sluice.approvals.give_standing({**args["standing"], "until": until})
+        case "revoke_standing":
+            return sluice.approvals.revoke_standing(args["id"], {"reason": args["reason"]})
         case "list_groups":
             return sluice.groups.list()
         case "get_group":
@@ -126,6 +134,10 @@ def streamed(sluice: Any, operation: str, args: dict[str, Any]) -> Any:
     raise ValueError(f"There is no operation {operation}.")
 
 
+def of_session(found: Any, args: dict[str, Any]) -> Any:
+    return [one for one in found.standing_approvals if one.session_id == args["session_id"]]
+
+
 def blocking(given: dict[str, Any], operation: str, args: dict[str, Any]) -> Any:
     with Sluice(given["url"], **settings(given)) as sluice:
         result = simple(sluice, operation, args)
@@ -136,6 +148,8 @@ def blocking(given: dict[str, Any], operation: str, args: dict[str, Any]) -> Any
             return pages.take(args["take"]) if "take" in args else list(pages)
         if operation == "list_pages":
             return list(sluice.runs.list(**args["query"]).pages())
+        if operation == "list_standing":
+            return of_session(sluice.approvals.standing(), args)
         if operation == "stream_approvals":
             waiting = sluice.approvals.stream()
             return next(one for one in waiting if one.approval.session_id == args["session_id"])
@@ -157,6 +171,8 @@ async def awaiting(given: dict[str, Any], operation: str, args: dict[str, Any]) 
             return await pages.take(args["take"]) if "take" in args else [one async for one in pages]
         if operation == "list_pages":
             return [page async for page in sluice.runs.list(**args["query"]).pages()]
+        if operation == "list_standing":
+            return of_session(await sluice.approvals.standing(), args)
         if operation == "stream_approvals":
             async for one in sluice.approvals.stream():
                 if one.approval.session_id == args["session_id"]:

@@ -3,6 +3,7 @@ import { Sluice } from '../../packages/client/src/client.js';
 import type {
   AgentRequest,
   AskedApproval,
+  GivenStanding,
   ListAuditQuery,
   ListDeadLettersQuery,
   ListRunsQuery,
@@ -24,6 +25,9 @@ interface Args {
   readonly query?: object;
   readonly session_id: string;
   readonly approval: AskedApproval;
+  readonly approvals: readonly AskedApproval[];
+  /** What is given, without its end. */
+  readonly standing: object;
   readonly decision: 'approve' | 'refuse';
   readonly name: string;
   readonly question: string;
@@ -76,6 +80,15 @@ const operations: Readonly<Record<string, Operation>> = {
       ...(args === undefined ? {} : { arguments: args }),
       ...(waitSeconds === undefined ? {} : { waitSeconds }),
     }),
+  decide_all: (sluice, { approvals, decision }) =>
+    sluice.approvals.decideAll({ decisions: approvals.map((one) => ({ ...one, decision })) }),
+  give_standing: (sluice, { standing }) =>
+    sluice.approvals.giveStanding({ ...standing, until: Date.now() + 3_600_000 } as GivenStanding),
+  list_standing: async (sluice, { session_id: id }) => {
+    const { standing_approvals: all } = await sluice.approvals.standing();
+    return all.filter(({ session_id: session }) => session === id);
+  },
+  revoke_standing: (sluice, { id, reason = '' }) => sluice.approvals.revokeStanding(id, { reason }),
   list_groups: (sluice) => sluice.groups.list(),
   get_group: (sluice, { name }) => sluice.groups.get(name),
   recommend_groups: (sluice, { question }) => sluice.groups.recommend(question),

@@ -164,6 +164,8 @@ describe('the gateway under requests from its own description', () => {
       'readApproval',
       'decide',
       'decideAll',
+      'giveStandingApproval',
+      'revokeStandingApproval',
       'readDeadLetter',
       'redrive',
       'applyConfiguration',

@@ -280,6 +280,22 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       expect(await Promise.all(statuses)).toEqual([404, 404]);
     });
 
+    it('neither sees, gives nor revokes a standing approval while policy names it no approver', async () => {
+      const path = `${gateway.url}/v1/approvals/standing`;
+      const listed = await fetch(path, { headers: bearer(name) });
+      expect([listed.status, await listed.json()]).toEqual([200, { standing_approvals: [] }]);
+      const headers = { ...bearer(name), 'content-type': 'application/json' };
+      const given = { tool: 'graph-update', user: 'user:ann', until: Date.now() + 60_000 };
+      const refused = [
+        await fetch(path, { method: 'POST', headers, body: JSON.stringify(given) }),
+        await fetch(`${path}/s-1/revoke`, { method: 'POST', headers }),
+      ].map(async (answer) => [answer.status, ((await answer.json()) as { readonly not_taken: string }).not_taken]);
+      expect(await Promise.all(refused)).toEqual([
+        [403, 'not_an_approver'],
+        [403, 'not_an_approver'],
+      ]);
+    });
+
     it('uploads files for its own questions alone', async () => {
       const uploaded = await fetch(`${gateway.url}/v1/uploads`, {
         method: 'POST',
@@ -370,6 +386,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'approvals',
       'approvals/a-none',
       'approvals/decided',
+      'approvals/standing',
       'me',
       ...['', '/current', '/current/diff', '/current/matrix', '/current/findings'].map(
         (path) => `configurations${path}`,
@@ -383,6 +400,9 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       'runs',
       'toolsets',
       'approvals',
+      'approvals/decisions',
+      'approvals/standing',
+      'approvals/standing/s-1/revoke',
       'runs/x/cancel',
       'dead-letters/0-0/redrive',
       'configurations/check',

@@ -154,7 +154,7 @@ export class Decisions {
 }
 
 /** Whose decision it is: the caller’s, who may leave out its name; without an identity, in any approver’s name. */
-function whoDecides(
+export function whoDecides(
   { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
   { decider, principal: { actorId, tenantId } }: Caller,
   identity: IdentitySettings,

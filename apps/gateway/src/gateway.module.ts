@@ -55,6 +55,8 @@ import { RefusalFilter } from './refusal-filter.js';
 import { RunReaders } from './run-readers.js';
 import { RecordsController } from './run-views/records.controller.js';
 import { ServersController } from './servers/servers.controller.js';
+import { StandingController } from './standing/standing.controller.js';
+import { StandingDecisions } from './standing/standing-decisions.js';
 import { StatusController } from './status/status.controller.js';
 import { ContentController } from './run-views/content.controller.js';
 import { VerdictsController } from './run-views/verdicts.controller.js';
@@ -91,6 +93,7 @@ export class GatewayModule {
         UsageController,
         ListsController,
         DecidedController,
+        StandingController,
         ApprovalsController,
         AuditController,
         ProofController,
@@ -127,6 +130,7 @@ export class GatewayModule {
         RunReaders,
         RunsService,
         SignIn,
+        StandingDecisions,
         Versions,
         WhatIfs,
         WholeLog,

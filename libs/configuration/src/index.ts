@@ -1,5 +1,4 @@
 export type { AuthorizationFiles } from './authorization-files.js';
-export { boundsOfTool } from './bounds.js';
 export { compileConfiguration } from './compile.js';
 export type { Compilation, CompilerInputs } from './compile.js';
 export { findWithoutApproval } from './findings.js';
@@ -12,6 +11,7 @@ export { namesBefore, namingStrategies, servedNames } from './served-names.js';
 export type { NamesBefore, NamingStrategy } from './served-names.js';
 export { pinKeyOf } from './specifications.js';
 export type { Pins } from './specifications.js';
+export { readStanding, standingLimits } from './standing.js';
 export { toolFolders } from './tool-folders.js';
 export { configurationChanges, describedSections } from './description/changes.js';
 export type { ConfigurationChange } from './description/changes.js';

@@ -85,6 +85,7 @@ export {
   isStandingRejection,
   judgeStanding,
   mostStanding,
+  mostStandingCalls,
   standingFact,
   standingFor,
   standingRejections,

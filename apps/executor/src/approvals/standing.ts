@@ -1,16 +1,12 @@
-import { boundsOfTool } from '@sluice/configuration';
-import { entriesOfDecider, isJsonText, judgeStanding, localPrincipal, parseExactJson } from '@sluice/core';
-import type { Configuration, Decider, GivenStanding, StandingRejection } from '@sluice/core';
+import { readStanding, standingLimits } from '@sluice/configuration';
+import { entriesOfDecider, judgeStanding, localPrincipal } from '@sluice/core';
+import type { Configuration, Decider, StandingRejection } from '@sluice/core';
 import { make, topics } from '@sluice/contracts';
 import type { StandingApproval } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { StandingApprovals } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
-
-/** Characters of bounds and of a reason: all of a tenant are read at once. */
-const longestBounds = 2_000;
-const longestReason = 500;
 
 /**
  * Takes what an approver says of calls to come: writes it into the ledger, where calls find it, and says on the log
@@ -51,7 +47,8 @@ async function judged(
 ): Promise<StandingRejection | null> {
   const approvals = new StandingApprovals(runtime);
   const { standingId, action, reason } = written;
-  const given = action === 'give' ? givenIn(written, configuration) : null;
+  const read = action === 'give' ? readStanding(written, configuration) : null;
+  const given = read === null || 'problem' in read ? null : read;
   const refusal = judgeStanding(given, decider, at, configuration);
   const by = decider?.actorId ?? '';
   if (action !== 'revoke') {
@@ -67,20 +64,5 @@ async function judged(
     });
   }
   if (refusal !== 'invalid_standing') return refusal ?? 'invalid_standing';
-  return approvals.revoke(tenantId, standingId, { by, at, reason: reason.slice(0, longestReason) });
-}
-
-/** What is given, with the tool’s id and its bounds as they are judged by; null where it cannot be read. */
-function givenIn(
-  { standingId: id, tool: name, bounds: written, sessionId: session, user, until, calls, reason }: StandingApproval,
-  { tools, lists }: Configuration,
-): GivenStanding | null {
-  // The registry takes no schema whose default is the text of an empty object, so it is the empty text.
-  const text = written === '' ? '{}' : written;
-  const tool = tools.find((one) => one.key === name || one.id === name);
-  if (tool === undefined || text.length > longestBounds || reason.length > longestReason || !isJsonText(text))
-    return null;
-  const bounds = boundsOfTool(parseExactJson(text), tool, lists);
-  if (bounds !== null && 'problem' in bounds && typeof bounds.problem === 'string') return null;
-  return { id, tool: tool.id, bounds: bounds as GivenStanding['bounds'], session, user, until, calls };
+  return approvals.revoke(tenantId, standingId, { by, at, reason: reason.slice(0, standingLimits.reason) });
 }

@@ -3,6 +3,7 @@ import { longestContentName, mostQuestionContent } from '@sluice/run';
 import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
 import { ownBodies } from './own-bodies.js';
+import { standingBodies } from './areas/approvals/standing.js';
 
 /** What the gateway fills in where a decision leaves it out. */
 const filledIn = ['decided_by', 'decided_at'];
@@ -15,6 +16,7 @@ export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
     QuestionContent: questionContent,
     ApprovalDecision: decision(),
     ApprovalDecisions: decisions,
+    ...standingBodies(),
     CancelRequest: cancelRequest(),
     ...signInBodies,
     ...ownBodies,

@@ -1,4 +1,5 @@
-import { connectionIdForm, conversationRoles, faultCodes, strategyNames } from '@sluice/core';
+import { standingLimits } from '@sluice/configuration';
+import { connectionIdForm, conversationRoles, faultCodes, mostStandingCalls, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
 import { listedKinds, usageDimensions } from '@sluice/projection';
 import { conversationLimits, longestAgent, longestCancelReason, longestContentName, longestName } from '@sluice/run';
@@ -37,6 +38,10 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
   DirectCall: { order: { enum: ['', 'none', null] } },
   Cancellation: { reason: { maxLength: longestCancelReason } },
   ApprovalDecided: { decision: { enum: ['approve', 'refuse'] } },
+  StandingApproval: {
+    ...{ standing_id: { ...requestId, minLength: 1 }, tool: notBlank, until: { minimum: 1 } },
+    ...{ calls: { minimum: 1, maximum: mostStandingCalls }, reason: { maxLength: standingLimits.reason } },
+  },
 };
 
 /** Fields that the gateway wants in a body although the record has a default for them. */

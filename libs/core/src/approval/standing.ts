@@ -17,7 +17,7 @@ export const standingFact = 'approval/standing';
 /** Standing approvals that a tenant may have in force. */
 export const mostStanding = 200;
 /** Calls that one may let through. */
-const mostStandingCalls = 1_000;
+export const mostStandingCalls = 1_000;
 /** How long one may hold, milliseconds: its record and its count are kept for a week. */
 const longestStandingMs = claimMemoryMs;
 

@@ -150,6 +150,18 @@ class ApprovalsCalls:
         """Up to 100 decisions, as those on the calls of one turn, one after another. Each counts or not by itself, and the answer has its result; a body that cannot be read writes none."""
         return await self._transport.run(Call("/v1/approvals/decisions", model(models.PublishedDecisions), method="POST", body=body_of(request), repeatable=False))
 
+    async def standing(self) -> models.StandingApprovalList:
+        """Approvals of calls to come, of the caller’s tenant: those in force and those that ended within a day, in the order in which they were given; none for a caller that is neither an approver nor an operator."""
+        return await self._transport.run(Call("/v1/approvals/standing", model(models.StandingApprovalList)))
+
+    async def give_standing(self, request: models.GivenStanding) -> models.PublishedStanding:
+        """Calls of the tool by this user, or in this session, run unasked within the bounds until then. What cannot count is refused, with the reason as `not_taken`."""
+        return await self._transport.run(Call("/v1/approvals/standing", model(models.PublishedStanding), method="POST", body=body_of(request), repeatable=False))
+
+    async def revoke_standing(self, standing_id: str, request: models.RevokedStanding) -> models.PublishedStanding:
+        """No further call runs by it. An approver may revoke any of its tenant."""
+        return await self._transport.run(Call(f"/v1/approvals/standing/{quote(standing_id, safe='')}/revoke", model(models.PublishedStanding), method="POST", body=body_of(request)))
+
 
 class AuditCalls:
     def __init__(self, transport: Transport) -> None:

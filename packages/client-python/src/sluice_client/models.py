@@ -200,6 +200,27 @@ class ApprovalDecisions(Body):
     decisions: list[ApprovalDecision] = Field(description="The decisions, in the order in which they are made.")
 
 
+class GivenStanding(Body):
+    """An approval of calls to come."""
+
+    standing_id: str | None = Field(default=None, description="Names the standing approval, and is the key.")
+    tool: str = Field(description="The tool's key or id.")
+    bounds: Any = Field(default=None, description="What the arguments may be, in the form of `arguments` of a rule: an object, or its JSON as text. Left out for whatever the tool takes.")
+    session_id: str | None = Field(default=None, description="The session whose calls it is for; empty where it is a user's.")
+    user: str | None = Field(default=None, description="Who the calls are made by or for, as `user:…`; empty where it is a session's.")
+    until: int = Field(description="Until when it holds, milliseconds since the epoch; within a week.")
+    calls: int | None = Field(default=None, description="How many calls it lets through, 1 to 1,000.")
+    decided_by: str | None = Field(default=None, description="The approver, as `user:…`; may be empty where a credential says it.")
+    reason: str | None = Field(default=None, description="Why.")
+
+
+class RevokedStanding(Body):
+    """Why a standing approval is revoked."""
+
+    decided_by: str | None = Field(default=None, description="The approver, as `user:…`; may be empty where a credential says it.")
+    reason: str | None = Field(default=None, description="Why.")
+
+
 class CancelRequest(Body):
     """CancelRequest"""
 
@@ -1271,6 +1292,40 @@ class TakenDecision(Answer):
     decided_by: str = Field(description="Who decided.")
     reason: str = Field(description="Why.")
     still_needed: int = Field(description="How many approvals the call waits for behind this one.")
+
+
+class StandingApprovalList(Answer):
+    """The standing approvals of a tenant."""
+
+    standing_approvals: list[ListedStanding] = Field(description="In the order in which they were given.")
+
+
+class ListedStanding(Answer):
+    """An approval of calls to come."""
+
+    standing_id: str = Field(description="Names it.")
+    tool: str = Field(description="The tool’s id.")
+    tool_key: str = Field(description="The tool’s key; its id where no configuration has it any more.")
+    bounds: dict[str, Any] | None = Field(description="What the arguments may be, in the form of a rule’s `arguments`; null for whatever the tool takes.")
+    session_id: str = Field(description="The session whose calls it is for; empty for all of the user’s.")
+    user: str = Field(description="Who the calls are made by or for; empty where it is a session’s.")
+    until: int = Field(description="Until when it holds. Milliseconds since the epoch.")
+    calls: int = Field(description="How many calls it lets through.")
+    used: int = Field(description="How many it let through.")
+    given_by: str = Field(description="The approver.")
+    given_for: str | None = Field(description="The person for whom it was given, as the approver’s credential says; null for none.")
+    reason: str = Field(description="Why it was given.")
+    given_at: int = Field(description="When. Milliseconds since the epoch.")
+    revoked_by: str | None = Field(description="Who revoked it; null while it was not.")
+    revoked_at: int | None = Field(description="When it was revoked. Milliseconds since the epoch.")
+    revoked_because: str | None = Field(description="Why it was revoked.")
+
+
+class PublishedStanding(Answer):
+    """What was said of a standing approval is on the log."""
+
+    standing_id: str = Field(description="Names the standing approval.")
+    status: Literal["published", "taken"] | str = Field(description="`taken`: it counts.")
 
 
 class AuditList(Answer):

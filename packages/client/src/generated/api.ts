@@ -290,6 +290,36 @@ export interface ApprovalDecisions {
   readonly decisions: readonly ApprovalDecision[];
 }
 
+/** An approval of calls to come. */
+export interface GivenStanding {
+  /** Names the standing approval, and is the key. */
+  readonly standing_id?: string;
+  /** The tool's key or id. */
+  readonly tool: string;
+  /** What the arguments may be, in the form of `arguments` of a rule: an object, or its JSON as text. Left out for whatever the tool takes. */
+  readonly bounds?: unknown;
+  /** The session whose calls it is for; empty where it is a user's. */
+  readonly session_id?: string;
+  /** Who the calls are made by or for, as `user:…`; empty where it is a session's. */
+  readonly user?: string;
+  /** Until when it holds, milliseconds since the epoch; within a week. */
+  readonly until: number;
+  /** How many calls it lets through, 1 to 1,000. */
+  readonly calls?: number;
+  /** The approver, as `user:…`; may be empty where a credential says it. */
+  readonly decided_by?: string;
+  /** Why. */
+  readonly reason?: string;
+}
+
+/** Why a standing approval is revoked. */
+export interface RevokedStanding {
+  /** The approver, as `user:…`; may be empty where a credential says it. */
+  readonly decided_by?: string;
+  /** Why. */
+  readonly reason?: string;
+}
+
 /** CancelRequest */
 export interface CancelRequest {
   /** Why, in words for people; at most 500 characters. */
@@ -1828,6 +1858,56 @@ export interface TakenDecision {
   readonly reason: string;
   /** How many approvals the call waits for behind this one. */
   readonly still_needed: number;
+}
+
+/** The standing approvals of a tenant. */
+export interface StandingApprovalList {
+  /** In the order in which they were given. */
+  readonly standing_approvals: readonly ListedStanding[];
+}
+
+/** An approval of calls to come. */
+export interface ListedStanding {
+  /** Names it. */
+  readonly standing_id: string;
+  /** The tool’s id. */
+  readonly tool: string;
+  /** The tool’s key; its id where no configuration has it any more. */
+  readonly tool_key: string;
+  /** What the arguments may be, in the form of a rule’s `arguments`; null for whatever the tool takes. */
+  readonly bounds: Readonly<Record<string, unknown>> | null;
+  /** The session whose calls it is for; empty for all of the user’s. */
+  readonly session_id: string;
+  /** Who the calls are made by or for; empty where it is a session’s. */
+  readonly user: string;
+  /** Until when it holds. Milliseconds since the epoch. */
+  readonly until: number;
+  /** How many calls it lets through. */
+  readonly calls: number;
+  /** How many it let through. */
+  readonly used: number;
+  /** The approver. */
+  readonly given_by: string;
+  /** The person for whom it was given, as the approver’s credential says; null for none. */
+  readonly given_for: string | null;
+  /** Why it was given. */
+  readonly reason: string;
+  /** When. Milliseconds since the epoch. */
+  readonly given_at: number;
+  /** Who revoked it; null while it was not. */
+  readonly revoked_by: string | null;
+  /** When it was revoked. Milliseconds since the epoch. */
+  readonly revoked_at: number | null;
+  /** Why it was revoked. */
+  readonly revoked_because: string | null;
+}
+
+/** What was said of a standing approval is on the log. */
+export interface PublishedStanding {
+  /** Names the standing approval. */
+  readonly standing_id: string;
+  /** `taken`: it counts. */
+  readonly status: "published" | "taken";
 }
 
 /** A page of the audit of the tenant, the newest first. */

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecisions, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -145,6 +145,21 @@ export class ApprovalsCalls {
   /** Up to 100 decisions, as those on the calls of one turn, one after another. Each counts or not by itself, and the answer has its result; a body that cannot be read writes none. */
   decideAll(body: ApprovalDecisions, options: CallOptions = {}): Promise<PublishedDecisions> {
     return this.transport.json<PublishedDecisions>({ method: 'POST', path: '/v1/approvals/decisions', body, isRepeatable: false, ...options });
+  }
+
+  /** Approvals of calls to come, of the caller’s tenant: those in force and those that ended within a day, in the order in which they were given; none for a caller that is neither an approver nor an operator. */
+  standing(options: CallOptions = {}): Promise<StandingApprovalList> {
+    return this.transport.json<StandingApprovalList>({ path: '/v1/approvals/standing', isRepeatable: true, ...options });
+  }
+
+  /** Calls of the tool by this user, or in this session, run unasked within the bounds until then. What cannot count is refused, with the reason as `not_taken`. */
+  giveStanding(body: GivenStanding, options: CallOptions = {}): Promise<PublishedStanding> {
+    return this.transport.json<PublishedStanding>({ method: 'POST', path: '/v1/approvals/standing', body, isRepeatable: false, ...options });
+  }
+
+  /** No further call runs by it. An approver may revoke any of its tenant. */
+  revokeStanding(standingId: string, body: RevokedStanding, options: CallOptions = {}): Promise<PublishedStanding> {
+    return this.transport.json<PublishedStanding>({ method: 'POST', path: `/v1/approvals/standing/${encodeURIComponent(standingId)}/revoke`, body, isRepeatable: true, ...options });
   }
 }
 

@@ -1,5 +1,6 @@
 import { recordSchema } from '@sluice/contracts';
 import { propertiesOf, ref, schemasOfRecord } from '../../record-schemas.js';
+import { standingSchemas } from './standing.js';
 import { text, textOrNull, whole, time, timeOrNull, list, described, object, ids } from '../../schema-parts.js';
 import type { JsonSchema } from '../../json-schema.js';
 
@@ -188,5 +189,6 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
       reason: text('Why.'),
       still_needed: whole('How many approvals the call waits for behind this one.'),
     }),
+    ...standingSchemas(),
   };
 }

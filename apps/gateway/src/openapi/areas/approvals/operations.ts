@@ -8,6 +8,7 @@ import {
   decideAllExample,
   decideExample,
 } from './examples.js';
+import { standingOperations } from './standing.js';
 
 /** Calls that wait for a decision. */
 export const approvalOperations: readonly Operation[] = [
@@ -109,4 +110,5 @@ export const approvalOperations: readonly Operation[] = [
     example: decideAllExample,
     refusals: [400, 401, 403, 413, 415, 500, 503],
   },
+  ...standingOperations,
 ];
