@@ -138,6 +138,47 @@ describe('The inbox of approvals', () => {
     expect(dialog.queryByRole('button', { name: 'Change the arguments' })).toBeNull();
   });
 
+  it('decides on the calls of one turn at once, and says of each whether it counts', async () => {
+    const user = userEvent.setup();
+    let sent: { readonly decisions: readonly unknown[] } | null = null;
+    // Two of one turn around one of another run; the list has the second call first.
+    const ofTurn = (n: number, index: number): WaitingApproval => ({
+      ...waiting(n),
+      approval: { ...asked(n), request_id: 'run-1', session_id: 'run-1', index, others: [`a-${4 - n}`] },
+    });
+    const { asked: requests } = show('/approvals', {
+      ...inbox(1, 2, 3),
+      'GET /v1/approvals': () => ({ approvals: [ofTurn(3, 1), waiting(2), ofTurn(1, 0)], next_cursor: null }),
+      'POST /v1/approvals/decisions': ({ body }) => {
+        sent = body as typeof sent;
+        const answer = { approval_id: 'a-1', status: 'published', outcome: null, not_taken: null, message: null };
+        const other = { ...answer, approval_id: 'a-3', status: 'refused', not_taken: 'already_decided' };
+        return { decisions: [answer, { ...other, message: 'Another decision <b>came</b> first.' }] };
+      },
+    });
+    const turn = within(await screen.findByRole('region', { name: '2 calls of one turn' }));
+    expect(turn.getAllByRole('link').map((link) => link.dataset['approval'])).toEqual(['a-1', 'a-3']);
+    // Moving by keyboard goes as the list does.
+    await screen.findByText(/^Question 1/);
+    await user.keyboard('j');
+    await screen.findByText(/^Question 3/);
+    await user.click(turn.getByRole('button', { name: 'Refuse all' }));
+    expect(await screen.findByRole('dialog', { name: 'Refuse these 2 calls?' })).toBeTruthy();
+    await user.keyboard('Not both');
+    await user.click(screen.getByRole('button', { name: 'Refuse all 2' }));
+    const after = within(await screen.findByRole('dialog', { name: '1 of 2 are decided' }));
+    expect(after.getByText('decided')).toBeTruthy();
+    expect(after.getByText(/Another decision <b>came<\/b> first\. Nothing is left to decide/)).toBeTruthy();
+    const each = { request_id: 'run-1', decision: 'refuse', reason: 'Not both', decided_by: 'user:ann' };
+    expect(sent).toMatchObject({
+      decisions: [
+        { ...each, approval_id: 'a-1', arguments_hash: 'hash-1', requested_offset: 1 },
+        { ...each, approval_id: 'a-3', arguments_hash: 'hash-3', requested_offset: 3 },
+      ],
+    });
+    expect(requests.filter((one) => one.startsWith('POST'))).toEqual(['POST /v1/approvals/decisions']);
+  });
+
   it('says who decided elsewhere', async () => {
     let isDecided = false;
     const decision = { decision: 'approve', decided_by: 'user:olga', reason: '', still_needed: 0 };

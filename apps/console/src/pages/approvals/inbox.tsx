@@ -1,3 +1,4 @@
+import type { WaitingApproval } from '@sluice/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
@@ -9,10 +10,12 @@ import { Panes } from '../../ui/panes.js';
 import { Empty, Loading, Note, RequestProblem } from '../../ui/states.js';
 import { ApprovalDetail } from './approval-detail.js';
 import css from './approval.module.css';
+import { DecideAllDialog } from './decide-all-dialog.js';
 import { DecideButtons } from './decide-buttons.js';
 import { DecideDialog } from './decide-dialog.js';
 import type { Decision } from './decide-dialog.js';
 import { DecidedElsewhere } from './decided-elsewhere.js';
+import { turnsOf } from './turns.js';
 import { useInbox } from './use-inbox.js';
 import { WaitingList } from './waiting-list.js';
 
@@ -22,12 +25,16 @@ export function Inbox() {
   const navigate = useNavigate({ from: '/approvals' });
   const { waiting, error, again, gone, forget, decided } = useInbox();
   const [deciding, setDeciding] = useState<Decision | null>(null);
+  const [all, setAll] = useState<{ readonly decision: Decision; readonly calls: readonly WaitingApproval[] } | null>(
+    null,
+  );
   const [hasKeys, setHasKeys] = useLetterKeys();
-  const open = chosen ?? waiting?.[0]?.approval.approval_id;
+  const turns = useMemo(() => turnsOf(waiting ?? []), [waiting]);
+  const open = chosen ?? turns[0]?.[0].approval.approval_id;
   const { data: opened } = useQuery({ ...oneApproval(open ?? ''), enabled: open !== undefined });
 
   const keys = useMemo(() => {
-    const ids = waiting?.map(({ approval }) => approval.approval_id) ?? [];
+    const ids = turns.flat().map(({ approval }) => approval.approval_id);
     const at = open === undefined ? -1 : ids.indexOf(open);
     const go = (step: number): void => {
       const id = ids[Math.min(ids.length - 1, Math.max(0, at + step))];
@@ -42,7 +49,7 @@ export function Inbox() {
       ...{ j: () => go(1), ArrowDown: () => go(1), k: () => go(-1), ArrowUp: () => go(-1) },
       ...{ a: () => decide('approve'), r: () => decide('refuse') },
     };
-  }, [waiting, open, opened, navigate]);
+  }, [turns, open, opened, navigate]);
   useKeys(hasKeys, keys);
 
   if (waiting === undefined) return error === null ? <Loading /> : <RequestProblem error={error} again={again} />;
@@ -59,7 +66,7 @@ export function Inbox() {
         <Command text="npx sluice approvals list" />
       </Empty>
     ) : (
-      <WaitingList waiting={waiting} selected={open} />
+      <WaitingList turns={turns} selected={open} onDecideAll={(decision, calls) => setAll({ decision, calls })} />
     );
   return (
     <>
@@ -91,6 +98,7 @@ export function Inbox() {
           )
         }
       />
+      {all !== null && <DecideAllDialog {...all} onClose={() => setAll(null)} onDecided={decided} />}
       {deciding !== null && opened !== undefined && (
         <DecideDialog
           approval={opened}
