@@ -1,5 +1,5 @@
 import { ConnectionError } from '@sluice/client';
-import type { Approval, WaitingApproval } from '@sluice/client';
+import type { Approval, ListedStanding, WaitingApproval } from '@sluice/client';
 import { queryOptions } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { sluice } from './client.js';
@@ -24,6 +24,15 @@ export const oneApproval = (id: string) =>
     queryKey: ['approvals', 'one', id],
     queryFn: ({ signal }): Promise<Approval> => sluice.approvals.get(id, { signal }),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : 2_500),
+  });
+
+/** Approvals of calls to come, in the order in which they were given. */
+export const standingApprovals = () =>
+  queryOptions({
+    queryKey: ['approvals', 'standing'],
+    queryFn: async ({ signal }): Promise<readonly ListedStanding[]> =>
+      (await sluice.approvals.standing({ signal })).standing_approvals,
+    refetchInterval: 5_000,
   });
 
 function isOver({ decision, call, run_ended: ended }: Approval): boolean {

@@ -5,8 +5,9 @@ import { Empty } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { Decisions } from './decisions.js';
 import { Inbox } from './inbox.js';
+import { Standing } from './standing.js';
 
-/** The calls that wait for a person, and what was decided before. */
+/** The calls that wait for a person, what was decided before, and what is approved of calls to come. */
 export function Approvals() {
   const { me } = useSignedIn();
   const { tab = me.is_approver ? 'waiting' : 'history' } = useSearch({ from: '/approvals' });
@@ -21,6 +22,7 @@ export function Approvals() {
           tabs={[
             { id: 'waiting', name: 'Waiting', content: () => (me.is_approver ? <Inbox /> : <NoApprover />) },
             { id: 'history', name: 'Decided', content: () => <Decisions /> },
+            { id: 'standing', name: 'Standing', content: () => <Standing /> },
           ]}
         />
       ) : (
