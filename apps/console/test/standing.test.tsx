@@ -4,6 +4,7 @@ import type { ListedStanding } from '@sluice/client';
 import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { ann, operator, problem, show } from './page.js';
+import { details, waiting } from './waiting.js';
 
 const hourMs = 3_600_000;
 const standing = (id: string, more: Partial<ListedStanding> = {}): ListedStanding => ({
@@ -85,6 +86,18 @@ describe('The standing approvals', () => {
     await user.click(give);
     expect(await screen.findByText('send-new')).toBeTruthy();
     expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('are given from a call that waits, for its tool and its user', async () => {
+    const user = userEvent.setup();
+    show('/approvals', {
+      'GET /v1/approvals': () => ({ approvals: [waiting(1)], next_cursor: null }),
+      'GET /v1/approvals/a-1': () => details(1),
+    });
+    await user.click(await screen.findByRole('button', { name: 'Approve such calls …' }));
+    const dialog = within(await screen.findByRole('dialog', { name: 'Approve calls to come' }));
+    const field = (name: string | RegExp) => dialog.getByRole<HTMLInputElement>('textbox', { name }).value;
+    expect([field('Tool'), field(/^User/), field(/^Session/)]).toEqual(['tool-1', 'user:bob', '']);
   });
 
   it('are shown to an operator who is no approver, and to others not at all', async () => {

@@ -21,11 +21,17 @@ type Hours = (typeof spans)[number]['value'];
 
 const mostCalls = 1_000;
 
+interface Props {
+  readonly onClose: () => void;
+  /** What stands in the form at first: the tool and the user of a call that waits. */
+  readonly initial?: { readonly tool: string; readonly user: string };
+}
+
 /** Approves calls to come: of which tool, by whom, with which arguments, until when and how many. */
-export function GiveStandingDialog({ onClose }: { readonly onClose: () => void }) {
+export function GiveStandingDialog({ onClose, initial }: Props) {
   const { me, information } = useSignedIn();
-  const [tool, setTool] = useState('');
-  const [user, setUser] = useState('');
+  const [tool, setTool] = useState(initial?.tool ?? '');
+  const [user, setUser] = useState(initial?.user ?? '');
   const [session, setSession] = useState('');
   const [hours, setHours] = useState<Hours>('1');
   const [bounds, setBounds] = useState('');

@@ -1,9 +1,9 @@
-import type { WaitingApproval } from '@sluice/client';
+import type { Approval, WaitingApproval } from '@sluice/client';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { oneApproval } from '../../data/approvals.js';
-import { ToggleButton } from '../../ui/button.js';
+import { Button, ToggleButton } from '../../ui/button.js';
 import { Command } from '../../ui/json.js';
 import { useKeys, useLetterKeys } from '../../ui/keys.js';
 import { Panes } from '../../ui/panes.js';
@@ -15,6 +15,8 @@ import { DecideButtons } from './decide-buttons.js';
 import { DecideDialog } from './decide-dialog.js';
 import type { Decision } from './decide-dialog.js';
 import { DecidedElsewhere } from './decided-elsewhere.js';
+import { GiveStandingDialog } from './give-standing-dialog.js';
+import { isOfSeveral } from './progress.js';
 import { turnsOf } from './turns.js';
 import { useInbox } from './use-inbox.js';
 import { WaitingList } from './waiting-list.js';
@@ -28,6 +30,7 @@ export function Inbox() {
   const [all, setAll] = useState<{ readonly decision: Decision; readonly calls: readonly WaitingApproval[] } | null>(
     null,
   );
+  const [giving, setGiving] = useState<ReturnType<typeof callerOf> | null>(null);
   const [hasKeys, setHasKeys] = useLetterKeys();
   const turns = useMemo(() => turnsOf(waiting ?? []), [waiting]);
   const open = chosen ?? turns[0]?.[0].approval.approval_id;
@@ -93,11 +96,21 @@ export function Inbox() {
           open === undefined ? null : (
             <ApprovalDetail
               id={open}
-              actions={(approval) => <DecideButtons approval={approval} hasKeys={hasKeys} onDecide={setDeciding} />}
+              actions={(approval) => (
+                <>
+                  <DecideButtons approval={approval} hasKeys={hasKeys} onDecide={setDeciding} />
+                  {mayStand(approval) && (
+                    <Button tone="quiet" onPress={() => setGiving(callerOf(approval))}>
+                      Approve such calls …
+                    </Button>
+                  )}
+                </>
+              )}
             />
           )
         }
       />
+      {giving !== null && <GiveStandingDialog initial={giving} onClose={() => setGiving(null)} />}
       {all !== null && <DecideAllDialog {...all} onClose={() => setAll(null)} onDecided={decided} />}
       {deciding !== null && opened !== undefined && (
         <DecideDialog
@@ -109,4 +122,15 @@ export function Inbox() {
       )}
     </>
   );
+}
+
+/** Plans, and calls that need several persons, are approved each by itself. */
+function mayStand(approval: Approval): boolean {
+  const { decisions, asked_because: rule } = approval;
+  return decisions.includes('approve') && !isOfSeveral(approval) && rule?.rule !== 'plan';
+}
+
+/** The tool of a call, and the person for whom it is made. */
+function callerOf({ tool, approval: { requested_by: asker, on_behalf_of: subject } }: Approval) {
+  return { tool: tool.key, user: subject ?? asker };
 }
