@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { ApprovalEscalated } from '@sluice/contracts';
+import { ApprovalClaims } from '@sluice/run';
 import {
   asked,
   begun,
@@ -112,6 +113,18 @@ describe('a rule that escalates', () => {
     expect(await decide(opened, first, 'approve', by('user:boss'))).toMatchObject({ notTaken: null });
     expect((await end).history.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok']);
     expect(await opened.metric('sluice_approvals_escalated_total', { rule: 'twice' })).toBe(1);
+
+    const [said] = await escalations(opened);
+    if (said === undefined) throw new Error('It was said.');
+    const { runtime } = opened.embedded;
+    const claims = new ApprovalClaims(runtime);
+    expect(await claims.isEscalated(said)).toBe(true);
+    for (const change of [{ to: ['user:eve'] }, { at: said.at + 1 }, { tool: 'core__other' }, { rule: 'other' }])
+      expect(await claims.isEscalated({ ...said, ...change })).toBe(false);
+    // A former version attested the approval and the rule alone.
+    const key = 'escalated/a-former/twice';
+    await runtime.ledger.claim({ key, owner: 'service:executor', now: runtime.clock.now(), ttlMs: 60_000 });
+    expect(await claims.isEscalated({ ...said, approvalId: 'a-former' })).toBe(true);
   }, 30_000);
 });
 

@@ -74,7 +74,7 @@ export class NotifierService {
       const asked = await approvalAt(this.runtime.bus, decided as NonNullable<typeof decided>);
       return asked === undefined || asked.question !== null ? null : approvalEnds(outcome, asked);
     }
-    if (escalated === null || !(await this.claims.isEscalated(escalated.approvalId, escalated.rule))) return null;
+    if (escalated === null || !(await this.claims.isEscalated(escalated))) return null;
     const place = (await this.runtime.ledger.find(requestKey(escalated.approvalId)))?.owner;
     if (place === undefined) return null;
     const [at = 0, position = 0] = place.split('/').map(Number);

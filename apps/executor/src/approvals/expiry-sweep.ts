@@ -113,12 +113,13 @@ export class ExpirySweep {
         if (escalatesAt === null || escalatesAt > now) continue;
         const key = JSON.stringify([approvalId, rule]);
         said.add(key);
-        if (this.escalated.has(key) || (await this.claims.escalate(approvalId, rule))) continue;
+        if (this.escalated.has(key) || (await this.claims.hasEscalated(approvalId, rule))) continue;
         if (!(await this.claims.seesTo(key, this.owner(now)))) continue;
         const { requestId, sessionId, tool } = waiting;
         const escalated = { approvalId, requestId, sessionId, tool, rule, to, at: escalatesAt };
+        await this.claims.escalate(escalated);
         await bus.publish([{ topic: topics.approvals, key: sessionId, record: make.approval({ escalated }) }]);
-        await this.claims.settleEscalation(approvalId, rule);
+        await this.claims.settleEscalation(escalated);
         metrics.approvalsEscalated.inc({ rule });
         log.info({ approval_id: approvalId, request_id: requestId, rule, to }, 'others may decide on a call too');
       }

@@ -30,7 +30,7 @@ export class CountingApprovals {
 
   private async isVouched({ requested, outcome, escalated }: Incoming<'agent.approvals'>['record']): Promise<boolean> {
     if (requested !== null && !(await this.claims.isVouched(requested))) return false;
-    if (escalated !== null && !(await this.claims.isEscalated(escalated.approvalId, escalated.rule))) return false;
+    if (escalated !== null && !(await this.claims.isEscalated(escalated))) return false;
     return outcome === null || (await this.claims.isDecided(outcome));
   }
 }

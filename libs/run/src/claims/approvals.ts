@@ -1,11 +1,11 @@
 import { claimMemoryMs, isApprovalOf } from '@sluice/core';
 import type { ApprovalDecision, GivenApproval } from '@sluice/core';
 import { positionOf, sha256 } from '@sluice/contracts';
-import type { ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
+import type { ApprovalEscalated, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import { claimOnce } from './once.js';
 import type { OnceClaim } from './once.js';
 import type { AcceptedDecision } from '../approvals/request.js';
-import { digestOfRequest, mayBeFormer, wholeDigestOfRequest } from './vouched.js';
+import { digestOfRecord, digestOfRequest, mayBeFormer, wholeDigestOfRequest } from './vouched.js';
 import type { RunParts } from '../parts.js';
 
 /** The decision that was taken on an approval, as the ledger keeps it. */
@@ -116,19 +116,32 @@ export class ApprovalClaims {
     return found;
   }
 
-  /** Attests that others may decide too; whether the record that says so is on the log. */
-  async escalate(approvalId: string, rule: string): Promise<boolean> {
-    return (await this.claim(escalatedKey(approvalId, rule), executors)).value !== null;
+  /** Whether a record that others may decide too for this rule is on the log. */
+  async hasEscalated(approvalId: string, rule: string): Promise<boolean> {
+    return ((await this.runtime.ledger.find(escalatedKey(approvalId, rule)))?.value ?? null) !== null;
+  }
+
+  /** Attests that others may decide too: who, since when, and all else that the record says. */
+  async escalate(escalated: ApprovalEscalated): Promise<void> {
+    const { approvalId, rule } = escalated;
+    await this.claim(wholeEscalationKey(escalated), executors);
+    await this.claim(attestedWholeKey(approvalId, rule), executors);
+    // Former instances look here.
+    await this.claim(escalatedKey(approvalId, rule), executors);
   }
 
   /** The record that says so is on the log. */
-  async settleEscalation(approvalId: string, rule: string): Promise<void> {
+  async settleEscalation({ approvalId, rule }: Pick<ApprovalEscalated, 'approvalId' | 'rule'>): Promise<void> {
     await this.runtime.ledger.settle(escalatedKey(approvalId, rule), executors, 'published');
   }
 
-  /** Whether an executor said that others may decide too. */
-  async isEscalated(approvalId: string, rule: string): Promise<boolean> {
-    return (await this.runtime.ledger.find(escalatedKey(approvalId, rule))) !== undefined;
+  /** Whether an executor said exactly this of others who may decide too; one of a former version attested less. */
+  async isEscalated(escalated: ApprovalEscalated): Promise<boolean> {
+    const { ledger } = this.runtime;
+    const { approvalId, rule } = escalated;
+    if ((await ledger.find(wholeEscalationKey(escalated))) !== undefined) return true;
+    if ((await ledger.find(attestedWholeKey(approvalId, rule))) !== undefined) return false;
+    return (await ledger.find(escalatedKey(approvalId, rule))) !== undefined;
   }
 
   /** The decision that was taken; null while it is being written, undefined if there is none. */
@@ -188,6 +201,15 @@ function givenKey(approvalId: string, place: number): string {
 
 function escalatedKey(approvalId: string, rule: string): string {
   return `escalated/${approvalId}/${rule}`;
+}
+
+function wholeEscalationKey(escalated: ApprovalEscalated): string {
+  return `escalation/${escalated.approvalId}/${digestOfRecord('ApprovalEscalated', escalated)}`;
+}
+
+/** Where it stands that an escalation was attested with all that its record says. */
+function attestedWholeKey(approvalId: string, rule: string): string {
+  return `escalation/${approvalId}/rule/${rule}`;
 }
 
 /** As the log gives it back. */
