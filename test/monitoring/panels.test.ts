@@ -43,6 +43,9 @@ const unprovoked = [
   'Webhooks taken',
   'Webhooks not taken',
   'Oldest webhook',
+  'Calls refused by rules',
+  'Approvals of several, and escalations',
+  'Calls by standing approvals',
 ];
 
 describe('real services under a real Prometheus', () => {

@@ -55,10 +55,12 @@ export function approvalStatements({
   } = recordToJson('ApprovalRequested', requested) as Readonly<Record<string, unknown>>;
   const kept = { ...asked, requested_partition: partition, requested_offset: offset };
   // A copy of what was asked, or what is asked again, does not open what is closed. What was asked ahead of the turn is
-  // asked as it is when the turn comes to the call.
+  // asked as it is when the turn comes to the call. Within the JSON quotation marks of texts are escaped, so the
+  // member is found by its text.
   const again =
     requested.behind === null
-      ? 'UPDATE SET requested = excluded.requested, expires_at = excluded.expires_at WHERE approvals.is_open = 1'
+      ? `UPDATE SET requested = excluded.requested, expires_at = excluded.expires_at
+         WHERE approvals.is_open = 1 AND approvals.requested NOT LIKE '%"behind":null,%'`
       : 'NOTHING';
   const text = `INSERT INTO approvals (approval_id, tenant, requested_at, expires_at, is_open, requested)
     VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (approval_id) DO ${again}`;

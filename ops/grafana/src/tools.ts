@@ -43,7 +43,7 @@ export const tools = dashboardOf({
           description: 'By the rule’s name. One that refuses much is too narrow, or keeps something out.',
           unit: 'cps',
         },
-        { expr: sumBy('rule, kind', rate('sluice_rule_refusals_total')), legend: '{{rule}}: {{kind}}' },
+        { expr: orZero(sumBy('rule, kind', rate('sluice_rule_refusals_total'))), legend: '{{rule}}: {{kind}}' },
       ),
       lines(
         {
