@@ -311,6 +311,8 @@ describe('a cancellation', () => {
         // prettier-ignore
         await cancel('watched', await of(sub, tenant));
       const { error } = await system.responseOf('watched');
+      // The run ends by the mark in the ledger; the outcome is on the log a moment later.
+      await system.caughtUp('filter', topics.cancellations);
       expect(error).toMatchObject({ code: 'cancelled', message: expect.stringContaining('cancelled by user:lea') });
       const judged = (await system.all('agent.cancellations')).flatMap(({ record: { requestId, outcome: found } }) =>
         found === null ? [] : [[requestId, found.actorId, found.tenantId, found.notTaken]],
