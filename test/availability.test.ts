@@ -82,7 +82,8 @@ rules:
         own.rules?.map((rule) => ({ ...rule, ...(rule.time && { time: { ...rule.time, until: 20 * 60 } }) })) ?? [],
     }));
     expect(longer.flatMap(({ changes }) => changes)).toContainEqual({
-      ...{ kind: 'call', tool: 'graph-update', index: 0, was: 'refused: closed_by_time', would: 'made' },
+      ...{ kind: 'call', tool: 'graph-update', index: 0, rule: 'office' },
+      ...{ was: 'refused: closed_by_time', would: 'made' },
     });
   });
 
@@ -182,7 +183,8 @@ rules: { busy: { groups: [expensive], load: { prometheus: "sum(load)", close_abo
       }));
       expect(higher.filter(({ topic }) => topic === 'agent.steps').flatMap(({ changes }) => changes)).toEqual(
         Array.from({ length: 2 }, () => ({
-          ...{ kind: 'call', tool: 'complex-analysis', index: 0, was: 'refused: closed_by_load', would: 'made' },
+          ...{ kind: 'call', tool: 'complex-analysis', index: 0, rule: 'busy' },
+          ...{ was: 'refused: closed_by_load', would: 'made' },
         })),
       );
       // What was not measured cannot be said.

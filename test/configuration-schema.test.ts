@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
@@ -77,7 +77,11 @@ describe('the JSON Schema of the configuration', () => {
     expect([isValid(parse(text)), isValid.errors]).toEqual([true, null]);
     const up = '../'.repeat(file.split('/').length - 1);
     expect(text.split('\n')[0]).toBe(`# yaml-language-server: $schema=${up}${schemaFile}`);
-    const { problems } = compileConfiguration(parse(text), inputs);
+    const files = {
+      ...inputs.files,
+      read: (name: string) => (existsSync(join(projectRoot, name)) ? { text: read(name) } : inputs.files.read(name)),
+    };
+    const { problems } = compileConfiguration(parse(text), { ...inputs, files });
     expect(problems.filter(({ found }) => !ofAnExcerpt.test(found))).toEqual([]);
   });
 

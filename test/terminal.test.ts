@@ -48,7 +48,9 @@ describe('what a record says does not steer the terminal of the reader', () => {
     await bus.close();
     // As the executor does that asks for an approval: else it counts for nothing, and is not shown.
     const { ledger } = await openLedger(environment, log);
-    await new ApprovalClaims({ ledger, clock: systemClock }).vouch(approval as unknown as ApprovalRequested);
+    await new ApprovalClaims({ ledger, clock: systemClock }).vouch(
+      make.approvalRequested(approval) as ApprovalRequested,
+    );
     await ledger.close();
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -186,7 +186,7 @@ describe('the example of docs/agents.md', () => {
   const page = readFileSync(join(projectRoot, 'docs/agents.md'), 'utf8');
 
   it('is the one in examples/agents', () => {
-    const shown = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const shown = /```yaml\n(tool:[\s\S]*?)```/.exec(page)?.[1] ?? '';
     const bare = example.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     expect(shown.trim().split('\n')).toEqual(bare);
   });
