@@ -57,6 +57,7 @@ describe('a list of models, and what they get back', () => {
         deferred: [],
         nativeSearch: null,
         askedAgain: null,
+        budgets: [],
         definitionTokens: expect.any(Number),
         resultTokens: expect.any(Number),
         otherTokens: expect.any(Number),

@@ -27,8 +27,8 @@ sluice approvals refuse ID… [--turn] [--reason "…"] [--as user:NAME] [--json
   --turn decides on all calls that wait in the turn of each that is named.
   --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.
 sluice approvals standing list [--json]
-sluice approvals standing give --tool KEY (--session ID | --user user:NAME) --until TIME [--bounds JSON] [--calls N]
-  [--reason "…"] [--as user:NAME] [--json]
+sluice approvals standing give --tool KEY (--session ID | --user user:NAME) --until TIME [--bounds JSON] [--json]
+  [--calls N] [--reason "…"] [--as user:NAME]
 sluice approvals standing revoke ID [--reason "…"] [--as user:NAME] [--json]
   Calls of the tool run unasked within these bounds until then, 100 at most unless --calls says how many. --until is
   18:00, 2h, or a time such as 2026-12-01T18:00:00Z; --bounds has the form of the arguments of a rule.`;
