@@ -46,6 +46,11 @@ const unprovoked = [
   'Calls refused by rules',
   'Approvals of several, and escalations',
   'Calls by standing approvals',
+  'Lists read',
+  'Age of lists',
+  'Delay of webhooks, 95 % within',
+  'Refused by budgets of a span',
+  'Ends by agent',
 ];
 
 describe('real services under a real Prometheus', () => {

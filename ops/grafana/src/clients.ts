@@ -95,6 +95,17 @@ export const clients = dashboardOf({
         },
       ),
       lines(
+        {
+          title: 'Delay of webhooks, 95 % within',
+          description: 'From an event to the answer of its receiver, by subscription.',
+          unit: 's',
+        },
+        {
+          expr: orZero(quantile(0.95, 'sluice_notification_delay_seconds', 'subscription')),
+          legend: '{{subscription}}',
+        },
+      ),
+      lines(
         { title: 'Oldest webhook', description: 'Age of the oldest event that is being sent.', unit: 's' },
         {
           expr: orZero(`max by (subscription) (${of('sluice_notification_oldest_seconds')})`),

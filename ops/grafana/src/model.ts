@@ -166,6 +166,14 @@ export const modelDashboard = dashboardOf({
       ),
       lines(
         {
+          title: 'Refused by budgets of a span',
+          description: 'Calls of models that policy.budgets.spans had no room for.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('per, unit', rate('sluice_model_budget_refusals_total'))), legend: '{{per}}: {{unit}}' },
+      ),
+      lines(
+        {
           title: 'Failed turns by reason',
           description:
             'model_unreachable may pass: network, 429, 5xx, too slow. model_refused will not: key, request, content.',

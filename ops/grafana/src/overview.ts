@@ -107,6 +107,14 @@ export const overview = dashboardOf({
       ),
       lines(
         {
+          title: 'Ends by agent',
+          description: 'Answers and errors of each agent of the configuration.',
+          unit: 'reqps',
+        },
+        { expr: orZero(sumBy('agent, kind', rate('sluice_agent_runs_ended_total'))), legend: '{{agent}}: {{kind}}' },
+      ),
+      lines(
+        {
           title: 'Run duration',
           description: 'All iterations of a run together, with the model, the tools and the time spent waiting.',
           unit: 's',

@@ -47,6 +47,18 @@ export const tools = dashboardOf({
       ),
       lines(
         {
+          title: 'Lists read',
+          description: 'Lists that are kept elsewhere, by outcome. Where one cannot be read for long, its rules close.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('list, outcome', rate('sluice_list_reads_total'))), legend: '{{list}}: {{outcome}}' },
+      ),
+      lines(
+        { title: 'Age of lists', description: 'Since each list that is kept elsewhere was read.', unit: 's' },
+        { expr: orZero(`max by (list) (${of('sluice_list_age_seconds')})`), legend: '{{list}}' },
+      ),
+      lines(
+        {
           title: 'Share of calls that fail',
           description: 'By tool. A tool that mostly fails has a bad description, a bad schema or a server in trouble.',
           unit: 'percentunit',
