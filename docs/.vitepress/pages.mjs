@@ -54,7 +54,8 @@ export function readSite(root) {
   const keys = keyPage(JSON.parse(text('schemas/configuration.schema.json')), text('docs/configuration.md'));
   site.pages.push({ path: 'reference/configuration.md', text: keys, title: 'Every key' });
   site.pages.push(...apiPages(JSON.parse(text('schemas/openapi.json'))));
-  for (const name of ['openapi.json', 'asyncapi.json', 'configuration.schema.json']) site.files.set(name, `schemas/${name}`);
+  for (const name of ['openapi.json', 'asyncapi.json', 'configuration.schema.json'])
+    site.files.set(name, `schemas/${name}`);
   for (const image of globSync(['docs/*.svg', 'docs/console/*.png'], { cwd: root }))
     site.files.set(image.replaceAll('\\', '/').replace('docs/', ''), image);
   site.files.set('icon.svg', 'apps/console/src/icon.svg');

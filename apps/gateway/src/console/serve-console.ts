@@ -25,7 +25,8 @@ export function serveConsole(files: ConsoleFiles, otherOrigins: OtherOrigins) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
     const { path } = request;
-    if (allowedMethods(path.toLowerCase()) !== null || /^(?:\/openai|\/anthropic)?\/v1(\/|$)/i.test(path)) return next();
+    if (allowedMethods(path.toLowerCase()) !== null || /^(?:\/openai|\/anthropic)?\/v1(\/|$)/i.test(path))
+      return next();
     serve(request, response, files, otherOrigins).then((isServed) => (isServed ? undefined : next()), next);
   };
 }
