@@ -149,7 +149,7 @@ const resolved = new WeakMap<Evaluator, Map<string, readonly ConfiguredTool[]>>(
  */
 export function withTools(record: Toolset, evaluator: Evaluator): Toolset {
   const { list } = record;
-  return list === null ? record : { ...record, tools: toolsOf(list, record, evaluator) };
+  return list === null ? record : { ...record, tools: toolsOf(list, record, evaluatorFor(evaluator, record.request)) };
 }
 
 /** Ids of the tools that the turn was offered. */

@@ -1,7 +1,7 @@
 import type { Toolset } from '@sluice/contracts';
 import { whatOpens } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Principal } from '@sluice/core';
-import { budgetsUsed, closedIn, verdictsOf } from '@sluice/run';
+import { budgetsUsed, closedIn, loadedFor, verdictsOf } from '@sluice/run';
 import type { Configurations, HiddenPart } from '@sluice/run';
 import { shownGroups } from '../listed-tool.js';
 import type { ShownGroups } from '../listed-tool.js';
@@ -50,7 +50,8 @@ export class RunVerdicts {
 
   private json(record: Toolset): object {
     const { iteration, decidedAt, state, groups, unknownGroups, configVersion, toolChoice, run } = record;
-    const evaluator = this.configurations.versionOrNull(configVersion)?.evaluator ?? null;
+    const common = this.configurations.versionOrNull(configVersion);
+    const evaluator = common === null ? null : loadedFor(common, record.request).evaluator;
     const shown = evaluator === null ? () => [] : shownGroups(evaluator, this.reader.caller);
     return {
       iteration,
