@@ -7,12 +7,12 @@ import { queries } from '../../data/queries.js';
 import { useSignedIn } from '../../session/session-provider.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
-import { TextArea } from '../../ui/field.js';
 import { Note } from '../../ui/states.js';
 import { Tag } from '../../ui/tag.js';
 import css from './approval.module.css';
 import type { Decision } from './decide-dialog.js';
 import { afterwards } from './in-words.js';
+import { ReasonField, shortened } from './reason-field.js';
 
 interface Props {
   /** As they were when the dialog was opened: what is decided is what is read. */
@@ -74,12 +74,10 @@ export function DecideAllDialog({ calls, decision, onClose, onDecided }: Props) 
       {data === undefined && (
         <>
           <p>{whatFollows(isApproval, calls)}</p>
-          <TextArea
-            label={isApproval ? 'Reason (optional)' : 'Reason'}
+          <ReasonField
             value={reason}
             onChange={setReason}
-            maxLength={2_000}
-            autoFocus
+            isOptional={isApproval}
             description="It stands in the audit, for each call."
           />
         </>
@@ -122,8 +120,4 @@ function WhyNot({ error }: { readonly error: Error }) {
 function titleOf(answers: readonly DecisionAnswer[]): string {
   const counting = answers.filter(({ status }) => status !== 'refused').length;
   return counting === answers.length ? 'All are decided' : `${counting} of ${answers.length} are decided`;
-}
-
-function shortened(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)} …` : text;
 }

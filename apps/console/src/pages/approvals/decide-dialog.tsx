@@ -7,13 +7,13 @@ import { queries } from '../../data/queries.js';
 import { useSignedIn } from '../../session/session-provider.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
-import { TextArea } from '../../ui/field.js';
 import { Facts } from '../../ui/page.js';
 import { Note } from '../../ui/states.js';
 import { EditArguments, editableText } from './edit-arguments.js';
 import { afterwards } from './in-words.js';
 import { isOfSeveral } from './progress.js';
 import { faultsIn } from './schema-faults.js';
+import { ReasonField, shortened } from './reason-field.js';
 
 export type Decision = 'approve' | 'refuse';
 
@@ -82,14 +82,7 @@ export function DecideDialog({ approval, decision, onClose, onDecided }: Props) 
         </div>
       )}
       <p>{whatFollows(isApproval, isEdited, progress.still_needed)}</p>
-      <TextArea
-        label={isApproval ? 'Reason (optional)' : 'Reason'}
-        value={reason}
-        onChange={setReason}
-        maxLength={2_000}
-        autoFocus
-        description="It stands in the audit."
-      />
+      <ReasonField value={reason} onChange={setReason} isOptional={isApproval} description="It stands in the audit." />
     </Dialog>
   );
 }
@@ -116,8 +109,4 @@ function WhyNot({ error }: { readonly error: Error }) {
       {error.message} {next}
     </Note>
   );
-}
-
-function shortened(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)} …` : text;
 }
