@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Fault, logNames } from '@sluice/core';
+import { clientToolsIn, Fault, logNames, quote } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
@@ -11,6 +11,7 @@ import {
   beginning,
   boundedLabel,
   cancelOf,
+  clientToolsProblem,
   decideIteration,
   denial,
   endedBy,
@@ -43,6 +44,7 @@ import {
 import type { EndedBy, Loaded, OfferedBefore, Origin, Redriven, RunIds } from '@sluice/run';
 import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { convertOffer } from '@sluice/schemas';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
 
 /** A run, and the record by which it may end here. */
@@ -101,7 +103,10 @@ export class FilterService {
     const before = { message, run: named, attempt, sessions: [ids.sessionId], led: ledByRequest };
     if (isAgain && context.attempt === 1 && (await wasHandled(before, context, this.runtime))) return [];
     // Only now: what is wrong with a record that came under another’s request_id ends nothing.
-    const problem = requestProblem(ids, message.record, loaded.configuration.limits);
+    const problem =
+      requestProblem(ids, message.record, loaded.configuration.limits) ??
+      clientToolsProblem(message.record, configurations.current().configuration) ??
+      schemasProblem(message.record);
     if (problem !== null) throw new Fault('invalid_request', problem, false);
     const asked = acceptedRequest(message.record, ids);
 
@@ -285,4 +290,13 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** What is wrong with the schemas of a client’s tools that no door brought into form; null if nothing is. */
+function schemasProblem({ clientTools }: AgentRequest): string | null {
+  for (const { name, description, schema } of clientToolsIn(clientTools ?? '')?.tools ?? []) {
+    const offer = convertOffer({ name, description, inputSchema: schema, outputSchema: null });
+    if ('problems' in offer) return `The client’s tool ${quote(name)} cannot be offered. ${offer.problems.join(' ')}`;
+  }
+  return null;
 }

@@ -46,6 +46,8 @@ export function requestOf(
       'invalid_request',
       'request_id is a part of an address here, so it must be neither . nor ..',
     );
+  if (given.clientTools !== null)
+    throw new Refusal(400, 'invalid_request', 'client_tools is what doors write. Send tools through one of them.');
   const problem = emptyIdIn(sent) ?? requestProblem(ids, given, limits);
   if (problem !== null) throw new Refusal(400, 'invalid_request', problem);
   return { request: { ...given, ...ids }, isNamed: Boolean(given.requestId) || ofKey !== null };

@@ -1,4 +1,4 @@
-import { partsOfPath, quote, suggestion } from '@sluice/core';
+import { isClientTool, partsOfPath, quote, suggestion } from '@sluice/core';
 import type { ArgumentBounds, Configuration, ConfiguredTool, Lists } from '@sluice/core';
 import { argumentNames, hasPath } from './argument-paths.js';
 import { readBounds } from './bounds.js';
@@ -15,9 +15,13 @@ export function readAgentArguments(agent: Section, tools: readonly IdentifiedToo
   return Object.fromEntries(
     own.keys().flatMap((name): [string, ArgumentBounds][] => {
       const tool = byName.get(name);
-      if (tool === undefined) own.unknown(own.at(name), 'tool', name, suggestion(name, [...byName.keys()]));
+      // What its arguments are the client says.
+      const isClients = isClientTool(name);
+      if (tool === undefined && !isClients)
+        own.unknown(own.at(name), 'tool', name, suggestion(name, [...byName.keys()]));
       const bounds = readBounds(own, lists, name);
-      return tool === undefined || bounds === undefined ? [] : [[tool.id, bounds]];
+      const id = tool?.id ?? (isClients ? name : undefined);
+      return id === undefined || bounds === undefined ? [] : [[id, bounds]];
     }),
   );
 }

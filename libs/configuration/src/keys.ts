@@ -141,6 +141,7 @@ export const configurationKeys = {
     'limits',
     'budgets',
     'parked_seconds',
+    'client_tools',
     'strategy',
     'strategies',
     'supervisor',

@@ -63,6 +63,8 @@ export function readNamedAgents(
   return Object.keys(all).length === 0 ? {} : { agents: all };
 }
 
+const toolsOfClients = 'a list of names of tools, where `*` stands for any characters, such as `["read_*"]`';
+
 /** What an entry says for its own agent alone, the default one included. */
 function readOwn(section: Section, world: AgentWorld): NamedAgent {
   const limits = readAgentLimits(section, world.limits);
@@ -72,6 +74,7 @@ function readOwn(section: Section, world: AgentWorld): NamedAgent {
     ...given('mayAsk', readCallers(section, 'may_ask')),
     ...given('mayCancel', readCallers(section, 'may_cancel')),
     ...given('models', readModelNames(section, world.models)),
+    ...given('clientTools', section.names('client_tools', toolsOfClients) ?? undefined),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(section.has('budgets') ? { budgets: readAgentBudgets(section.section('budgets'), world.tools) } : {}),
   };

@@ -235,6 +235,13 @@ export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
 export { agentName, hasAgent } from './rules/agent-name.js';
 export type { AgentChoice } from './rules/agent-name.js';
+export {
+  clientToolsIn,
+  isClientTool,
+  isNameTaken,
+  takesClientTool,
+} from './rules/client-tools.js';
+export type { ClientTool } from './rules/client-tools.js';
 export { commonConfiguration, evaluatorFor } from './rules/agent-view.js';
 export { compileEvaluator } from './rules/evaluate.js';
 export { groupsForAgent } from './rules/shared-groups.js';

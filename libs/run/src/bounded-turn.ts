@@ -4,6 +4,7 @@ import { maxPayloadBytes, payloadBytes, topics } from '@sluice/contracts';
 import type { RequestedCall, Run, ToolCall, Toolset } from '@sluice/contracts';
 import { toolCall } from './agent.js';
 import { longestName } from './calls.js';
+import { clientsLast } from './client-tools.js';
 
 /** Bytes of the record that are kept free for its signature. */
 const spareBytes = 8_192;
@@ -22,7 +23,11 @@ export function boundedTurn(
 ): ToolCall {
   const { model, decision = null } = turn;
   const { callsPerTurn, argumentBytes } = limits;
-  const whole = turn.calls.map((call) => ({ ...call, argumentsBytes: null, providerData: call.providerData ?? null }));
+  const whole = clientsLast(turn.calls).map((call) => ({
+    ...call,
+    argumentsBytes: null,
+    providerData: call.providerData ?? null,
+  }));
   if (callsPerTurn === undefined)
     return toolCall(toolset, run, { thought: turn.thought, calls: whole, omittedCalls: 0, model, decision });
   const thought = shortened(turn.thought);

@@ -140,6 +140,7 @@ export type { NamedRun } from './claims/run-names.js';
 export { isTurnClaimed, requestOwner, claimRequest, claimTurn, modelCallName } from './claims/requests-and-turns.js';
 export { applyConfiguration, configurationRecord, configurationRecords } from './configuration/apply.js';
 export type { Applying } from './configuration/apply.js';
+export { clientToolsProblem } from './client-tools.js';
 export { compiledFrom, Configurations, loadedFor } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
 export { configurationsOn, inForceOf, isApplied, judgedConfigurations } from './configuration/log.js';

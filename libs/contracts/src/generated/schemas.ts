@@ -370,6 +370,15 @@ export const schemas = {
         ],
         "doc": "The name of the configuration's agent that is asked; absent, null or empty means `default`.",
         "default": null
+      },
+      {
+        "name": "client_tools",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.",
+        "default": null
       }
     ]
   },

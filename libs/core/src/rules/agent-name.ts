@@ -5,6 +5,8 @@ import type { NamedAgents } from '../settings/named-agent.js';
 export interface AgentChoice {
   readonly agent: string | null;
   readonly call: object | null;
+  /** The text of its client’s own tools; absent or null where it brings none. */
+  readonly clientTools?: string | null;
 }
 
 /** The name of the agent that the request asks. */

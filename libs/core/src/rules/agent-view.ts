@@ -6,6 +6,7 @@ import { modelName, modelsOf } from '../settings/models.js';
 import type { NamedAgent } from '../settings/named-agent.js';
 import type { Budgets, ToolBudget } from '../settings/policy-types.js';
 import { type AgentChoice, agentName } from './agent-name.js';
+import { withClientTools } from './client-tools.js';
 import { sharedGroups } from './shared-groups.js';
 import { compileEvaluator, type Evaluator } from './evaluate.js';
 
@@ -25,6 +26,36 @@ export function commonConfiguration(configuration: Configuration): Configuration
  * out while the run went on, no tool may be called.
  */
 export function evaluatorFor(given: Evaluator, choice: AgentChoice): Evaluator {
+  const view = agentsView(given, choice);
+  const { clientTools = null } = choice;
+  return clientTools === null || choice.call !== null ? view : withTools(view, clientTools, agentName(choice));
+}
+
+/** Different texts of clients’ tools whose evaluators are kept for each agent. */
+const clientsKept = 32;
+
+/** The evaluators with the tools of clients, by the text of these. */
+const withClients = new WeakMap<Evaluator, Map<string, Evaluator>>();
+
+function withTools(view: Evaluator, text: string, agent: string): Evaluator {
+  let kept = withClients.get(view);
+  if (kept === undefined) withClients.set(view, (kept = new Map()));
+  let own = kept.get(text);
+  if (own === undefined) {
+    const { configuration } = view;
+    const { agents = {} } = configuration;
+    const taken = Object.hasOwn(agents, agent) ? agents[agent]?.clientTools : undefined;
+    own = compileEvaluator(withClientTools(configuration, text, taken));
+    bases.set(own, bases.get(view) ?? view);
+    common.set(own.configuration, commonConfiguration(configuration));
+    const [oldest] = kept.keys();
+    if (kept.size >= clientsKept && oldest !== undefined) kept.delete(oldest);
+  } else kept.delete(text);
+  kept.set(text, own);
+  return own;
+}
+
+function agentsView(given: Evaluator, choice: AgentChoice): Evaluator {
   const base = bases.get(given) ?? given;
   const name = agentName(choice);
   const { agents = {} } = base.configuration;

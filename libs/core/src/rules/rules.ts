@@ -4,7 +4,7 @@ import { defaultGroup, noNames, normaliseGroups, normaliseState, undefinedState,
 import { type GroupTree, noGroupTree, withGroupsBelow } from './group-tree.js';
 import { type ToolSet, ToolsByName, addTool, appendKeys, hasTool, newToolSet, uniteInto } from './tool-sets.js';
 
-export type RuleTool = Pick<ConfiguredTool, 'key' | 'groups' | 'states' | 'target'>;
+export type RuleTool = Pick<ConfiguredTool, 'key' | 'groups' | 'states' | 'target' | 'isClients'>;
 
 /** One filtering. The three lists of tool keys are in configuration order and hold each tool exactly once. */
 export interface RuleDecision {
@@ -69,6 +69,8 @@ class CompiledRules implements Rules {
   private readonly _memory: DecisionMemory<Partition>;
   /** The tools of each state that some tool names, `*` included, made when first asked for. */
   private readonly inState: (ToolSet | undefined)[] = [];
+  /** The tools that the request itself brings, whatever groups it names. */
+  private readonly brought: ToolSet;
   /** Numbers of the requested groups, in use during one call only. */
   private readonly wanted: Int32Array;
 
@@ -77,9 +79,11 @@ class CompiledRules implements Rules {
     this.groups = new ToolsByName(tools.length);
     this.states = new ToolsByName(tools.length);
     this.everyTool = newToolSet(tools.length);
+    this.brought = newToolSet(tools.length);
     const targets = new Set<string>();
     tools.forEach((tool, place) => {
       addTool(this.everyTool, place);
+      if (tool.isClients === true) addTool(this.brought, place);
       for (const group of tool.groups) this.groups.add(group, place);
       for (const state of tool.states) this.states.add(state, place);
       if (tool.target !== null) targets.add(tool.target);
@@ -198,6 +202,7 @@ class CompiledRules implements Rules {
     const grouped = newToolSet(this.keys.length);
     if (count > 0 && wanted[0] === allGroups) uniteInto(grouped, this.everyTool);
     else for (let i = 0; i < count; i++) uniteInto(grouped, this.groups.set(wanted[i] as number));
+    uniteInto(grouped, this.brought);
     const eligible: string[] = [];
     const filteredByGroup: string[] = [];
     const filteredByState: string[] = [];

@@ -78,6 +78,8 @@ export interface ConfiguredTool {
   readonly agent?: AgentSettings;
   /** How plans are taken; absent for everything but a tool that takes them. */
   readonly plan?: PlanSettings;
+  /** True for a tool that the client of the run brought and runs itself; absent for all others. */
+  readonly isClients?: true;
   /** Bounds of the arguments of every call; absent for none. */
   readonly arguments?: ArgumentBounds;
   /** Why `spec` is null. */

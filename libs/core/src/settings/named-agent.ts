@@ -47,6 +47,8 @@ export interface NamedAgent {
   readonly descriptions?: DescriptionSettings | null;
   /** By tool id, where it is another one than every agent’s. */
   readonly descriptionModes?: Readonly<Record<string, DescriptionMode>>;
+  /** Names of its clients’ own tools that it takes, where `*` stands for any characters; absent for none. */
+  readonly clientTools?: readonly string[];
   /** By tool id: bounds of what it calls, beside those of every agent. */
   readonly arguments?: Readonly<Record<string, ArgumentBounds>>;
   /** Not above those of every run. */

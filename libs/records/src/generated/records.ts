@@ -100,6 +100,8 @@ export interface AgentRequest {
   readonly conversation: readonly ConversationMessage[] | null;
   /** The name of the configuration's agent that is asked; absent, null or empty means `default`. */
   readonly agent: string | null;
+  /** Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none. */
+  readonly clientTools: string | null;
 }
 
 /** The one end of a run. */

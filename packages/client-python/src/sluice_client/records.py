@@ -49,6 +49,7 @@ class AgentRequest(Record):
     content: list[StepContent] | None = Field(default=None, description="Images and files of the question, which stand in the content store as content of this run; absent or null means none.")
     conversation: list[ConversationMessage] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
+    client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
 
 
 class AgentResponse(Record):

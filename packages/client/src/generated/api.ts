@@ -36,6 +36,8 @@ export interface AgentRequest {
   readonly conversation?: readonly ConversationMessageInBody[] | null;
   /** The name of the configuration's agent that is asked; absent, null or empty means `default`. */
   readonly agent?: string | null;
+  /** Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none. */
+  readonly client_tools?: string | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
