@@ -24,7 +24,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   tokens: ['core'],
   discovery: ['records', 'core', 'tokens', 'patterns'],
   proxy: ['core', 'wires', 'discovery'],
-  run: ['core', 'contracts', 'bus', 'tokens'],
+  run: ['core', 'schemas', 'contracts', 'bus', 'tokens'],
   archive: ['core', 'contracts', 'bus', 'run'],
   replay: ['core', 'contracts', 'bus', 'run'],
   audit: ['core', 'contracts', 'bus'],

@@ -76,6 +76,7 @@ describe('what a record says does not steer the terminal of the reader', () => {
       answer: `${steering}\nsecond line`,
       decision: null,
       incomplete: null,
+      structured: null,
     } as AgentResponse;
     new Story((text) => (said += text), plain).tell({ topic: 'agent.responses', record } as Incoming);
     expect(said).toBe(`\nAnswer  ${shown}\nsecond line\n`);

@@ -77,7 +77,15 @@ describe('what other clients write of an agent’s run (K-62)', () => {
     const { requestId, sessionId, run, configVersion } = child;
     const said = { requestId, sessionId, kind: 'answer', answer: 'Eve made it.', error: null, question: '' };
     const at = { state: 'undefined', history: [], run, iterations: 1, configVersion, endedAt: Date.now() };
-    const none = { tenantId: null, model: null, decision: null, incomplete: null, budgets: [], recordSignature: null };
+    const none = {
+      tenantId: null,
+      model: null,
+      decision: null,
+      incomplete: null,
+      budgets: [],
+      recordSignature: null,
+      structured: null,
+    };
     await publish(opened, await signEnd({ ...said, ...at, ...none }, 'agent', opened.embedded.runtime));
     await eventually(
       () => opened.lines(),

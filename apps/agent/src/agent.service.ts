@@ -16,6 +16,7 @@ import type { Run, StrategyDecision, Toolset, TurnModel } from '@sluice/contract
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   answer,
+  answerInvalid,
   asDeadLettered,
   asWritten,
   boundedTurn,
@@ -78,6 +79,8 @@ import { askInOrder, briefOf, ModelRest } from '@sluice/model';
 import type { ModelSource } from '@sluice/model';
 import { checkedUsage, requestTokens, TokenCounter } from '@sluice/tokens';
 import { GivenContents } from './given-content.js';
+import { AnswerInvalid, heldAnswer } from './held-answer.js';
+import type { Reply } from './held-answer.js';
 import { ProgressText } from './progress.js';
 import { RetryNotice } from './retry-notice.js';
 import { ShownTools } from './shown-tools.js';
@@ -88,6 +91,10 @@ export const MODELS = Symbol('models');
 /** A turn, and the model that took it. */
 interface TakenTurn extends ModelTurn {
   readonly model: TurnModel | null;
+  /** The answer as JSON text, where it has to fit a schema. */
+  readonly structured: string | null;
+  /** Why the answer ends the run with an error: it does not fit its schema. Null where it does not. */
+  readonly invalid: string | null;
 }
 
 /** A turn, and what stood in the budgets with a span before it. */
@@ -171,7 +178,10 @@ export class AgentService implements OnModuleDestroy {
     const move = nextMove(toolset, loaded.evaluator);
     const decision = move.kind === 'react' ? null : move.decision;
     const made = direct ?? (move.kind === 'call' ? move.turn : null);
-    const turn = made === null ? await this.ask(toolset, loaded, move, context) : { ...made, model: null };
+    const turn =
+      made === null
+        ? await this.ask(toolset, loaded, move, context)
+        : { ...made, model: null, structured: null, invalid: null };
     await notice.clear();
     if (turn === null) return this.outOfTime(message, context);
     if (turn instanceof WasCancelled) return this.endCancelled(message, toolset.run, turn.cancelled, context);
@@ -179,15 +189,17 @@ export class AgentService implements OnModuleDestroy {
     if (decision !== null) context.afterCommit(() => this.measureDecision(decision));
 
     const run = withTokens(toolset.run, turn, modelsOfRun(toolset.run, loaded.evaluator));
+    if (turn.invalid !== null) return this.endInvalid(message, run, turn.invalid, context);
     if (turn.answer !== null) {
       const late = await cancelOf(toolset, this.runtime);
       if (late !== null) return this.endCancelled(message, run, late, context);
-      const { model } = turn;
-      const text = keptTo(move, turn).answer ?? turn.answer;
+      const { model, structured } = turn;
+      // No words beside an answer that has to fit a schema.
+      const text = structured === null ? (keptTo(move, turn).answer ?? turn.answer) : turn.answer;
       const response = answer(
         toolset,
         run,
-        { answer: text, model, decision, incomplete: turn.incomplete ?? null },
+        { answer: text, model, decision, incomplete: turn.incomplete ?? null, structured },
         clock.now(),
       );
       return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
@@ -245,18 +257,23 @@ export class AgentService implements OnModuleDestroy {
         turn: reply,
         settings,
         passedOver,
-      } = await askInOrder(models, (one) => this.askWithReminder(one, request, move, asking), {
+      } = await askInOrder(models, (one) => this.askHeld(one, request, move, asking), {
         rest: this.rest,
         onPassedOver: (one, fault) => this.passOver(one, fault),
         onLeftOut: (one) => measureLeftOut(one, this.runtime.metrics),
       });
-      const { turn, reminder, budgets: states } = reply;
+      const { turn, reminder, structured, budgets: states } = reply;
       if (shown !== null) context.afterCommit(() => this.shownTools.end(shown, turn));
       const counted = await counting;
       if (counted !== undefined) context.afterCommit(() => measurePrompt(counted, settings, this.runtime.metrics));
-      return { ...turn, model: turnModel(asked, modelName(settings), passedOver, ids, counted, reminder, states) };
+      const model = turnModel(asked, modelName(settings), passedOver, ids, counted, reminder, states);
+      return { ...turn, model, structured, invalid: null };
     } catch (error) {
       if (error instanceof TimeUp) return null;
+      if (error instanceof AnswerInvalid) {
+        const model = turnModel(asked, modelName(error.settings), [], ids, await counting);
+        return { ...error.turn, model, structured: null, invalid: error.message };
+      }
       if (error instanceof WasCancelled || error instanceof BudgetUsed) return error;
       throw context.signal.aborted ? error : askedUntil(toolset.run.deadline, error);
     }
@@ -281,6 +298,15 @@ export class AgentService implements OnModuleDestroy {
       this.runtime.log.warn({ error: (error as Error).message }, 'the tokens of a turn could not be counted');
       return undefined;
     }
+  }
+
+  /** As `askWithReminder`; where the answer has to fit a schema, with one that does. */
+  private async askHeld(settings: ModelSettings, request: ModelRequest, move: Move, asking: Asking): Promise<Reply> {
+    const reply = { ...(await this.askWithReminder(settings, request, move, asking)), structured: null };
+    const { answerSchema } = request;
+    if (answerSchema === undefined) return reply;
+    const askAgain = (reminder: string) => this.askWithin(settings, withReminder(request, reminder), asking);
+    return heldAnswer(answerSchema, settings, reply, askAgain);
   }
 
   /**
@@ -434,6 +460,17 @@ export class AgentService implements OnModuleDestroy {
     const { record: toolset } = message;
     const response = spanBudgetUsed(toolset, refusal, this.runtime.clock.now());
     return endRun(response, toolset.request, endedBy(message, toolset.run), context, this.runtime);
+  }
+
+  private endInvalid(
+    message: Incoming<'agent.toolsets'>,
+    run: Run,
+    why: string,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { record: toolset } = message;
+    const response = answerInvalid(toolset, run, why, this.runtime.clock.now());
+    return endRun(response, toolset.request, endedBy(message, run), context, this.runtime);
   }
 
   private outOfTime(message: Incoming<'agent.toolsets'>, context: HandlerContext): Promise<readonly Outgoing[]> {

@@ -123,6 +123,8 @@ function typeSchema(place: string, type: string, rows: Rows): JsonObject[] {
       const items = sectionSchema(namedSection(place) ?? place, rows);
       return [{ type: 'object', additionalProperties: nullable({ type: 'array', items }) }];
     }
+    case 'JSON Schema':
+      return [{ type: 'object' }];
     case 'value':
       return [values.items];
     case 'list of values':

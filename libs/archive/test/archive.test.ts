@@ -98,6 +98,7 @@ function log(count: number): Incoming[] {
       model: null,
       decision: null,
       incomplete: null,
+      structured: null,
       budgets: [],
       recordSignature: null,
     };

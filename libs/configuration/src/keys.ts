@@ -134,6 +134,7 @@ export const configurationKeys = {
   'agents.default': [
     'description',
     'instructions',
+    'answer_schema',
     'groups',
     'model',
     'may_ask',

@@ -1,5 +1,7 @@
-import { defaultAgent, modelName, modelsOf, quote, suggestion, wildcard } from '@sluice/core';
-import type { AgentLimits, Budgets, Configuration, Finding, Limits, NamedAgent, NamedAgents } from '@sluice/core';
+import { defaultAgent, isJsonObject, modelName, modelsOf, quote, suggestion, wildcard } from '@sluice/core';
+import { answerSchemaProblem, readAnswerSchema } from '@sluice/schemas';
+import type { AgentLimits, Budgets, Configuration, Finding, JsonObject, Limits, NamedAgent } from '@sluice/core';
+import type { NamedAgents } from '@sluice/core';
 import { readAgentDiscovery } from './agent-discovery.js';
 import { type AgentEntries, readInstructions } from './agents.js';
 import type { AgentArguments } from './bounds-of-tools.js';
@@ -70,6 +72,7 @@ function readOwn(section: Section, world: AgentWorld): NamedAgent {
   const limits = readAgentLimits(section, world.limits);
   return {
     ...given('description', section.text('description', 'what the agent is for, in a sentence') ?? undefined),
+    ...given('answerSchema', readSchema(section, world.models)),
     ...given('groups', readGroups(section, world)),
     ...given('mayAsk', readCallers(section, 'may_ask')),
     ...given('mayCancel', readCallers(section, 'may_cancel')),
@@ -78,6 +81,25 @@ function readOwn(section: Section, world: AgentWorld): NamedAgent {
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(section.has('budgets') ? { budgets: readAgentBudgets(section.section('budgets'), world.tools) } : {}),
   };
+}
+
+/** A JSON Schema, which the model of rules cannot answer by. */
+function readSchema(section: Section, all: AgentWorld['models']): JsonObject | undefined {
+  const value = section.value('answer_schema');
+  if (value === null) return undefined;
+  const path = section.at('answer_schema');
+  const text = isJsonObject(value) ? JSON.stringify(value) : null;
+  if (text === null) {
+    section.problem(path, describe(value), 'a JSON Schema, as a map');
+    return undefined;
+  }
+  const problem = answerSchemaProblem(text, 'the schema');
+  if (problem !== null) section.problem(path, problem, 'a JSON Schema that answers can be checked by');
+  const names = readModelNames(section, all) ?? modelsOf(all).map(modelName);
+  const rules = modelsOf(all).find((one) => one.provider === 'rules' && names.includes(modelName(one)));
+  if (rules !== undefined)
+    section.problem(path, 'a schema for answers of the built-in model `rules`', 'another model for the agent');
+  return problem === null ? readAnswerSchema(text) : undefined;
 }
 
 function readGroups(section: Section, world: AgentWorld): readonly string[] | undefined {

@@ -101,6 +101,21 @@ describe('named agents', () => {
     expect(paths({ support: {} })).toEqual(['tool.help.agent.group']);
   });
 
+  it('have schemas for their answers, which are of JSON Schema and not of the model of rules', () => {
+    const answer_schema = { type: 'object', properties: { n: { $ref: '#/$defs/n' } }, $defs: { n: {} } };
+    const configuration = compiled({ default: { answer_schema }, other: {} });
+    expect(configuration.agents?.['default']?.answerSchema).toEqual(answer_schema);
+    expect(configuration.agents?.['other']?.answerSchema).toBeUndefined();
+    const found = (schema: unknown, more: object = {}) =>
+      compile({ sorts: { answer_schema: schema } }, more).problems.map((one) => [one.path, one.found]);
+    const path = 'agents.sorts.answer_schema';
+    expect(found('text')).toEqual([[path, 'the text "text"']]);
+    expect(found({ $ref: 'https://example.com/s' })).toEqual([
+      [path, 'the schema refers to "https://example.com/s", which is not in it. Put that schema under $defs.'],
+    ]);
+    expect(found({}, { model: undefined })).toEqual([[path, 'a schema for answers of the built-in model `rules`']]);
+  });
+
   it.each([
     [{ support: { groups: ['fact'] } }, 'agents.support.groups[0]', 'facts'],
     [{ support: { model: 'anthropic/larg' } }, 'agents.support.model', 'anthropic/large'],

@@ -336,6 +336,15 @@ export const runErrors = {
     isBudget: false,
     byDeadLetter: true,
   },
+  answer_invalid: {
+    meaning: 'No answer of the model fits the answer schema, although it was asked again with the faults.',
+    remedy:
+      'Read the faults in the message: give a schema that is easier to fit, say more in the instructions, or ask another model, and send it under a new request_id.',
+    retryable: true,
+    byFilter: false,
+    isBudget: false,
+    byDeadLetter: false,
+  },
   record_quarantined: {
     meaning:
       'A record of this run was not accepted as its own and is quarantined, and no other took its place until the run’s time was up.',

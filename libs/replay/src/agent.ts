@@ -4,6 +4,7 @@ import type { AgentResponse, StrategyDecision, ToolCall, Toolset, TurnModel } fr
 import type { Incoming } from '@sluice/bus';
 import {
   answer,
+  answerInvalid,
   boundedTurn,
   cancelledTurn,
   endOfDead,
@@ -61,7 +62,7 @@ export function deriveAgentEnd(
       const move = moveOf(toolset, record.decision, configurations);
       const decision = move.kind === 'react' ? null : move.decision;
       // How the provider ended the turn is the model’s word, like its text.
-      const said = { answer: record.answer ?? '', incomplete: record.incomplete };
+      const said = { answer: record.answer ?? '', incomplete: record.incomplete, structured: record.structured };
       const after = afterTurn(toolset, ended, record.model, configurations);
       return answer(toolset, after, { ...said, model, decision }, endedAt);
     });
@@ -70,6 +71,11 @@ export function deriveAgentEnd(
   if (error?.code === 'cancelled')
     return toolsets.map((toolset) =>
       cancelledTurn(toolset, afterTurn(toolset, ended, null, configurations), error, endedAt),
+    );
+  // What the model answered is not kept, and the record says what was wrong with it.
+  if (error?.code === 'answer_invalid')
+    return toolsets.map((toolset) =>
+      answerInvalid(toolset, afterTurn(toolset, ended, null, configurations), error.message, endedAt),
     );
   if (error?.code === 'span_budget_exceeded')
     return toolsets.flatMap((toolset) => {

@@ -45,6 +45,13 @@ export function spanBudgetUsed(
   return { ...errorResponse({ requestId, sessionId }, end, { request, run, configVersion }, now), budgets };
 }
 
+/** The run’s end where no answer of the model fits the schema that it has to. */
+export function answerInvalid(turn: OverdueTurn, run: Run, message: string, now: number): AgentResponse {
+  const { requestId, sessionId, request, configVersion } = turn;
+  const error = { code: 'answer_invalid', message } as const;
+  return errorResponse({ requestId, sessionId }, error, { request, run, configVersion }, now);
+}
+
 /** What the model wrote as records carry it: well-formed, the arguments’ JSON as well. */
 export function asWritten(turn: ModelTurn): ModelTurn {
   const { thought, calls, answer } = turn;
@@ -75,13 +82,15 @@ export function answer(
     model,
     decision = null,
     incomplete = null,
+    structured = null,
   }: Pick<AgentResponse, 'model'> & { readonly answer: string } & Partial<
-      Pick<AgentResponse, 'decision' | 'incomplete'>
+      Pick<AgentResponse, 'decision' | 'incomplete' | 'structured'>
     >,
   endedAt: number,
 ): AgentResponse {
   const { request, configVersion, state } = toolset;
-  return answerResponse(toolset, text, { request, run, configVersion, state, model, decision, incomplete }, endedAt);
+  const about = { request, run, configVersion, state, model, decision, incomplete, structured };
+  return answerResponse(toolset, text, about, endedAt);
 }
 
 /** The calls that the model makes in its turn, as the record has them. */

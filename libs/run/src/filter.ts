@@ -23,6 +23,7 @@ import { modelsOfRun } from './agent-runs.js';
 import { historyProblem } from './history.js';
 import type { StepBounds } from './history.js';
 import { decideTools } from './decide-tools.js';
+import { answerSchemaOf, requestedSchemaProblem } from './answer-schema.js';
 import { conversationProblem } from './conversation.js';
 import { questionContentProblem } from './uploads/names.js';
 import { cannotBegin, strategyFor, strategyRefused } from './strategy/choose.js';
@@ -36,7 +37,7 @@ export interface RunIds {
 }
 
 type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'> &
-  Partial<Pick<AgentRequest, 'agent'>>;
+  Partial<Pick<AgentRequest, 'agent' | 'answerSchema'>>;
 
 /** Characters of an agent’s name. */
 export const longestAgent = 64;
@@ -44,7 +45,7 @@ export const longestAgent = 64;
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history, call, content, conversation, agent }: RequestParts,
+  { question, connections, history, call, content, conversation, agent, answerSchema }: RequestParts,
   bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
@@ -59,7 +60,12 @@ export function requestProblem(
     return `connections[${odd}] is no id of a connection: write 1 to 64 letters, digits, \`_\` and \`-\`, or \`*\`.`;
   if (!['', 'none'].includes(call?.order ?? ''))
     return 'call.order is not known: write `none`, or leave it out for the order of the session.';
-  return questionContentProblem(content) ?? conversationProblem(conversation) ?? historyProblem(history, bounds);
+  return (
+    requestedSchemaProblem(answerSchema, call) ??
+    questionContentProblem(content) ??
+    conversationProblem(conversation) ??
+    historyProblem(history, bounds)
+  );
 }
 
 /**
@@ -139,7 +145,10 @@ export function decideIteration(
   now: number,
   cancelled: Cancelled | null = null,
 ): Iteration {
-  const run = given.iteration === 0 ? routed(request, given, evaluator, now) : given;
+  const answerSchema = answerSchemaOf(request, given, evaluator.configuration);
+  // A summary of a tool fits no schema, so that the model is asked for the answer all the same.
+  const open = answerSchema === null || given.answer === null ? given : { ...given, answer: null };
+  const run = open.iteration === 0 ? routed(request, open, evaluator, now) : open;
   const { limits, version: configVersion, policy } = evaluator.configuration;
   const [model] = modelsOfRun(run, evaluator);
   const invalid = (message: string): Iteration => {
@@ -163,6 +172,7 @@ export function decideIteration(
   if (end !== null) return { kind: 'end', response: errorResponse(ids, end, { request, run, configVersion }, now) };
   const refusedStrategy = run.iteration === 0 ? strategyRefused(request, evaluator.configuration) : null;
   if (refusedStrategy !== null) return invalid(refusedStrategy);
+  if (answerSchema !== null && model.provider === 'rules') return invalid(noFormOfRules);
   const { decision, fallbackGroups } = decideTools({ request, run }, evaluator, now);
   const next = nextIteration(run, decision);
   const chosen = chooseTools(request.toolChoice, next.iteration, decision.offered);
@@ -175,6 +185,9 @@ export function decideIteration(
     return { kind: 'end', response: errorResponse(ids, beyond, { request, run, configVersion }, now) };
   return { kind: 'toolset', record, decision };
 }
+
+const noFormOfRules =
+  'The built-in model `rules` gives no answers by a schema. Leave answer_schema out, or configure another model first.';
 
 /** That the configuration has lost the run’s agent, as a sentence; null if it has not. */
 function agentGone(request: AgentRequest, { configuration: { agents } }: Evaluator): string | null {

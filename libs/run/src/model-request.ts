@@ -22,6 +22,7 @@ import type {
 import { sha256 } from '@sluice/contracts';
 import type { OfferedTool, TurnModel, Toolset } from '@sluice/contracts';
 import { instructionsFor } from './agent-runs.js';
+import { answerForm, answerSchemaOf } from './answer-schema.js';
 import { nextMove } from './strategy/next-move.js';
 import { inContext } from './strategy/confidence/context-for.js';
 import { promptOfMove } from './strategy/prompt.js';
@@ -47,18 +48,33 @@ export function modelRequestOf(
   isSearched = false,
 ): BoundRequest {
   const whole = inContext(wholeRequest(toolset, evaluator), move, toolset, evaluator);
+  const schema = answerSchemaOf(toolset.request, toolset.run, evaluator.configuration);
+  const form = schema === null ? null : answerForm(schema);
+  const held = schema === null ? {} : { answerSchema: schema };
   if (move.kind === 'ask') {
-    const request = { ...whole, ...promptOfMove(move, toolset, evaluator, whole.instructions, modelTool) };
+    const asked = { ...whole, ...promptOfMove(move, toolset, evaluator, whole.instructions, modelTool) };
+    // A turn for one call gives no answer.
+    const request =
+      form === null || asked.tools.length > 0
+        ? asked
+        : { ...asked, ...held, instructions: `${asked.instructions}\n\n${form}` };
     return { request, bound: { tools: request.tools, deferred: [], note: null } };
   }
   const facts = { evaluator, history: toolset.request.history, toolChoice: whole.toolChoice };
   const bound = bindTools(whole.tools, facts, shown);
   const isSupervisor = move.kind === 'supervise';
-  const parts = [whole.instructions, isSupervisor ? supervisorInstructions : null, bound.note];
+  const parts = [whole.instructions, isSupervisor ? supervisorInstructions : null, bound.note, form];
   const instructions = parts.filter((part) => part !== null).join('\n\n');
   const beside = isSupervisor ? { sideBySide: sideBySideIn(toolset, evaluator) } : {};
   const searched = isSearched && shown !== null ? searchedTools(whole.tools, shown, facts) : null;
-  const request = { ...whole, ...beside, instructions, tools: bound.tools, ...(searched === null ? {} : { searched }) };
+  const request = {
+    ...whole,
+    ...beside,
+    ...held,
+    instructions,
+    tools: bound.tools,
+    ...(searched === null ? {} : { searched }),
+  };
   return { request, bound };
 }
 

@@ -1,3 +1,4 @@
+export { answerSchemaLimits, answerSchemaProblem, readAnswerSchema } from './answer-schema.js';
 export { schemaProblems } from './input-schema.js';
 export { lookOver, textFaults } from './offered-texts.js';
 export { convertOffer } from './offered-schema.js';

@@ -12,6 +12,7 @@ export type { OwnContract, ToolContract } from './contract.js';
 export type { ToolDefinition } from './definition.js';
 export { openObjects } from './input-schema.js';
 export { isDeclared, isNetwork } from './network.js';
+export { answerChecker } from './binding/answer-check.js';
 export { checkingTools } from './binding/checking-tools.js';
 export { named, pointer } from './binding/input.js';
 export { argumentsProblem, jsonSchemaInput, jsonSchemaOutput } from './binding/json-schema-input.js';

@@ -6,6 +6,7 @@ const statuses: Readonly<Record<RunErrorCode, number>> = {
   ...{ invalid_request: 400, authz_denied: 403, size_exceeded: 413, budget_exceeded: 429, span_budget_exceeded: 429 },
   ...{
     max_iterations: 422,
+    answer_invalid: 422,
     deadline_exceeded: 504,
     cancelled: 409,
     model_failed: 502,

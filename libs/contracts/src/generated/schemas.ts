@@ -379,6 +379,15 @@ export const schemas = {
         ],
         "doc": "Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.",
         "default": null
+      },
+      {
+        "name": "answer_schema",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.",
+        "default": null
       }
     ]
   },
@@ -512,6 +521,15 @@ export const schemas = {
         },
         "doc": "What stood in each budget with a span where one of them ended the run; else empty.",
         "default": []
+      },
+      {
+        "name": "structured",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record.",
+        "default": null
       },
       {
         "name": "record_signature",

@@ -54,6 +54,8 @@ export interface ModelRequest {
   readonly earlier?: readonly EarlierRun[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
+  /** A JSON Schema that its answer has to fit; the instructions have it too. Absent where any text will do. */
+  readonly answerSchema?: JsonObject;
   /**
    * Tools that it is sent without being shown them: its provider's own search finds them. Absent where there are
    * none.

@@ -20,6 +20,7 @@ export function promptHash(
     searched,
     toolChoice,
     earlier = [],
+    answerSchema,
   }: Asked & Partial<ModelRequest>,
   model: string,
   digest: Digest,
@@ -45,6 +46,7 @@ export function promptHash(
       ? {}
       : { searched: searched.tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })) }),
     ...(toolChoice === undefined || toolChoice.type === 'auto' ? {} : { toolChoice }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
   };
   return digest(canonicalJson(sent as JsonValue));
 }

@@ -1,4 +1,5 @@
 import type { ArgumentBounds } from '../bounds/types.js';
+import type { JsonObject } from '../json.js';
 import type { DescriptionMode, DescriptionSettings } from '../descriptions/types.js';
 import type { MemorySettings, StrategyName, SupervisorSettings } from './agent-types.js';
 import type { AgentDiscovery } from './discovery-types.js';
@@ -32,6 +33,8 @@ export interface NamedAgent {
   /** Says what it is for. */
   readonly description?: string;
   readonly instructions?: string;
+  /** A JSON Schema that its answers have to fit, where the request gives none. */
+  readonly answerSchema?: JsonObject;
   /** What its runs may ask for at most. */
   readonly groups?: readonly string[];
   /** Who may ask it; absent for everybody. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@sluice/core';
+import { Fault, isJsonObject } from '@sluice/core';
 import type { JsonValue, Model, ModelOptions, ModelRequest, ModelTool, ModelTurn, ToolChoice } from '@sluice/core';
 import { derivedCallId } from '../call-ids.js';
 import { answerOf } from './answer.js';
@@ -21,12 +21,16 @@ export function createRuleModel(): Model {
     name: 'rules/built-in',
     async turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
       options.signal.throwIfAborted();
+      if (request.answerSchema !== undefined) throw new Fault('model_refused', noForm, false);
       const turn = decide(request);
       options.onText?.(turn.answer ?? turn.thought);
       return turn;
     },
   };
 }
+
+const noForm =
+  'The built-in model rules/built-in gives no answers by a schema: leave the answer schema out, or configure another model.';
 
 function decide(request: ModelRequest): ModelTurn {
   const { question, history, tools: offered, toolChoice, planning, review, again = false } = request;

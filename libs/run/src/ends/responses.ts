@@ -40,6 +40,7 @@ export function errorResponse(
     decision: null,
     incomplete: null,
     budgets: [],
+    structured: null,
     recordSignature: null,
   };
 }
@@ -59,6 +60,8 @@ export function answerResponse(
     readonly decision?: StrategyDecision | null;
     /** Why the model’s text is not its whole answer; absent where it is. */
     readonly incomplete?: IncompleteAnswer | null;
+    /** The answer as JSON text, where it had to fit a schema. */
+    readonly structured?: string | null;
   },
   endedAt: number,
 ): AgentResponse {
@@ -81,6 +84,7 @@ export function answerResponse(
     decision: about.decision ?? null,
     incomplete: about.incomplete ?? null,
     budgets: [],
+    structured: about.structured ?? null,
     recordSignature: null,
   };
 }

@@ -20,12 +20,30 @@ export function jsonSchemaInput(schema: JsonObject): (rawArgs: JsonValue) => Jso
   let check: Checker | undefined;
   return (rawArgs) => {
     check ??= compileInput(schema);
-    if (check(hasRawNumbers(rawArgs) ? withPlainNumbers(rawArgs) : rawArgs)) return rawArgs;
-    const errors = check.errors ?? [];
-    const problems = errors.slice(0, mostProblems).map((error) => problemOf(error, rawArgs));
-    const more = { path: '', message: `and ${errors.length - mostProblems} more` };
-    throw new ToolInputError(errors.length > mostProblems ? [...problems, more] : problems);
+    const problems = problemsBy(check, rawArgs, 'is not an argument of this tool');
+    if (problems.length > 0) throw new ToolInputError(problems);
+    return rawArgs;
   };
+}
+
+/**
+ * What is wrong with values by a schema, which is compiled at the first one; empty where nothing is. Throws where the
+ * schema cannot be compiled.
+ */
+export function jsonSchemaProblems(schema: JsonObject): (value: JsonValue) => readonly InputProblem[] {
+  let check: Checker | undefined;
+  return (value) => {
+    check ??= compile(schema, { allErrors: true });
+    return problemsBy(check, value, 'is not in the schema');
+  };
+}
+
+function problemsBy(check: Checker, value: JsonValue, stray: string): readonly InputProblem[] {
+  if (check(hasRawNumbers(value) ? withPlainNumbers(value) : value)) return [];
+  const errors = check.errors ?? [];
+  const problems = errors.slice(0, mostProblems).map((error) => problemOf(error, value, stray));
+  const more = { path: '', message: `and ${errors.length - mostProblems} more` };
+  return errors.length > mostProblems ? [...problems, more] : problems;
 }
 
 /**
@@ -101,7 +119,7 @@ function compile(schema: JsonObject, options: { allErrors: boolean }): Checker {
   );
 }
 
-function problemOf(error: ErrorObject, rawArgs: JsonValue): InputProblem {
+function problemOf(error: ErrorObject, rawArgs: JsonValue, stray: string): InputProblem {
   const path = error.instancePath;
   const params = error.params as Readonly<Record<string, unknown>>;
   switch (error.keyword) {
@@ -110,7 +128,7 @@ function problemOf(error: ErrorObject, rawArgs: JsonValue): InputProblem {
     case 'additionalProperties':
       return {
         path: path + pointer([String(params['additionalProperty'])]),
-        message: 'is not an argument of this tool',
+        message: stray,
       };
     case 'type': {
       const types = [params['type']].flat().map((type) => named(String(type)));

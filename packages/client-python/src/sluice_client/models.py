@@ -40,6 +40,7 @@ class AgentRequest(Body):
     conversation: list[ConversationMessageInBody] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
     client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
+    answer_schema: str | None = Field(default=None, description="A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.")
 
 
 class AgentStepInBody(Body):

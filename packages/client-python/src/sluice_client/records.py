@@ -50,6 +50,7 @@ class AgentRequest(Record):
     conversation: list[ConversationMessage] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
     client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
+    answer_schema: str | None = Field(default=None, description="A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.")
 
 
 class AgentResponse(Record):
@@ -72,6 +73,7 @@ class AgentResponse(Record):
     decision: StrategyDecision | None = Field(default=None, description="What the run's strategy decided for the turn; null where it is `react`, where no turn ended the run, or where an earlier version wrote the record.")
     incomplete: IncompleteAnswer | None = Field(default=None, description="Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.")
     budgets: list[BudgetState] = Field(default_factory=list, description="What stood in each budget with a span where one of them ended the run; else empty.")
+    structured: str | None = Field(default=None, description="The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record.")
     record_signature: str | None = Field(default=None, description="The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it.")
 
 

@@ -38,6 +38,8 @@ export interface AgentRequest {
   readonly agent?: string | null;
   /** Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none. */
   readonly client_tools?: string | null;
+  /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
+  readonly answer_schema?: string | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */

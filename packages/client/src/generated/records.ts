@@ -68,6 +68,8 @@ export interface AgentRequest {
   readonly agent: string | null;
   /** Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none. */
   readonly client_tools: string | null;
+  /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
+  readonly answer_schema: string | null;
 }
 
 /** The one end of a run. */
@@ -106,6 +108,8 @@ export interface AgentResponse {
   readonly incomplete: IncompleteAnswer | null;
   /** What stood in each budget with a span where one of them ended the run; else empty. */
   readonly budgets: readonly BudgetState[];
+  /** The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record. */
+  readonly structured: string | null;
   /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
   readonly record_signature: string | null;
 }

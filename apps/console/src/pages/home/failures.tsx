@@ -13,6 +13,7 @@ const meanings: Readonly<Record<string, string>> = {
   deadline_exceeded: 'Its time was up before there was an answer.',
   invalid_request: 'The request could not be read.',
   max_iterations: 'It used up its iterations.',
+  answer_invalid: 'No answer fits the answer schema.',
   model_failed: 'The model gave no usable turn.',
   record_quarantined: 'A record was not accepted as its own.',
   size_exceeded: 'Its history became too large.',

@@ -24,6 +24,7 @@ const outcomes = [
   ['deadline_exceeded', 'Deadline exceeded'],
   ['invalid_request', 'Invalid request'],
   ['max_iterations', 'Iterations used up'],
+  ['answer_invalid', 'Answer does not fit its schema'],
   ['model_failed', 'Model failed'],
   ['record_quarantined', 'Record quarantined'],
   ['size_exceeded', 'Too much history'],
