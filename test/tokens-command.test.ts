@@ -123,7 +123,7 @@ describe('sluice tokens', () => {
       toolIds: null,
       calls: noCalls,
       connections: [],
-      nested: false,
+      depth: 0,
     });
     const { tools } = bindTools(fullTools(decision), { evaluator, history: [], toolChoice: { type: 'auto' } });
     const blank = {

@@ -21,7 +21,7 @@ import type { Environment } from '@sluice/host';
 
 const configuration = builtInConfiguration();
 const evaluator = compileEvaluator(configuration);
-const everything = { groups: ['*'], toolIds: null, nested: false };
+const everything = { groups: ['*'], toolIds: null, depth: 0 };
 const tools = documentedTools(evaluator, everything);
 const folders: string[] = [];
 const folder = (): string => {
@@ -109,7 +109,7 @@ write_file(
     }));
     const judge = compileEvaluator({ ...some, tools: named });
     const keys = (groups: readonly string[], toolIds: readonly string[] | null = null): readonly string[] =>
-      documentedTools(judge, { groups, toolIds, nested: false }).map(({ key }) => key);
+      documentedTools(judge, { groups, toolIds, depth: 0 }).map(({ key }) => key);
     expect(keys(['*'])).toEqual(['read_file', 'add_todo']);
     expect(keys(['plan'])).toEqual(['add_todo']);
     expect(keys(['*'], ['core__read_file'])).toEqual(['read_file']);

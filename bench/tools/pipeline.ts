@@ -15,7 +15,7 @@ export function pipelineFor(configuration: Configuration, source: ToolSource): T
     calls: {},
     toolChoice: null,
     completed: false,
-    nested: false,
+    depth: 0,
     connections: [],
   };
   const noLedger = (): never => {

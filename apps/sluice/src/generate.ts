@@ -23,9 +23,7 @@ for (const page of pagesWithTables) {
 
 await writePages(
   'docs/tools',
-  documentedTools(compileEvaluator(builtInConfiguration()), {
-    ...{ groups: [wildcard], toolIds: null, nested: false },
-  }),
+  documentedTools(compileEvaluator(builtInConfiguration()), { groups: [wildcard], toolIds: null, depth: 0 }),
 );
 console.log('docs/tools');
 

@@ -1,7 +1,9 @@
 import {
   agentToolType,
   budgetOf,
+  isListed,
   isWithin,
+  mayCallAgents,
   modelName,
   modelsFor,
   modelsOf,
@@ -11,16 +13,7 @@ import {
   toolEffects,
   wildcard,
 } from '@sluice/core';
-import type {
-  AgentSettings,
-  Configuration,
-  ConfiguredTool,
-  Finding,
-  GroupTree,
-  Limits,
-  Policy,
-  Problem,
-} from '@sluice/core';
+import type { Configuration, ConfiguredTool, Finding, GroupTree, Limits, Policy, Problem } from '@sluice/core';
 import { leastAnswerBytes } from './agent-entry.js';
 import { type IdentifiedTool, toolsByName } from './identities.js';
 import { describe } from './problems.js';
@@ -90,57 +83,116 @@ function noRoom(bytes: number, key: string, path = 'policy.budgets.tools'): Prob
   return { path, found, write: `\`result_bytes\` of ${String(leastAnswerBytes)} or more` };
 }
 
+/** How many calls of agents may be within one another (`policy.agent_depth`). */
+export const depthRange = { byDefault: 1, most: 5 } as const;
+
+/** What agents reach: the policy, the tree of the groups, and the groups that stand in for others. */
+interface Reach {
+  readonly policy: Policy;
+  readonly tree: GroupTree;
+  readonly fallbacks: Configuration['groupFallbacks'];
+}
+
 /**
- * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, so that
- * policy and approvals hold for what an agent can do and not for what it is called. Agents count for nothing here:
- * none calls another.
+ * Agents with the effect of what they can be offered: the highest of the allowed tools of their groups, and of those
+ * of the agents that they may call, so that policy and approvals hold for what an agent can do and not for what it is
+ * called.
  */
-export function withAgentEffects(
-  tools: readonly ConfiguredTool[],
-  policy: Policy,
-  tree: GroupTree,
-): readonly ConfiguredTool[] {
+export function withAgentEffects(tools: readonly ConfiguredTool[], reach: Reach): readonly ConfiguredTool[] {
   if (tools.every(({ agent }) => agent === undefined)) return tools;
+  const reached = reachOf(tools, reach);
   return tools.map((tool) => {
     const { agent, spec } = tool;
     if (agent === undefined || spec === null) return tool;
-    const ranks = withinReach(agent, tools, policy, tree).map((one) =>
-      toolEffects.indexOf(one.spec?.effect ?? 'read_only'),
+    const ranks = [...allWithin(tool, reached)].map((one) =>
+      one.agent === undefined ? toolEffects.indexOf(one.spec?.effect ?? 'read_only') : 0,
     );
     const effect = toolEffects[Math.max(0, ...ranks)] ?? 'external_side_effect';
     return { ...tool, spec: { ...spec, effect }, repeatable: effect === 'read_only' };
   });
 }
 
+/** An agent that can come to call itself, through whatever others: it would only end with the depth, or a budget. */
+export function checkCycles(
+  tools: readonly ConfiguredTool[],
+  reach: Reach,
+  pathOf: (key: string) => string,
+  problems: Problem[],
+): void {
+  const reached = reachOf(tools, reach);
+  const reported = new Set<ConfiguredTool>();
+  for (const tool of tools) {
+    if (tool.agent === undefined || reported.has(tool)) continue;
+    const cycle = wayBack(tool, reached);
+    if (cycle === null) continue;
+    for (const one of cycle) reported.add(one);
+    const names = [...cycle, tool].map(({ key }) => quote(key)).join(' → ');
+    problems.push({
+      path: `${pathOf(tool.key)}.agent.group`,
+      found: `agents that call each other in a circle: ${names}`,
+      write: 'groups that do not hold the agent itself or what calls it, or `policy.agent_depth: 1`',
+    });
+  }
+}
+
 /** An agent that names groups and is left without a tool was hardly meant so. */
 export function findToolless(
   tools: readonly ConfiguredTool[],
-  policy: Policy,
-  tree: GroupTree,
+  reach: Reach,
   at: (tool: ConfiguredTool) => string,
 ): readonly Finding[] {
+  const reached = reachOf(tools, reach);
   return tools.flatMap((tool): readonly Finding[] => {
     const { agent, key } = tool;
-    if (agent === undefined || agent.groups.length === 0 || withinReach(agent, tools, policy, tree).length > 0)
-      return [];
+    if (agent === undefined || agent.groups.length === 0 || (reached.get(tool) ?? []).length > 0) return [];
     const message = `${key} works with the groups ${sentenceList(agent.groups)}, which hold no tool that the policy allows, so it works without tools.`;
     return [{ kind: 'toolless_agent', path: `${at(tool)}.agent.group`, message }];
   });
 }
 
-/** What the agent can be offered, in whatever state. */
-function withinReach(
-  { groups }: AgentSettings,
-  tools: readonly ConfiguredTool[],
-  policy: Policy,
-  tree: GroupTree,
-): readonly ConfiguredTool[] {
-  const all = groups.includes(wildcard);
-  return tools.filter(
+/** The tools that each agent can be offered, in whatever state; agents among them where agents may call agents. */
+type Reached = ReadonlyMap<ConfiguredTool, readonly ConfiguredTool[]>;
+
+function reachOf(tools: readonly ConfiguredTool[], { policy, tree, fallbacks = {} }: Reach): Reached {
+  const callable = tools.filter(
     (tool) =>
-      tool.agent === undefined &&
       tool.spec !== null &&
       policy.allowedTools.includes(tool.id) &&
-      (all || tool.groups.some((group) => isWithin(group, groups, tree))),
+      (tool.agent === undefined || (isListed(tool, policy) && mayCallAgents(1, policy))),
   );
+  return new Map(
+    tools.flatMap((tool) => {
+      if (tool.agent === undefined) return [];
+      const { groups: own } = tool.agent;
+      const groups = [
+        ...own,
+        ...own.flatMap((group) => (Object.hasOwn(fallbacks, group) ? (fallbacks[group] ?? []) : [])),
+      ];
+      const all = own.includes(wildcard);
+      return [[tool, callable.filter((one) => all || one.groups.some((group) => isWithin(group, groups, tree)))]];
+    }),
+  );
+}
+
+/** What the agent can be offered, and what agents can that it may call. */
+function allWithin(agent: ConfiguredTool, reached: Reached): ReadonlySet<ConfiguredTool> {
+  const found = new Set<ConfiguredTool>(reached.get(agent));
+  for (const tool of found) for (const one of reached.get(tool) ?? []) found.add(one);
+  return found;
+}
+
+/** The shortest chain of agents, from the agent on, of which the last can be offered the agent; null if none can. */
+function wayBack(agent: ConfiguredTool, reached: Reached): readonly ConfiguredTool[] | null {
+  const ways = [[agent]];
+  const seen = new Set([agent]);
+  for (const way of ways) {
+    const offered = reached.get(way.at(-1) ?? agent) ?? [];
+    if (offered.includes(agent)) return way;
+    for (const one of offered) {
+      if (one.agent === undefined || seen.has(one)) continue;
+      seen.add(one);
+      ways.push([...way, one]);
+    }
+  }
+  return null;
 }

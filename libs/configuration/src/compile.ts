@@ -20,7 +20,7 @@ import type {
   Problem,
   ToolType,
 } from '@sluice/core';
-import { checkAgents, withAgentEffects } from './agent-tools.js';
+import { checkAgents, checkCycles, withAgentEffects } from './agent-tools.js';
 import { type Descriptions, findAboutDescriptions, readDescriptions } from './descriptions.js';
 import { agentEntries, instructionsOrDefault } from './agents.js';
 import { type AgentArguments, readAgentArguments, refuseUnknownArguments } from './bounds-of-tools.js';
@@ -169,7 +169,10 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const agentDiscovery = readAgentDiscovery(common, identified, providers, noted);
   const world = { ...described, common: descriptions, models, limits, providers, arguments: agentArguments, noted };
   const agents = readNamedAgents(agentSections, { ...world, categoryOf: (tool) => categoryOf(tool, given) });
-  const tools = withAgentEffects(withNamedAgents(compiled, identified, agents.agents, problems), policy, groups.tree);
+  const reach = { policy, tree: groups.tree, fallbacks };
+  const tools = withAgentEffects(withNamedAgents(compiled, identified, agents.agents, problems), reach);
+  const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
+  checkCycles(tools, reach, (key) => paths.get(key) ?? 'tool', problems);
   refuseUnknownArguments(file, tools, identified, { rules, agentArguments, policy });
   const strategies = strategiesOf({ ...strategy, ...agents });
   checkStrategies(identified, strategies, policy, problems);
@@ -209,10 +212,9 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   if (problems.length > 0) return { configuration: null, problems: withoutConsequences(problems, meant), findings: [] };
   // Also what tool files describe.
   const content = wellFormed(found);
-  const paths = new Map(entries.map((entry) => [entry.key, entry.path]));
   const allowed = new Map(specified.map((tool) => [tool.entry.key, tool.allowed]));
   const findings = [
-    ...findEverything(tools, policy, { paths, allowed, tree: groups.tree, identity: found.identity }),
+    ...findEverything(tools, policy, { paths, allowed, tree: groups.tree, fallbacks, identity: found.identity }),
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutServers(mcp.servers, given, raw),
     ...noted,

@@ -9,7 +9,7 @@ import {
   wildcard,
   withGroupsBelow,
 } from '@sluice/core';
-import type { ConfiguredTool, Finding, GroupTree, IdentitySettings, Policy } from '@sluice/core';
+import type { Configuration, ConfiguredTool, Finding, GroupTree, IdentitySettings, Policy } from '@sluice/core';
 import { findToolless } from './agent-tools.js';
 import { findAboutApprovers } from './approver-findings.js';
 import { findNearMisses } from './near-misses.js';
@@ -35,6 +35,7 @@ interface AboutTools {
   readonly paths: ReadonlyMap<string, string>;
   readonly allowed: ReadonlyMap<string, Pick<Allowed, 'simplified' | 'narrowed' | 'nulls' | 'texts'>>;
   readonly tree: GroupTree;
+  readonly fallbacks: Configuration['groupFallbacks'];
   readonly identity: IdentitySettings;
 }
 
@@ -42,7 +43,7 @@ interface AboutTools {
 export function findEverything(
   tools: readonly ConfiguredTool[],
   policy: Policy,
-  { paths, allowed, tree, identity }: AboutTools,
+  { paths, allowed, tree, fallbacks, identity }: AboutTools,
 ): readonly Finding[] {
   const at = (tool: ConfiguredTool): string => paths.get(tool.key) ?? allTools;
   return [
@@ -52,7 +53,7 @@ export function findEverything(
     ...aboutCount(tools, policy, tree),
     ...findNearMisses(tools, tree, at),
     ...aboutPolicy(tools, policy, identity),
-    ...findToolless(tools, policy, tree, at),
+    ...findToolless(tools, { policy, tree, fallbacks }, at),
   ];
 }
 

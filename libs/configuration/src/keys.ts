@@ -104,7 +104,7 @@ export const configurationKeys = {
   'identity.permissions': ['roles', 'users', 'lookup'],
   'identity.permissions.users': ['file', 'table'],
   'identity.permissions.lookup': ['url', 'key_env', 'timeout_seconds', 'cache_seconds'],
-  policy: ['allowed_tools', 'allowed_agents', 'approval', 'budgets'],
+  policy: ['allowed_tools', 'allowed_agents', 'agent_depth', 'approval', 'budgets'],
   'policy.approval': ['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve', 'rules'],
   'policy.approval.rules.<rule>': [
     ...[

@@ -1,6 +1,6 @@
 import { isServerTool, matchesPattern, quote, suggestion, wildcard } from '@sluice/core';
 import type { Lists, Policy } from '@sluice/core';
-import { readAllowedAgents } from './agent-tools.js';
+import { depthRange, readAllowedAgents } from './agent-tools.js';
 import { readApproval } from './approval.js';
 import { readBudgets } from './budgets.js';
 import type { Groups } from './group-map.js';
@@ -23,9 +23,11 @@ export function readPolicy(
 ): Policy {
   section.closed(configurationKeys.policy);
   const allowedAgents = readAllowedAgents(section, tools);
+  const agentDepth = section.wholeNumber('agent_depth', depthRange);
   return {
     allowedTools: readAllowed(section, tools, servers),
     ...(allowedAgents.length === 0 ? {} : { allowedAgents }),
+    ...(agentDepth === depthRange.byDefault ? {} : { agentDepth }),
     ...readApproval(section.section('approval'), tools, groups, lists, agents),
     budgets: readBudgets(section.section('budgets'), tools),
   };

@@ -117,7 +117,7 @@ export const toolErrorReasons = {
   nested_agent: {
     stage: 'decided',
     isKeptBack: true,
-    meaning: 'The tool is an agent, and the run answers an agent’s call itself.',
+    meaning: 'The tool is an agent, and the run is itself as deep within agents’ calls as `policy.agent_depth` allows.',
   },
   agent_groups: { stage: 'decided', meaning: 'The agent works with groups that the caller may not ask for.' },
   agent_failed: { stage: 'tool', meaning: 'The agent ended without an answer; the message says why.' },

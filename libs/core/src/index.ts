@@ -263,13 +263,21 @@ export { compileRules } from './rules/rules.js';
 export type { RuleTool } from './rules/rules.js';
 export { chooseTools, isAsChosen, toolChoiceOf } from './rules/tool-choice.js';
 export type { ToolChoice } from './rules/tool-choice.js';
-export { compilePolicy, isListed } from './rules/tool-policy.js';
+export { compilePolicy, isListed, mayCallAgents } from './rules/tool-policy.js';
 export type { ToolPolicyDecision } from './rules/tool-policy.js';
 export { transition } from './rules/transition.js';
 export { whatOpens } from './rules/what-opens.js';
 export { toolVerdicts } from './rules/verdicts.js';
-export { agentBegunBy, budgetEnd, bytesPerToken, runBudgetEnd, runBudgetLeft } from './run/agent-run.js';
-export type { RunEnd } from './run/agent-run.js';
+export {
+  agentBegunBy,
+  budgetEnd,
+  bytesPerToken,
+  callsAround,
+  depthOf,
+  runBudgetEnd,
+  runBudgetLeft,
+} from './run/agent-run.js';
+export type { RunBudget, RunEnd } from './run/agent-run.js';
 export { costOf, runCost, sumOfOthers } from './run/cost.js';
 export { briefAnswer } from './run/brief-answer.js';
 export { endsRun } from './run/completion.js';

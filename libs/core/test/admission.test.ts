@@ -53,7 +53,7 @@ describe('a run in which no tool is to be called (K-07)', () => {
       toolChoice,
       calls: {},
       completed: false,
-      nested: false,
+      depth: 0,
       connections: [],
     };
     return eligible(toolId, facts, { granting: evaluator, inForce: evaluator });
@@ -83,7 +83,7 @@ describe('what this run was offered (T-23b)', () => {
         calls: {},
         toolChoice: null,
         completed: false,
-        nested: false,
+        depth: 0,
         connections: [],
       },
       { granting: evaluator, inForce: evaluator },
@@ -109,7 +109,7 @@ describe('one call', () => {
     const judge = { ...evaluator, evaluate };
     const facts = {
       ...{ groups: ['default'], state: 'undefined', offered: new Set(['core__a']), calls: {}, toolChoice: null },
-      ...{ completed: false, nested: false, connections: [] },
+      ...{ completed: false, depth: 0, connections: [] },
     };
     expect(eligible('core__a', facts, { granting: judge, inForce: judge })).toEqual({ ok: true });
   });
@@ -150,7 +150,7 @@ describe('a call of a tool that is hidden', () => {
     depth: {
       tool: { agent },
       configuration: { policy: { ...plain.policy, allowedTools: ['core__a'], allowedAgents: ['core__a'] } },
-      facts: { nested: true },
+      facts: { depth: 1 },
     },
     context: { rule: { when: { tenants: [] } } },
     time: { rule: { time: never } },
@@ -177,7 +177,7 @@ describe('a call of a tool that is hidden', () => {
     expect(decision.hidden).toEqual([{ key: 'a', reasons: [reason] }]);
     const call = {
       ...{ groups: decision.groups, state: decision.state, offered: new Set<string>(), toolChoice: null },
-      ...{ calls: asked.calls, completed: false, nested: asked.nested ?? false, connections: [] },
+      ...{ calls: asked.calls, completed: false, depth: asked.depth ?? 0, connections: [] },
       ...(rule === undefined ? {} : { rules }),
     };
     const judges = { granting: evaluator, inForce: evaluator };
@@ -217,7 +217,7 @@ describe('what is offered and what is admitted', () => {
           calls,
           toolChoice,
           completed: false,
-          nested: false,
+          depth: 0,
           connections: [],
         };
         const judges = { granting: evaluator, inForce: evaluator };
@@ -243,7 +243,7 @@ describe('what is offered and what is admitted', () => {
           calls,
           toolChoice,
           completed: false,
-          nested: false,
+          depth: 0,
           connections: [],
         };
         const still = new Set(offeredBy(inForce).offered.map((tool) => tool.id));
@@ -278,7 +278,7 @@ describe('what a refused call is advised to use in its place', () => {
       toolId,
       {
         ...{ groups: ['*'], state, offered: new Set(offered), toolChoice: null, calls, completed: false },
-        ...{ nested: false, connections: [] },
+        ...{ depth: 0, connections: [] },
         rules: {
           ...{ tenant: 't', actor: 'user:a', channel: 'http', claims: {}, question: 'Which?', at: 0 },
           ...{ loads: {}, held: [], succeeded: {}, approved: {}, spent: {} },

@@ -119,9 +119,7 @@ describe('one decision', () => {
       ...{ agent: 'default', facts: {} },
       ...{ loads: { calls_in_flight: null }, approved: {}, spent: { tokens: 0, microUsd: null } },
     };
-    expect(hidden.evaluate({ ...facts, nested: true, rules }).hidden).toEqual([
-      { key: tool?.key, reasons: hiddenReasons },
-    ]);
+    expect(hidden.evaluate({ ...facts, depth: 1, rules }).hidden).toEqual([{ key: tool?.key, reasons: hiddenReasons }]);
   });
 
   it('G-62: names the configuration and the facts after defaulting', () => {
@@ -221,7 +219,7 @@ describe('many decisions of one evaluator', () => {
     toolIds: fc.constantFrom(null, null, [], [two, three]),
     calls: fc.constantFrom(noCalls, noCalls, { [three]: 1 }, { [one]: 2, [two]: 1 }),
     connections: fc.constantFrom([], [], ['crm']),
-    nested: fc.constantFrom(false, false, true),
+    depth: fc.constantFrom(0, 0, 1),
   });
 
   it('are what each would be alone, whatever was decided before', () => {

@@ -45,7 +45,7 @@ const factsOf = (found: readonly (Parameters<typeof pastFactText>[0] | undefined
     ),
   ),
 });
-const about = { groups: ['all'], state: 's', calls: {}, connections: [], nested: false };
+const about = { groups: ['all'], state: 's', calls: {}, connections: [], depth: 0 };
 const offeredBy = (rules: Drawn, facts: RuleFacts, order: 1 | -1 = 1): readonly string[] =>
   evaluatorOf(rules, order)
     .evaluate({ ...about, toolIds: null, rules: facts })

@@ -66,7 +66,7 @@ describe.each(table.map(([what, policy, reads, writes]) => [what, { policy, read
         calls: noCalls,
         toolChoice: null,
         completed: false,
-        nested: false,
+        depth: 0,
         connections: [],
       };
       const judges = { granting: evaluator, inForce: evaluator };
@@ -108,7 +108,7 @@ describe('approvers that no one can be', () => {
   it('are denied at once, as where there are none', () => {
     const evaluator = compileEvaluator(configurationWith({ ...both, approval: { approvers: ['group:finance'] } }));
     const facts = { groups: ['default'], state: 'undefined', offered: new Set([id.writes]), calls: noCalls };
-    const rest = { toolChoice: null, completed: false, nested: false, connections: [] };
+    const rest = { toolChoice: null, completed: false, depth: 0, connections: [] };
     const verdict = allowed(id.writes, { ...facts, ...rest }, { granting: evaluator, inForce: evaluator });
     expect(verdict).toMatchObject({ ok: false, code: 'policy_denied', reason: 'no_approver' });
   });

@@ -132,7 +132,7 @@ async function schemaOfCall(
   const judges = { granting: evaluator, inForce: evaluator };
   const facts = {
     ...{ groups: requested, state: state ?? 'undefined', toolChoice: null, calls: {}, completed: false },
-    ...{ nested: false, connections: [], offered: new Set(decided.decision.offered.map(({ id }) => id)) },
+    ...{ depth: 0, connections: [], offered: new Set(decided.decision.offered.map(({ id }) => id)) },
     rules: ruleFactsOf({ request, run }, evaluator, now),
   };
   if (!eligible(tool.id, facts, judges).ok || !allowed(tool.id, facts, judges).ok) return null;

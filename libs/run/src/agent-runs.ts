@@ -2,6 +2,7 @@ import {
   afterWait,
   beginRun,
   briefAnswer,
+  callsAround,
   evaluatorFor,
   budgetOf,
   modelsFor,
@@ -21,6 +22,7 @@ import type {
   HandedBack,
   JsonValue,
   ModelSettings,
+  RunBudget,
   RunState,
   Step,
   Verdict,
@@ -151,6 +153,7 @@ export function agentBeginning(
   const parent = {
     ...{ tool: tool.id, requestId, sessionId, toolCallId: callIdOf(record, call, index), partition, offset, index },
     ...{ startedAt, maxTokens: tokens, maxMicroUsd: microUsd, steps: done, fanOut, wantedBy: wantedBy(record) },
+    outer: record.run.parent === null ? null : callsAround(record.run),
   };
   return {
     ...ids,
@@ -174,7 +177,8 @@ export function agentBeginning(
 }
 
 /**
- * What the agent's run may use: its own budget, and no more than is left of the run that calls it, with what agents
+ * What the agent's run may use: its own budget, and no more than is left of the run that calls it, by the policy and,
+ * where that is an agent's itself, by its own budget, with what agents
  * before it in this turn used; agents side by side share that evenly.
  */
 function leftFor(
@@ -193,9 +197,12 @@ function leftFor(
     }),
     run,
   );
-  const left = judges.map((judge) =>
-    runBudgetLeft(used, modelsOfRun(run, judge)[0].price, judge.configuration.policy.budgets),
-  );
+  const left = judges.flatMap((judge) => {
+    const { price } = modelsOfRun(run, judge)[0];
+    return [judge.configuration.policy.budgets, budgetOfCalled(run)].map((budget) =>
+      runBudgetLeft(used, price, budget),
+    );
+  });
   const least = (own: number | null, others: readonly (number | null)[]): number | null => {
     const shares = others.map((limit) => (limit === null ? null : Math.floor(limit / among)));
     const limits = [own, ...shares].filter((limit) => limit !== null);
@@ -210,6 +217,15 @@ function leftFor(
       microUsd,
       left.map((one) => one.microUsd),
     ),
+  };
+}
+
+/** What the run may use up as the agent of another one’s call. */
+function budgetOfCalled({ parent }: RunState): RunBudget {
+  const { maxTokens = null, maxMicroUsd = null } = parent ?? {};
+  return {
+    ...(maxTokens === null ? {} : { tokensPerRun: maxTokens }),
+    ...(maxMicroUsd === null ? {} : { microUsdPerRun: maxMicroUsd }),
   };
 }
 

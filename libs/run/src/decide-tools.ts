@@ -1,4 +1,4 @@
-import { isPlanned, normaliseGroups, notPermitted, withGroupsBelow } from '@sluice/core';
+import { depthOf, isPlanned, normaliseGroups, notPermitted, withGroupsBelow } from '@sluice/core';
 import type { ConfiguredTool, Decision, Evaluator, Facts, RunState } from '@sluice/core';
 import type { AgentRequest } from '@sluice/contracts';
 import { ruleFactsOf } from './conditions.js';
@@ -23,10 +23,10 @@ function factsOf(about: About, evaluator: Evaluator, at: number): Facts {
   const { group: groups, state, toolIds } = about.request;
   const calls = about.run.toolCalls;
   const connections = connectionsOf(about, evaluator);
-  const nested = about.run.parent !== null;
+  const depth = depthOf(about.run);
   const rules = evaluator.availability.hasRules ? { rules: ruleFactsOf(about, evaluator, at) } : {};
   const planned = about.run.strategy !== null && isPlanned(about.run.strategy.name) ? { planned: true } : {};
-  return { groups, state, toolIds, calls, connections, nested, ...planned, ...rules };
+  return { groups, state, toolIds, calls, connections, depth, ...planned, ...rules };
 }
 
 /**

@@ -52,8 +52,8 @@ export interface ExplainedCaller {
   /** Ids or keys of tools that succeeded in the run, and of those whose approval stands. */
   readonly succeeded: readonly string[];
   readonly approved: readonly string[];
-  /** Whether an agent began the run, and whether it works by a plan. */
-  readonly nested: boolean;
+  /** How many calls of agents the run is within, and whether it works by a plan. */
+  readonly depth: number;
   readonly planned: boolean;
   /** By the name of a measure. */
   readonly loads: Readonly<Record<string, number>>;
@@ -102,7 +102,7 @@ export async function explainCaller(
     toolIds: given.toolIds?.map(idOf) ?? null,
     calls: counted(given.calls, idOf),
     connections: allowedConnections(openTo(given, configuration), principal, given.connections),
-    ...{ nested: given.nested, planned: given.planned },
+    ...{ depth: given.depth, planned: given.planned },
     rules: ruleFacts,
   };
   const evaluator = withoutFacts(whole, unknown);
@@ -142,7 +142,7 @@ async function withSpans(
   const { tenant: tenantId, actor, agent, at } = ruleFacts;
   const caller = { tenantId, userId: given.subject ?? actor, agent, sessionId: '', requestId: '' };
   const of = verdicts.map(({ id }) => evaluator.past.spans({ toolId: id, caller, state }, ruleFacts));
-  const known = { run: false, session: false, user: given.actor !== null, tenant: true, agent: !given.nested };
+  const known = { run: false, session: false, user: given.actor !== null, tenant: true, agent: given.depth === 0 };
   const used = await usesOf(of.flat(), at, past, ({ per }) => given.tenant !== null && known[per]);
   let next = 0;
   return verdicts.map((verdict, place) => {
@@ -179,7 +179,7 @@ function openTo({ tenant }: Pick<ExplainedCaller, 'tenant'>, { connections }: Pi
 function rulesFor(given: ExplainedCaller, { tenantId, actorId }: Principal, idOf: (name: string) => string): RuleFacts {
   return {
     ...{ at: given.at, tenant: tenantId, actor: actorId, channel: given.channel ?? '' },
-    agent: given.nested ? '' : defaultAgent,
+    agent: given.depth > 0 ? '' : defaultAgent,
     ...{ facts: {}, claims: given.claims ?? {}, question: given.question ?? '', loads: given.loads, held: [] },
     succeeded: Object.fromEntries(given.succeeded.map((name) => [idOf(name), 1])),
     approved: Object.fromEntries(given.approved.map((name) => [idOf(name), given.at])),

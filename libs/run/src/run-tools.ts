@@ -1,4 +1,5 @@
 import {
+  depthOf,
   docsFolder,
   docsName,
   documentedTools,
@@ -44,7 +45,7 @@ export class RunTools {
   /** Those that its policy and its groups permit, in any state. */
   documented(): readonly ConfiguredTool[] {
     const { groups, request, run } = this.record;
-    const facts = { groups, toolIds: request.toolIds, nested: run.parent !== null };
+    const facts = { groups, toolIds: request.toolIds, depth: depthOf(run) };
     return joinedTools(documentedTools(this.evaluator, facts), this.record, this.evaluator);
   }
 

@@ -33,6 +33,7 @@ interface ExplainBody {
   readonly succeeded?: readonly string[] | null;
   readonly approved?: readonly string[] | null;
   readonly nested?: boolean;
+  readonly depth?: number | null;
   readonly planned?: boolean;
   readonly loads?: Readonly<Record<string, number>>;
 }
@@ -79,7 +80,8 @@ function callerOf(body: ExplainBody, { identity }: Configuration, now: number): 
     permittedGroups: body.permitted_groups ?? (names === undefined ? [wildcard] : groupsOf(names, roles)),
     ...{ at: body.at ?? now, calls: body.calls ?? {} },
     ...{ succeeded: body.succeeded ?? [], approved: body.approved ?? [] },
-    ...{ nested: body.nested ?? false, planned: body.planned ?? false, loads: body.loads ?? {} },
+    depth: body.depth ?? (body.nested === true ? 1 : 0),
+    ...{ planned: body.planned ?? false, loads: body.loads ?? {} },
   };
 }
 

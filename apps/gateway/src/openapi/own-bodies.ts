@@ -102,7 +102,11 @@ export const ownBodies = {
     },
     succeeded: { ...names('Tools whose calls succeeded in the run, by id or key.') },
     approved: { ...names('Tools of which an approved call ended just now, by id or key.') },
-    nested: flag('Whether the run answers the call of an agent.'),
+    nested: flag('Whether the run answers the call of an agent; the same as `depth: 1`.'),
+    depth: {
+      ...{ type: ['integer', 'null'], minimum: 0, maximum: 9, default: null },
+      description: 'How many calls of agents the run is within; null as `nested` says.',
+    },
     planned: flag('Whether the run works by a plan.'),
     loads: {
       ...{ type: 'object', maxProperties: mostNames, default: {} },

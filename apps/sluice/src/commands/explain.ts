@@ -25,7 +25,7 @@ import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested] [--json]
+export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested] [--depth N] [--json]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
   JSON: which tools are eligible, permitted and offered, which rules close some (closed), bound their arguments
   (bounded) or count their calls within a span, and up to what (counted), which are hidden and why, and what a
@@ -34,7 +34,7 @@ export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--
   Where callers have an identity, it is that of one who may use the groups and connections that are named, and the
   groups that stand in for these (group_fallbacks), which are then in fallback_groups. --calls: so many calls of
   each tool, by its id or key, were made before, as budgets count them. --nested: the run answers the call of an
-  agent, which may call no other. Where descriptions are deferred, deferred has the tools that the model is sent
+  agent; --depth: it is within so many calls of agents. Where descriptions are deferred, deferred has the tools that the model is sent
   short, before tool discovery, and deferred_groups those that come with load_toolset. A line that is no request
   gives {"error": …} in its place, and exit code 1 at the end.`;
 
@@ -45,6 +45,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       config: { type: 'string' },
       calls: { type: 'string' },
       nested: { type: 'boolean', default: false },
+      depth: { type: 'string' },
       // All that it prints is JSON.
       json: { type: 'boolean', default: false },
     },
@@ -54,7 +55,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const configuration = await configurationOf(config, surroundings);
 
   const evaluator = compileEvaluator(configuration);
-  const before = { calls: callsIn(values.calls, evaluator), nested: values.nested };
+  const before = { calls: callsIn(values.calls, evaluator), depth: depthIn(values) };
   const { print, taken } = surroundings;
   let code = 0;
   for await (const line of createInterface({ input: surroundings.input })) {
@@ -67,7 +68,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   return code;
 }
 
-function decide(line: string, evaluator: Evaluator, before: Pick<Facts, 'calls' | 'nested'>): object {
+function decide(line: string, evaluator: Evaluator, before: Pick<Facts, 'calls' | 'depth'>): object {
   try {
     // A decision depends on the question by rules alone, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
@@ -92,6 +93,17 @@ function decide(line: string, evaluator: Evaluator, before: Pick<Facts, 'calls' 
   } catch (error) {
     return { error: `This line is no AgentRequest: ${(error as Error).message}` };
   }
+}
+
+function depthIn({
+  nested,
+  depth = nested ? '1' : '0',
+}: {
+  readonly nested: boolean;
+  readonly depth?: string;
+}): number {
+  if (!/^\d$/.test(depth)) throw new Error(`--depth takes a whole number of calls, up to 9, and not “${depth}”.`);
+  return Number(depth);
 }
 
 /** Calls that were made before, by the tools' ids. Throws a sentence where one is no tool or no number. */

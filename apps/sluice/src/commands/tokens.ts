@@ -48,7 +48,7 @@ interface Agent {
   readonly name: string;
   readonly groups: readonly string[];
   readonly state: string | null;
-  readonly nested: boolean;
+  readonly depth: number;
 }
 
 export async function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
@@ -76,9 +76,9 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const configuration = await configurationOf(values.config, surroundings);
   const groups = values.group?.split(',').filter((name) => name !== '') ?? [wildcard];
   const agents = [
-    { name: 'default', groups, state: values.state ?? null, nested: false },
+    { name: 'default', groups, state: values.state ?? null, depth: 0 },
     ...configuration.tools.flatMap(({ key, agent }) =>
-      agent === undefined ? [] : [{ name: key, groups: agent.groups, state: agent.state, nested: true }],
+      agent === undefined ? [] : [{ name: key, groups: agent.groups, state: agent.state, depth: 1 }],
     ),
   ];
   const model = values.model ?? modelName(configuration.model);
@@ -175,10 +175,10 @@ async function rowsOf(
 }
 
 /** What the model is sent in the first turn, by the evaluator and the function that the services use. */
-function sentTools({ groups, state, nested }: Agent, configuration: Configuration): readonly ModelTool[] {
+function sentTools({ groups, state, depth }: Agent, configuration: Configuration): readonly ModelTool[] {
   const evaluator = compileEvaluator(configuration);
   const connections = (configuration.connections ?? []).map(({ id }) => id);
-  const decision = evaluator.evaluate({ groups, state, toolIds: null, calls: noCalls, connections, nested });
+  const decision = evaluator.evaluate({ groups, state, toolIds: null, calls: noCalls, connections, depth });
   return bindTools(fullTools(decision), { evaluator, history: [], toolChoice: { type: 'auto' } }).tools;
 }
 

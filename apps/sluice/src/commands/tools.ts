@@ -49,7 +49,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   const configuration =
     values.config === undefined ? builtInConfiguration() : await configurationOf(values.config, surroundings);
   const groups = values.group?.split(',').filter((name) => name !== '') ?? [wildcard];
-  const tools = documentedTools(compileEvaluator(configuration), { groups, toolIds: null, nested: false });
+  const tools = documentedTools(compileEvaluator(configuration), { groups, toolIds: null, depth: 0 });
   const { written, removed } = await writePages(folder, tools);
   if (values.json) printJson(surroundings, { folder, written, removed });
   else surroundings.write(`${written} pages in ${folder}${removed === 0 ? '' : `, ${removed} removed`}.\n`);

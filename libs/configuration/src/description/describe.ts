@@ -225,6 +225,7 @@ export function findInConfiguration({
   tools,
   policy,
   groupTree = {},
+  groupFallbacks: standIns,
   rules = [],
   identity,
   model,
@@ -232,7 +233,7 @@ export function findInConfiguration({
 }: Configuration): readonly Finding[] {
   const paths = new Map(tools.map(({ key }) => [key, join('tool', key)]));
   return [
-    ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree, identity }),
+    ...findEverything(tools, policy, { paths, allowed: new Map(), tree: groupTree, fallbacks: standIns, identity }),
     ...findAboutRules(rules, policy.allowedTools),
     ...findAboutRoles(identity, tools, groupTree),
     ...findAboutSpans({ policy, model, ...(fallbacks === undefined ? {} : { fallbacks }) }),

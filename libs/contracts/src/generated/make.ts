@@ -1,5 +1,5 @@
 // Generated from schemas/ by `npm run generate`. Do not edit.
-import type { AccessDenial, AgentProgress, AgentRequest, AgentResponse, AgentRun, AgentStep, AgentStepResult, Approval, ApprovalDecided, ApprovalEscalated, ApprovalOutcome, ApprovalRequested, AskedQuestion, AskingRule, AuditRecord, BudgetState, Cancellation, CancellationOutcome, ConfigVersion, ConversationMessage, DeadLetter, DirectCall, DiscoveryRecord, DiscoverySearch, DiscoveryShadow, EditedArguments, FanOut, FirstTools, HiddenIndexes, HiddenTool, IncompleteAnswer, Notification, OfferedList, OfferedTool, OtherModels, ParentCall, PassedOver, Principal, RememberedRun, RequestedCall, Run, RunConditions, RunError, RunStrategy, StandingApproval, StateTransition, StepContent, StepQuestion, StepScore, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/records';
+import type { AccessDenial, AgentProgress, AgentRequest, AgentResponse, AgentRun, AgentStep, AgentStepResult, Approval, ApprovalDecided, ApprovalEscalated, ApprovalOutcome, ApprovalRequested, AskedQuestion, AskingRule, AuditRecord, BudgetState, Cancellation, CancellationOutcome, ConfigVersion, ConversationMessage, DeadLetter, DirectCall, DiscoveryRecord, DiscoverySearch, DiscoveryShadow, EditedArguments, FanOut, FirstTools, HiddenIndexes, HiddenTool, IncompleteAnswer, Notification, OfferedList, OfferedTool, OtherModels, OuterCall, ParentCall, PassedOver, Principal, RememberedRun, RequestedCall, Run, RunConditions, RunError, RunStrategy, StandingApproval, StateTransition, StepContent, StepQuestion, StepScore, StrategyDecision, ToolCall, Toolset, TurnModel } from '@sluice/records';
 
 type Given<R, Needed extends keyof R> = Pick<R, Needed> & Partial<R>;
 
@@ -38,7 +38,8 @@ export const notification = (given: Given<Notification, 'notificationId' | 'subs
 export const offeredList = (given: Given<OfferedList, 'hash' | 'since'>): OfferedList => ({ indexes: [], ...given });
 export const offeredTool = (given: Given<OfferedTool, 'id' | 'key' | 'description' | 'inputSchema'>): OfferedTool => ({ effect: "external_side_effect", schemaHash: "", ...given });
 export const otherModels = (given: Partial<OtherModels> = {}): OtherModels => ({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, microUsd: 0, ...given });
-export const parentCall = (given: Given<ParentCall, 'tool' | 'requestId' | 'sessionId' | 'toolCallId' | 'partition' | 'offset' | 'index' | 'startedAt'>): ParentCall => ({ maxTokens: null, maxMicroUsd: null, steps: [], fanOut: null, wantedBy: null, ...given });
+export const outerCall = (given: Given<OuterCall, 'tool' | 'requestId'>): OuterCall => ({ ...given });
+export const parentCall = (given: Given<ParentCall, 'tool' | 'requestId' | 'sessionId' | 'toolCallId' | 'partition' | 'offset' | 'index' | 'startedAt'>): ParentCall => ({ maxTokens: null, maxMicroUsd: null, steps: [], fanOut: null, wantedBy: null, outer: null, ...given });
 export const passedOver = (given: Given<PassedOver, 'name' | 'code' | 'message'>): PassedOver => ({ ...given });
 export const principal = (given: Given<Principal, 'actorId' | 'tenantId'>): Principal => ({ subjectId: null, groups: [], connections: [], ...given });
 export const rememberedRun = (given: Given<RememberedRun, 'requestId' | 'question' | 'answer' | 'endedAt'>): RememberedRun => ({ ...given });

@@ -2419,6 +2419,24 @@ export const schemas = {
       }
     ]
   },
+  "OuterCall": {
+    "type": "record",
+    "name": "OuterCall",
+    "namespace": "sluice",
+    "doc": "A call of an agent that a run is within: the tool, and the run that made the call.",
+    "fields": [
+      {
+        "name": "tool",
+        "type": "string",
+        "doc": "The tool's id."
+      },
+      {
+        "name": "request_id",
+        "type": "string",
+        "doc": "The run whose call it is."
+      }
+    ]
+  },
   "ParentCall": {
     "type": "record",
     "name": "ParentCall",
@@ -2508,6 +2526,18 @@ export const schemas = {
           "long"
         ],
         "doc": "When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say.",
+        "default": null
+      },
+      {
+        "name": "outer",
+        "type": [
+          "null",
+          {
+            "type": "array",
+            "items": "OuterCall"
+          }
+        ],
+        "doc": "Where the calling run answers a call of an agent itself: that call, and those around it, the nearest first; null where it answers none.",
         "default": null
       }
     ]

@@ -1,15 +1,17 @@
 import type { ConfiguredTool } from '../settings/configured-tool.js';
 import type { Evaluator } from '../rules/evaluate.js';
+import { mayCallAgents } from '../rules/tool-policy.js';
 import { undefinedState } from '../rules/defaults.js';
 
 /**
- * Whose tools are documented: the groups of a run, the tools that its request keeps to, and whether it answers a call
- * itself.
+ * Whose tools are documented: the groups of a run, the tools that its request keeps to, and how deep within
+ * agents’ calls it is.
  */
 interface DocumentedRun {
   readonly groups: readonly string[];
   readonly toolIds: readonly string[] | null;
-  readonly nested: boolean;
+  /** How many calls of agents the run is within. */
+  readonly depth: number;
 }
 
 /**
@@ -18,14 +20,14 @@ interface DocumentedRun {
  */
 export function documentedTools(
   evaluator: Pick<Evaluator, 'configuration' | 'policy' | 'rules'>,
-  { groups, toolIds, nested }: DocumentedRun,
+  { groups, toolIds, depth }: DocumentedRun,
 ): readonly ConfiguredTool[] {
   const hidden = new Set(evaluator.rules.decide(groups, undefinedState).filteredByGroup);
   const kept = toolIds === null ? null : new Set(toolIds);
   return evaluator.configuration.tools.filter((tool) => {
     const { key, id, spec, mcp, agent } = tool;
     if (spec === null || hidden.has(key) || evaluator.policy.decide(tool) === 'deny') return false;
-    if (agent !== undefined && nested) return false;
+    if (agent !== undefined && !mayCallAgents(depth, evaluator.configuration.policy)) return false;
     return kept === null ? mcp?.kind === undefined : kept.has(id);
   });
 }

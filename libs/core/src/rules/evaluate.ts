@@ -10,7 +10,7 @@ import { budgetUsed, runBudgetUsed } from './budget-used.js';
 import { type CallCounts } from './call-counts.js';
 import { type HiddenReason, hiddenReasons } from './hidden-reasons.js';
 import { type RuleDecision, type Rules, compileRules } from './rules.js';
-import { type ToolPolicy, compilePolicy } from './tool-policy.js';
+import { type ToolPolicy, compilePolicy, mayCallAgents } from './tool-policy.js';
 
 interface HiddenTool {
   readonly key: string;
@@ -28,8 +28,8 @@ export interface Facts {
   readonly calls: CallCounts;
   /** Ids of the connections that the request may use (allowedConnections). */
   readonly connections: readonly string[];
-  /** True in a run that answers a call: what it calls is no agent (K-64). Absent for false. */
-  readonly nested?: boolean;
+  /** How many calls of agents the run is within: it may call an agent as long as the policy lets it. Absent for 0. */
+  readonly depth?: number;
   /** True in a run that works by a plan: only such a one is offered what takes plans. Absent for false. */
   readonly planned?: boolean;
   /**
@@ -147,8 +147,8 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     return memory.find(rule.eligible) ?? memory.keep(rule.eligible, judged(rule, facts, closed), tools.length);
   }
 
-  function isOrdinary({ toolIds, calls, connections, nested, planned }: Facts): boolean {
-    if (toolIds !== null || connections.length > 0 || nested === true || planned === true) return false;
+  function isOrdinary({ toolIds, calls, connections, depth = 0, planned }: Facts): boolean {
+    if (toolIds !== null || connections.length > 0 || depth > 0 || planned === true) return false;
     return Object.keys(calls).length === 0 || (!hasOwnBudgets && !runBudgetUsed(calls, budgets));
   }
 
@@ -157,6 +157,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
     const offered: ConfiguredTool[] = [];
     const hidden: HiddenTool[] = [];
     const askedFor = facts.toolIds === null ? null : new Set(facts.toolIds);
+    const isDeep = !mayCallAgents(facts.depth ?? 0, configuration.policy);
     let outside = 0;
     tools.forEach((tool, place) => {
       let bits = lasting[place] as number;
@@ -171,7 +172,7 @@ export function compileEvaluator(configuration: Configuration): Evaluator {
       if (askedFor === null ? tool.mcp?.kind !== undefined : !askedFor.has(tool.id)) bits |= bit.tool_ids;
       if (budgetUsed(tool.id, facts.calls, budgets) !== null) bits |= bit.budget;
       if (tool.connection !== undefined && !facts.connections.includes(tool.connection)) bits |= bit.connection;
-      if (tool.agent !== undefined && facts.nested === true) bits |= bit.depth;
+      if (tool.agent !== undefined && isDeep) bits |= bit.depth;
       if (tool.plan !== undefined && facts.planned !== true) bits |= bit.strategy;
       const closing = closed & availability.ofTool(place);
       if (closing !== 0) for (const kind of availability.kindsOf(closing)) bits |= bit[kind];

@@ -9,7 +9,7 @@ export const hiddenReasonTexts = {
   budget: 'The run has made all the calls that policy.budgets allows it.',
   connection: 'It needs a connection that the request does not name, or that its sender may not use.',
   unavailable: 'It cannot run: nothing says what it takes.',
-  depth: 'It is an agent, and an agent calls no other.',
+  depth: 'It is an agent, and the run is itself as deep within agents’ calls as policy.agent_depth allows.',
   context: 'A rule closes it for requests such as this one.',
   time: 'A rule closes it at this time.',
   load: 'A rule closes it under the load of this moment.',

@@ -15,6 +15,11 @@ export interface ToolPolicy {
   decide(tool: Pick<ConfiguredTool, 'id' | 'spec' | 'agent' | 'plan'>): ToolPolicyDecision;
 }
 
+/** Whether a run that is within so many calls of agents may call one itself. */
+export function mayCallAgents(depth: number, { agentDepth = 1 }: Pick<Policy, 'agentDepth'>): boolean {
+  return depth < agentDepth;
+}
+
 /** Whether the tool is no agent, or one of the agents that may be called (K-63). */
 export function isListed(
   { id, agent }: Pick<ConfiguredTool, 'id' | 'agent'>,

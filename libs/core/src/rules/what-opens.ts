@@ -62,7 +62,7 @@ function opening(tool: ConfiguredTool, reason: HiddenReason, decision: HidingDec
     case 'unavailable':
       return 'The operators would have to repair it: its arguments have to be known.';
     case 'depth':
-      return 'A run that a caller asks for can call it; one that an agent works on cannot.';
+      return 'A run that a caller asks for can call it; one that is as deep within agents’ calls as this one cannot.';
     case 'strategy':
       return 'Ask for a strategy that works by a plan.';
     case 'context':

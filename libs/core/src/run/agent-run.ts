@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../settings/model-types.js';
 import type { RunErrorCode } from '../errors.js';
 import { costOf, runCost, type RunTokens } from './cost.js';
-import type { ParentCall } from './step.js';
+import type { OuterCall, ParentCall } from './step.js';
 
 /** Why a run ends without an answer, as its AgentResponse says it. */
 export interface RunEnd {
@@ -17,6 +17,22 @@ export function agentBegunBy<P>(turn: {
   readonly run: { readonly parent: P | null };
 }): P | null {
   return turn.iteration === 0 ? turn.run.parent : null;
+}
+
+/** How many calls of agents the run is within: 0 for one that a caller asked for. */
+export function depthOf({ parent }: { readonly parent: Pick<ParentCall, 'outer'> | null }): number {
+  return parent === null ? 0 : 1 + (parent.outer?.length ?? 0);
+}
+
+/** The calls of agents that the run is within, the nearest first. */
+export function callsAround({
+  parent,
+}: {
+  readonly parent: Pick<ParentCall, 'tool' | 'requestId' | 'outer'> | null;
+}): readonly OuterCall[] {
+  if (parent === null) return [];
+  const { tool, requestId } = parent;
+  return [{ tool, requestId }, ...(parent.outer ?? [])];
 }
 
 /**

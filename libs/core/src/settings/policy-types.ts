@@ -7,6 +7,8 @@ export interface Policy {
   readonly allowedTools: readonly string[];
   /** Ids of the agents that may run, of the allowed tools; absent for none. */
   readonly allowedAgents?: readonly string[];
+  /** How many calls of agents may be within one another; absent for 1: agents call no agents. */
+  readonly agentDepth?: number;
   /** Effects whose calls need an approval; empty while nothing is written. */
   readonly approvalEffects: readonly ToolEffect[];
   /** Why no call needs an approval, in the operator’s words; absent where that is not said. */

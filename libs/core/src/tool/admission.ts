@@ -6,7 +6,8 @@ import { budgetUsed } from '../rules/budget-used.js';
 import { type CallCounts } from '../rules/call-counts.js';
 import type { Evaluator } from '../rules/evaluate.js';
 import type { RuleDecision } from '../rules/rules.js';
-import { isListed } from '../rules/tool-policy.js';
+import { isListed, mayCallAgents } from '../rules/tool-policy.js';
+import type { Policy } from '../settings/policy-types.js';
 import type { Verdict } from './pipeline.js';
 
 /**
@@ -31,8 +32,8 @@ export interface CallFacts {
   readonly completed: boolean;
   /** Ids of the connections that the request may use under the configuration that granted. */
   readonly connections: readonly string[];
-  /** Whether the run answers a call itself. */
-  readonly nested: boolean;
+  /** How many calls of agents the run is within. */
+  readonly depth: number;
   /**
    * What the rules on availability are judged by, at the start of this call; absent where no configuration has rules.
    */
@@ -161,7 +162,8 @@ export function allowed(toolId: string, facts: CallFacts, judges: Judges): Verdi
         ? nobodyApproves(toolId, facts, judges)
         : notAllowed(toolId, facts, judges);
     }
-    if (tool.agent !== undefined && facts.nested) return tooDeep(toolId, facts, judges);
+    if (tool.agent !== undefined && !mayCallAgents(facts.depth, configuration.policy))
+      return tooDeep(toolId, configuration.policy, facts, judges);
     const used = budgetUsed(toolId, facts.calls, configuration.policy.budgets);
     if (used !== null) return spent(toolId, used);
   }
@@ -173,8 +175,9 @@ function notAllowed(toolId: string, facts: CallFacts, judges: Judges): Verdict {
   return { ok: false, code: 'policy_denied', reason: 'not_allowed', message };
 }
 
-function tooDeep(toolId: string, facts: CallFacts, judges: Judges): Verdict {
-  const message = `The tool ${toolId} is an agent, and an agent calls no other. ${offer(toolId, facts, judges)}`;
+function tooDeep(toolId: string, { agentDepth = 1 }: Policy, facts: CallFacts, judges: Judges): Verdict {
+  const why = agentDepth === 1 ? 'an agent calls no other' : `agents call agents ${agentDepth} levels deep at most`;
+  const message = `The tool ${toolId} is an agent, and ${why}. ${offer(toolId, facts, judges)}`;
   return { ok: false, code: 'policy_denied', reason: 'nested_agent', message };
 }
 

@@ -776,6 +776,14 @@ export interface OtherModels {
   readonly microUsd: number;
 }
 
+/** A call of an agent that a run is within: the tool, and the run that made the call. */
+export interface OuterCall {
+  /** The tool's id. */
+  readonly tool: string;
+  /** The run whose call it is. */
+  readonly requestId: string;
+}
+
 /** The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up. */
 export interface ParentCall {
   /** The tool's id. */
@@ -804,6 +812,8 @@ export interface ParentCall {
   readonly fanOut: FanOut | null;
   /** When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say. */
   readonly wantedBy: number | null;
+  /** Where the calling run answers a call of an agent itself: that call, and those around it, the nearest first; null where it answers none. */
+  readonly outer: readonly OuterCall[] | null;
 }
 
 /** A model that was asked for a turn and gave none, so that the next one was asked. */
@@ -1233,6 +1243,7 @@ export interface RecordTypes {
   readonly OfferedList: OfferedList;
   readonly OfferedTool: OfferedTool;
   readonly OtherModels: OtherModels;
+  readonly OuterCall: OuterCall;
   readonly ParentCall: ParentCall;
   readonly PassedOver: PassedOver;
   readonly Principal: Principal;

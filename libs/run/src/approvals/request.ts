@@ -1,5 +1,5 @@
 import type { ApprovalAsk, ApprovalDecision, AskingRule, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
-import { afterWait, cut, defaultParkedMs, quote, sentenceList } from '@sluice/core';
+import { afterWait, callsAround, cut, defaultParkedMs, quote, sentenceList } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Edit } from './edit.js';
 import type { ApprovalRequested, AskedQuestion, RequestedCall, ToolCall } from '@sluice/contracts';
@@ -178,7 +178,7 @@ export function longestWaitMs(
   const times = judges.flatMap(({ configuration: { limits }, byId }) => [
     (limits.parkedMs ?? defaultParkedMs) - (run.parkedMs ?? 0),
     byId(toolId)?.parkedMs ?? Infinity,
-    run.parent === null ? Infinity : (byId(run.parent.tool)?.parkedMs ?? Infinity),
+    ...callsAround(run).map(({ tool }) => byId(tool)?.parkedMs ?? Infinity),
   ]);
   return Math.max(0, Math.min(...times, (wantedBy({ run, request }) ?? Infinity) - now));
 }

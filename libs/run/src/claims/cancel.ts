@@ -1,4 +1,4 @@
-import { claimMemoryMs } from '@sluice/core';
+import { callsAround, claimMemoryMs } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Run } from '@sluice/contracts';
@@ -55,15 +55,15 @@ export async function cancelForCaller(
   await ledger.settle(key, owner, by);
 }
 
-/** Whether the run was cancelled by its caller, or for it, or is a sub-agent’s whose calling run was; null if not. */
+/** Whether the run was cancelled by its caller, or for it, or is within a call of one that was; null if not. */
 export async function cancelOf(
   { requestId, run }: { readonly requestId: string; readonly run: Pick<Run, 'principal' | 'parent'> },
   runtime: Claiming,
 ): Promise<Cancelled | null> {
-  const { principal, parent } = run;
+  const { principal } = run;
   if (principal === null) return null;
   const { ledger, clock } = runtime;
-  for (const id of parent === null ? [requestId] : [requestId, parent.requestId]) {
+  for (const id of [requestId, ...callsAround(run).map((call) => call.requestId)]) {
     const keys = [cancelKey(id, principal, runtime), otherKey(id, principal.tenantId, runtime)] as const;
     const marks = await Promise.all(keys.map(async (key) => ledger.find(await key)));
     // A mark without its reason is being made: it counts once it is whole.

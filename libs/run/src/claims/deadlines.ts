@@ -1,4 +1,4 @@
-import { claimMemoryMs, runName } from '@sluice/core';
+import { callsAround, claimMemoryMs, runName } from '@sluice/core';
 import type { ToolCall } from '@sluice/contracts';
 import { runOfRecord } from './run-names.js';
 import type { NamedRun } from './run-names.js';
@@ -13,14 +13,15 @@ type Turn = Pick<ToolCall, 'requestId' | 'sessionId' | 'run'>;
  */
 export async function keepDeadline(turn: Turn, deadline: number, parts: Keeping): Promise<void> {
   await keep(runOfRecord(turn), () => deadline, parts);
-  await keepDeadlineOfCaller(turn, deadline, parts);
+  await keepDeadlineOfCallers(turn, deadline, parts);
 }
 
-/** The run that called this one, if it has one, lasts at least as long. */
-async function keepDeadlineOfCaller({ run }: Turn, deadline: number, parts: Keeping): Promise<void> {
-  if (run.parent === null || run.principal === null) return;
-  const caller = { requestId: run.parent.requestId, tenant: run.principal.tenantId };
-  await keep(caller, (before) => Math.max(before ?? 0, deadline), parts);
+/** The runs whose calls this one is within last at least as long. */
+async function keepDeadlineOfCallers({ run }: Turn, deadline: number, parts: Keeping): Promise<void> {
+  if (run.principal === null) return;
+  const tenant = run.principal.tenantId;
+  for (const { requestId } of callsAround(run))
+    await keep({ requestId, tenant }, (before) => Math.max(before ?? 0, deadline), parts);
 }
 
 /** Until when the run may last, milliseconds since the epoch; null if no turn of it waits or has waited. */

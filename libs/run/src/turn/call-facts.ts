@@ -1,3 +1,4 @@
+import { depthOf } from '@sluice/core';
 import type { CallFacts, RuleFacts } from '@sluice/core';
 import { ruleFactsOf } from '../conditions.js';
 import { connectionsOf } from '../connections.js';
@@ -13,11 +14,11 @@ export function factsAt(
   const { groups, toolChoice } = record;
   const { state, calls, answer, did } = turn;
   const connections = connectionsOf(record, judges.granting);
-  const nested = record.run.parent !== null;
+  const depth = depthOf(record.run);
   const known = ruleFactsOf(record, judges.granting, at);
   const rules = { ...known, ...did, facts: { ...known.facts, ...found } };
   const mustRead = judges.granting.configuration.descriptions?.readBeforeUse ?? false;
   const unread = mustRead && first?.documentation === 'unread' ? { unread: first.page } : {};
   const completed = answer !== null;
-  return { groups, state, offered, toolChoice, calls, completed, connections, nested, rules, ...unread };
+  return { groups, state, offered, toolChoice, calls, completed, connections, depth, rules, ...unread };
 }

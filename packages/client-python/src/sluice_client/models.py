@@ -284,7 +284,8 @@ class ExplainRequest(Body):
     calls: dict[str, int] | None = Field(default=None, description="How often the run called a tool so far, by its id or key.")
     succeeded: list[str] | None = Field(default=None, description="Tools whose calls succeeded in the run, by id or key.")
     approved: list[str] | None = Field(default=None, description="Tools of which an approved call ended just now, by id or key.")
-    nested: bool | None = Field(default=None, description="Whether the run answers the call of an agent.")
+    nested: bool | None = Field(default=None, description="Whether the run answers the call of an agent; the same as `depth: 1`.")
+    depth: int | None = Field(default=None, description="How many calls of agents the run is within; null as `nested` says.")
     planned: bool | None = Field(default=None, description="Whether the run works by a plan.")
     loads: dict[str, float] | None = Field(default=None, description="Measured values by their name: calls_in_flight, call_seconds_p95, run_budget_left, or `prometheus: <query>`.")
 

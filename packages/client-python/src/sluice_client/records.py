@@ -228,6 +228,13 @@ class OtherModels(Record):
     micro_usd: float = Field(default=0, description="What they cost, in millionths of a US dollar.")
 
 
+class OuterCall(Record):
+    """A call of an agent that a run is within: the tool, and the run that made the call."""
+
+    tool: str = Field(description="The tool's id.")
+    request_id: str = Field(description="The run whose call it is.")
+
+
 class ParentCall(Record):
     """The call that a run answers, where it runs as an agent tool: where its turn is parked, what is done of it, and what the run may use up."""
 
@@ -244,6 +251,7 @@ class ParentCall(Record):
     steps: list[AgentStep] = Field(default_factory=list, description="The turn's calls before this one, which are done and are not done again. Of calls that run side by side: those before the first of them.")
     fan_out: FanOut | None = Field(default=None, description="The calls that run side by side with this one; null where it runs alone.")
     wanted_by: int | None = Field(default=None, description="When the calling run's own request wants its answer at the latest, however long it waits for people; milliseconds since the epoch, null where it does not say.")
+    outer: list[OuterCall] | None = Field(default=None, description="Where the calling run answers a call of an agent itself: that call, and those around it, the nearest first; null where it answers none.")
 
 
 class PassedOver(Record):

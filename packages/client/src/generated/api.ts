@@ -406,8 +406,10 @@ export interface ExplainRequest {
   readonly succeeded?: readonly string[] | null;
   /** Tools of which an approved call ended just now, by id or key. */
   readonly approved?: readonly string[] | null;
-  /** Whether the run answers the call of an agent. */
+  /** Whether the run answers the call of an agent; the same as `depth: 1`. */
   readonly nested?: boolean;
+  /** How many calls of agents the run is within; null as `nested` says. */
+  readonly depth?: number | null;
   /** Whether the run works by a plan. */
   readonly planned?: boolean;
   /** Measured values by their name: calls_in_flight, call_seconds_p95, run_budget_left, or `prometheus: <query>`. */
