@@ -82,7 +82,12 @@ export class ApprovalDetails {
     };
   }
 
-  /** What an executor asked under this id, in the caller’s tenant. */
+  /** What an executor asked under this id, in the caller’s tenant; null for nothing. */
+  async waiting(approvalId: string, caller: Principal): Promise<Incoming<'agent.approvals'> | null> {
+    const place = (await this.claims.decisionOn(approvalId)) ?? (await this.claims.placeOf(approvalId));
+    return this.request(approvalId, place ?? null, caller);
+  }
+
   private async request(
     approvalId: string,
     claimed: { readonly partition: number; readonly offset: number } | null,

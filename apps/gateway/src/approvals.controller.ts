@@ -20,6 +20,7 @@ import { decisionsOf, mayDecide } from './open-decisions.js';
 import { approvalQuery, cursorFor } from './lists/list-query.js';
 import { Lists } from './lists/lists.js';
 import { prefers } from './prefers.js';
+import { describedBody } from './described-body.js';
 import { recordHeaders } from './record-headers.js';
 import { Refusal } from './refusal.js';
 import { recordOf, requireSize } from './requests.js';
@@ -189,6 +190,31 @@ export class ApprovalsController {
     }
   }
 
+  /** A decision by the id of the approval and the hash of the arguments; the rest is looked up. */
+  @Route('decideById')
+  async decideById(
+    @ByCaller() caller: Caller,
+    @Param('approval_id') approval_id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { arguments: args = null, ...given } = describedBody<DecisionById>(request, 'DecisionById');
+    const found = await this.details.waiting(approval_id, caller.principal);
+    const { requestId: request_id, sessionId: session_id } = found?.record.requested ?? {
+      requestId: '',
+      sessionId: '',
+    };
+    // Nothing has no place: it is refused in the order of what the caller may learn.
+    const place = { requested_partition: found?.partition ?? null, requested_offset: found?.offset ?? null };
+    const ids = { approval_id, request_id, session_id };
+    const written = { ...this.decisionIn({ ...given, ...ids, ...place }), args };
+    const { judged, outgoing, headers } = await this.judged(written, caller, request);
+    const { taken, asked } = judged;
+    if (taken === null) await this.runtime.bus.publish([{ ...outgoing, key: asked.sessionId, headers }]);
+    const status = taken === null ? 'published' : 'taken';
+    response.status(taken === null ? 202 : 200).json({ approval_id, status, outcome: taken });
+  }
+
   /** Several decisions, as those on the calls of one turn: each counts or not by itself. */
   @Route('decideAll')
   async decideAll(@ByCaller() caller: Caller, @Req() request: Request): Promise<object> {
@@ -245,6 +271,15 @@ export class ApprovalsController {
     const headers = await recordHeaders(request, outgoing, caller.principal, this.runtime);
     return { judged: await this.decisions.judge(decided, caller), outgoing, headers };
   }
+}
+
+/** The body of a decision by id. */
+interface DecisionById {
+  readonly decision: string;
+  readonly arguments_hash: string;
+  readonly reason?: string;
+  readonly decided_for?: string | null;
+  readonly arguments?: string | null;
 }
 
 /** A decision as its author wrote it, with what the call is to be made with; null where it keeps its own arguments. */

@@ -79,6 +79,7 @@ function decidedJson({ at, requestId, sessionId, configVersion, outcome, request
     requested_at: timeIn(asked, 'requested_at'),
     decision: known(decided, 'decision'),
     decided_by: known(decided, 'decided_by'),
+    decided_through: known(decided, 'decided_through'),
     reason: known(decided, 'reason'),
     decided_at: timeIn(decided, 'at') ?? at,
     config_version: configVersion === '' ? null : configVersion,

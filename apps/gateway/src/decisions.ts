@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { approvalsMissing, rejectionReasons } from '@sluice/core';
+import { approvalsMissing, deciderFor, rejectionReasons } from '@sluice/core';
 import type { Decider, IdentitySettings, RejectionReason, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
@@ -37,6 +37,7 @@ const statuses: Readonly<Record<RejectionReason, number>> = {
   other_arguments: 409,
   too_late: 409,
   not_authenticated: 403,
+  not_for_person: 403,
   not_an_approver: 403,
   own_call: 403,
   already_decided: 409,
@@ -153,15 +154,20 @@ export class Decisions {
   }
 }
 
-/** Whose decision it is: the caller’s, who may leave out its name; without an identity, in any approver’s name. */
+/**
+ * Whose decision it is: the caller’s, who may leave out its name, or that of the person for whom a service decides;
+ * without an identity, in any approver’s name.
+ */
 export function whoDecides(
-  { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
+  { decidedBy, decidedFor = null }: Pick<ApprovalDecided, 'decidedBy'> & Partial<Pick<ApprovalDecided, 'decidedFor'>>,
   { decider, principal: { actorId, tenantId } }: Caller,
   identity: IdentitySettings,
 ): { readonly decider: Decider | null; readonly tenantId: string | null } {
-  if (identity.provider === 'none') return { decider: { actorId: decidedBy, tenantId: null }, tenantId: null };
+  const forPerson = (own: Decider) => (decidedFor === null ? own : deciderFor(own, decidedFor));
+  if (identity.provider === 'none')
+    return { decider: forPerson({ actorId: decidedBy, tenantId: null }), tenantId: null };
   const isOwn = ['', actorId].includes(decidedBy);
-  return { decider: isOwn ? decider : null, tenantId };
+  return { decider: isOwn ? forPerson(decider) : null, tenantId };
 }
 
 function outcomeOf(

@@ -122,10 +122,10 @@ function ofApproval({ approvalId, requestId, sessionId, tenantId }: ApprovalRequ
 
 /** Without arguments and thought: they are for approvers. */
 function aboutCall(requested: ApprovalRequested): JsonObject {
-  const { approvalId, requestId, sessionId, tenantId, tool, effect, requestedBy } = requested;
+  const { approvalId, requestId, sessionId, tenantId, tool, effect, requestedBy, argumentsHash } = requested;
   return {
     ...{ approval_id: approvalId, request_id: requestId, session_id: sessionId, tenant: tenantId || null },
-    ...{ tool, effect, requested_by: requestedBy },
+    ...{ tool, effect, requested_by: requestedBy, arguments_hash: argumentsHash },
   };
 }
 

@@ -65,7 +65,7 @@ export class NotifierService {
     if (requested !== null) {
       // What waits for an answer of its caller is no approval.
       if (requested.question !== null || !(await this.claims.isVouched(requested))) return null;
-      await this.claim(requestKey(requested.approvalId), `${String(partition)}/${String(offset)}`);
+      await this.claims.keepPlace(requested.approvalId, { partition, offset });
       return approvalWaits(requested);
     }
     if (outcome !== null) {
@@ -75,10 +75,9 @@ export class NotifierService {
       return asked === undefined || asked.question !== null ? null : approvalEnds(outcome, asked);
     }
     if (escalated === null || !(await this.claims.isEscalated(escalated))) return null;
-    const place = (await this.runtime.ledger.find(requestKey(escalated.approvalId)))?.owner;
+    const place = await this.claims.placeOf(escalated.approvalId);
     if (place === undefined) return null;
-    const [at = 0, position = 0] = place.split('/').map(Number);
-    const asked = await approvalAt(this.runtime.bus, { partition: at, offset: position });
+    const asked = await approvalAt(this.runtime.bus, place);
     return asked === undefined ? null : approvalEscalates(escalated, asked);
   }
 
@@ -100,9 +99,4 @@ export class NotifierService {
     const now = this.runtime.clock.now();
     await this.runtime.ledger.claim({ key, owner, now, ttlMs: claimMemoryMs, durability: vouched });
   }
-}
-
-/** Where the request for an approval stands on its topic. */
-function requestKey(approvalId: string): string {
-  return `notified/${approvalId}`;
 }

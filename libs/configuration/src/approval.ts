@@ -1,4 +1,13 @@
-import { approverKinds, changingEffects, quote, suggestion, toolEffects, wildcard } from '@sluice/core';
+import {
+  approverKinds,
+  changingEffects,
+  personKind,
+  quote,
+  serviceKind,
+  suggestion,
+  toolEffects,
+  wildcard,
+} from '@sluice/core';
 import type { ApprovalRule, Lists, Policy, ToolEffect } from '@sluice/core';
 import { formOfPrincipal, principalForm } from './authorization.js';
 import type { Groups } from './group-map.js';
@@ -17,7 +26,13 @@ const mostPersons = 20;
 
 type Approval = Pick<
   Policy,
-  'approvalEffects' | 'approvalWaived' | 'approvers' | 'approvalMs' | 'requesterMayNotApprove' | 'approvalRules'
+  | 'approvalEffects'
+  | 'approvalWaived'
+  | 'approvers'
+  | 'approvalMs'
+  | 'requesterMayNotApprove'
+  | 'approvalRules'
+  | 'decideFor'
 >;
 
 /** `policy.approval`: which calls wait for a person, for whom, and for how long. */
@@ -42,6 +57,7 @@ export function readApproval(
   const approvalRules = ofRules
     .keys()
     .map((name) => readRule(ofRules.section(name), name, approvers, { tools, groups, lists, agents }));
+  const decideFor = readOnBehalf(section.section('on_behalf'));
   const byDefault = approvers.length + approvalRules.length > 0 ? changingEffects : [];
   return {
     approvalEffects: section.has('effects') ? readEffects(section) : byDefault,
@@ -50,7 +66,23 @@ export function readApproval(
     approvalMs: section.wholeNumber('expires_seconds', approvalSeconds) * 1_000,
     requesterMayNotApprove: section.flag('requester_may_not_approve') ?? false,
     ...(approvalRules.length === 0 ? {} : { approvalRules }),
+    ...(Object.keys(decideFor).length === 0 ? {} : { decideFor }),
   };
+}
+
+/** Which services decide for which persons. */
+function readOnBehalf(section: Section): Readonly<Record<string, readonly string[]>> {
+  const entries = section.keys().map((service) => {
+    if (!service.startsWith(serviceKind) || service.length === serviceKind.length)
+      section.problem(section.at(service), quote(service), 'a service such as `service:desk`');
+    const persons = section.names(service, 'a list of persons, such as `[user:ann]` or `["user:*"]`') ?? [];
+    persons.forEach((person, place) => {
+      if (!person.startsWith(personKind) || person.length === personKind.length)
+        section.problem(section.itemAt(service, place), quote(person), 'a person such as `user:ann`, or `user:*`');
+    });
+    return [service, persons] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 interface Known {

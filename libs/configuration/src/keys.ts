@@ -105,7 +105,10 @@ export const configurationKeys = {
   'identity.permissions.users': ['file', 'table'],
   'identity.permissions.lookup': ['url', 'key_env', 'timeout_seconds', 'cache_seconds'],
   policy: ['allowed_tools', 'allowed_agents', 'agent_depth', 'approval', 'budgets'],
-  'policy.approval': ['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve', 'rules'],
+  'policy.approval': [
+    ...(['none', 'approvers', 'effects', 'expires_seconds', 'requester_may_not_approve'] as const),
+    ...(['on_behalf', 'rules'] as const),
+  ],
   'policy.approval.rules.<rule>': [
     ...[
       'tools',

@@ -47,6 +47,7 @@ export {
   approverKinds,
   approversAt,
   deciderBy,
+  deciderFor,
   decisionsOpenTo,
   countsFor,
   isAnyApprover,
@@ -54,9 +55,12 @@ export {
   isRejectionReason,
   judgeDecision,
   keyOfRule,
+  mayDecideFor,
   onExpiryOf,
+  personKind,
   rejectionReasons,
   rulesInForce,
+  serviceKind,
   stillNeeded,
 } from './approval/decision.js';
 export type {

@@ -1,6 +1,7 @@
 import {
   approvalsMissing,
   countsFor,
+  deciderFor,
   isSamePerson,
   judgeDecision,
   localPrincipal,
@@ -51,8 +52,9 @@ export function deriveOutcome(
   return decisions.map((message) => {
     const decided = message.record.decided as ApprovalDecided;
     const asked = requestNamedBy(run, decided);
-    const decider: Decider | null =
-      identity.provider === 'none' ? { actorId: decided.decidedBy, tenantId: null } : proven(recorded, asked);
+    const said = { actorId: decided.decidedBy, tenantId: null };
+    const own = decided.decidedFor === null ? said : deciderFor(said, decided.decidedFor);
+    const decider: Decider | null = identity.provider === 'none' ? own : proven(recorded, asked);
     // Of a decision that came when its run was long over: it changed nothing, and what it was about is not read with
     // it.
     if (asked === null && run.toolsets.length === 0 && recorded.notTaken !== null && namesPlace(decided))
@@ -71,7 +73,7 @@ export function deriveOutcome(
       throw new NotReplayable('It hung on the credential that came with the decision, and credentials are not kept.');
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, decidedBy } = decided;
     const { editedArguments, editedHash } = decided;
-    const given = { by: decider?.actorId ?? decidedBy, rules: counts.rules };
+    const given = { by: decider?.actorId ?? decided.decidedFor ?? decidedBy, rules: counts.rules };
     return {
       ...counts,
       ...(notTaken === null
@@ -81,8 +83,9 @@ export function deriveOutcome(
       requestId: asked?.requestId ?? requestId,
       sessionId: asked?.sessionId ?? sessionId,
       decision,
-      decidedBy: decider?.actorId ?? decidedBy,
+      decidedBy: decider?.actorId ?? decided.decidedFor ?? decidedBy,
       decidedFor: decider?.subjectId ?? null,
+      decidedThrough: decider?.through?.actorId ?? null,
       reason,
       argumentsHash,
       editedArguments,
@@ -129,7 +132,7 @@ export function boundOf(
 ): Pick<AcceptedDecision, 'bound'> {
   const decided = run.approvals.find(({ record: { decided: one } }) => {
     const isSaid = one?.approvalId === approvalId && one.decision === decision && one.reason === reason;
-    return isSaid && ['', decidedBy].includes(one.decidedBy);
+    return isSaid && (one.decidedFor === null ? ['', decidedBy].includes(one.decidedBy) : one.decidedFor === decidedBy);
   });
   const named = decided?.record.decided == null ? null : requestNamedBy(run, decided.record.decided);
   const asked = run.approvals.flatMap(({ record: { requested } }) =>
@@ -215,12 +218,14 @@ function expired(
  */
 function proven(recorded: ApprovalOutcome, asked: ApprovalRequested | null): Decider | null {
   if (recorded.notTaken === 'not_authenticated') return null;
-  const { decidedBy: actorId, decidedFor: subjectId, decidedAs } = recorded;
+  const { decidedBy: actorId, decidedFor: subjectId, decidedThrough, decidedAs } = recorded;
+  if (decidedThrough !== null)
+    return deciderFor({ actorId: decidedThrough, tenantId: asked?.tenantId ?? null }, actorId);
   return { actorId, subjectId, tenantId: asked?.tenantId ?? null, named: (entry) => decidedAs.includes(entry) };
 }
 
 function asksWho({ notTaken }: ApprovalOutcome): boolean {
-  return notTaken === 'not_an_approver' || notTaken === 'not_authenticated';
+  return ['not_an_approver', 'not_authenticated', 'not_for_person'].includes(notTaken ?? '');
 }
 
 function namesPlace({ requestedPartition, requestedOffset }: ApprovalDecided): boolean {

@@ -110,15 +110,18 @@ export class Approvals extends ApprovalsCalls {
       /** What the call is made with in place of its own arguments; secrets that are left out are kept. */
       readonly arguments?: Readonly<Record<string, unknown>>;
       readonly decidedBy?: string;
+      /** The person for whom a service decides. */
+      readonly decidedFor?: string;
       readonly waitSeconds?: number;
     } = {},
   ): Promise<PublishedDecision> {
-    const { reason, decidedBy, arguments: args, ...rest } = options;
+    const { reason, decidedBy, decidedFor, arguments: args, ...rest } = options;
     const body: ApprovalDecision = {
       ...{ approval_id, request_id, session_id, decision, arguments_hash, requested_partition, requested_offset },
       ...(reason === undefined ? {} : { reason }),
       ...(args === undefined ? {} : { arguments: args }),
       ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
+      ...(decidedFor === undefined ? {} : { decided_for: decidedFor }),
     };
     // The first decision counts, so the same one again changes nothing.
     return this.transport.json({ method: 'POST', path: '/v1/approvals', body, isRepeatable: true, ...rest });

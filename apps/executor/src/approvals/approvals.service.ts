@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { approvalsMissing, countsFor, deciderBy, Fault, judgeDecision } from '@sluice/core';
+import { approvalsMissing, countsFor, deciderBy, deciderFor, Fault, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
@@ -61,7 +61,7 @@ export class ApprovalsService {
   ): Promise<readonly Outgoing[]> {
     const { configurations, clock } = this.runtime;
     const decider = await this.decider(decided, message);
-    const decidedBy = decider?.actorId ?? decided.decidedBy;
+    const decidedBy = decider?.actorId ?? decided.decidedFor ?? decided.decidedBy;
     const asked = await approvalRequestFor(decided, this.runtime.bus, this.claims);
     if (await this.hasOutcome({ ...decided, decidedBy }, message, context)) return [];
     context.credentialUsed(null);
@@ -73,7 +73,17 @@ export class ApprovalsService {
     const { approvalId, requestId, sessionId, decision, reason, argumentsHash, editedArguments, editedHash } = decided;
     const ids = { approvalId, requestId: asked?.requestId ?? requestId, sessionId: asked?.sessionId ?? sessionId };
     const decidedFor = decider?.subjectId ?? null;
-    const said = { decision, decidedBy, decidedFor, reason, argumentsHash, editedArguments, editedHash };
+    const decidedThrough = decider?.through?.actorId ?? null;
+    const said = {
+      decision,
+      decidedBy,
+      decidedFor,
+      decidedThrough,
+      reason,
+      argumentsHash,
+      editedArguments,
+      editedHash,
+    };
     const isCounted = asked !== null && decider !== null && notTaken === null;
     const counts = isCounted ? countsFor(asked, decision, decider, at, policy) : {};
     const outcome = make.approvalOutcome({ ...ids, ...said, ...counts, notTaken, at: clock.now(), configVersion });
@@ -97,7 +107,7 @@ export class ApprovalsService {
     position: string,
     at: number,
   ): Promise<ApprovalOutcome> {
-    const { approvalId, decision, decidedBy, decidedFor, reason, rules } = outcome;
+    const { approvalId, decision, decidedBy, decidedFor, decidedThrough, reason, rules } = outcome;
     const refused = { ...outcome, rules: [], notTaken: 'already_decided' } as const;
     let approvedBy: readonly string[] = [];
     if (decision === 'approve' && asked.rules.length > 0) {
@@ -107,6 +117,7 @@ export class ApprovalsService {
         position,
         by: decidedBy,
         ...(decidedFor === null ? {} : { for: decidedFor }),
+        ...(decidedThrough === null ? {} : { through: decidedThrough }),
         rules,
         reason,
         at,
@@ -123,7 +134,7 @@ export class ApprovalsService {
       partition: requestedPartition as number,
       offset: requestedOffset as number,
       bound: asked.bound,
-      counted: { decidedFor, rules, approvedBy, decidedAs: outcome.decidedAs },
+      counted: { decidedFor, decidedThrough, rules, approvedBy, decidedAs: outcome.decidedAs },
     });
     return first ? { ...outcome, approvedBy } : refused;
   }
@@ -151,18 +162,19 @@ export class ApprovalsService {
    * it proves nothing.
    */
   private async decider(
-    { decidedBy }: Pick<ApprovalDecided, 'decidedBy'>,
+    { decidedBy, decidedFor = null }: Pick<ApprovalDecided, 'decidedBy'> & Partial<Pick<ApprovalDecided, 'decidedFor'>>,
     message: Incoming<'agent.approvals'>,
   ): Promise<Decider | null> {
     const { identity } = this.runtime.configurations.current().configuration;
-    if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
+    const forPerson = (decider: Decider) => (decidedFor === null ? decider : deciderFor(decider, decidedFor));
+    if (identity.provider === 'none') return forPerson({ actorId: decidedBy, tenantId: null });
     const sender = await this.authenticator.authenticate(
       identity,
       await this.runtime.credentials.of(message),
       trustedTimeOf(message),
     );
     if (!sender.ok) return null;
-    return decidedBy === '' || decidedBy === sender.principal.actorId ? deciderBy(sender) : null;
+    return decidedBy === '' || decidedBy === sender.principal.actorId ? forPerson(deciderBy(sender)) : null;
   }
 
   private async goOn(

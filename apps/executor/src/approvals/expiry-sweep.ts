@@ -180,7 +180,7 @@ export class ExpirySweep {
       decidedBy: executorPrincipal,
       reason: isRun ? runsAtExpiry(requested.rules) : why,
       ...{ partition, offset, bound: requested.bound },
-      counted: { decidedFor: null, rules: [], approvedBy: [], decidedAs: [] },
+      counted: { decidedFor: null, decidedThrough: null, rules: [], approvedBy: [], decidedAs: [] },
     };
     const { taken } = await this.claims.decide(approvalId, executorPrincipal, expired);
     const { requestId, sessionId, argumentsHash } = requested;

@@ -66,6 +66,25 @@ export const ownBodies = {
     { text, replaces: textOrNull('The version that must be in force now; null for any.') },
     ['text'],
   ),
+  DecisionById: body(
+    'A decision on a call, bound to its arguments.',
+    {
+      decision: { type: 'string', enum: ['approve', 'refuse'], description: 'Whether the call may be made.' },
+      arguments_hash: {
+        ...name,
+        description: 'As `approval.waiting` and GET /v1/approvals have it: what is decided on.',
+      },
+      reason: { type: 'string', maxLength: 100_000, default: '', description: 'Why.' },
+      decided_for: textOrNull(
+        'The person, as `user:ann`, for whom a service decides; null: the caller itself decides.',
+      ),
+      arguments: {
+        ...{ type: ['string', 'null'], maxLength: 1_000_000, default: null },
+        description: 'The arguments to make the call with, as the JSON of an object; null: its own.',
+      },
+    },
+    ['decision', 'arguments_hash'],
+  ),
   ExplainRequest: body('A caller and its request, as far as they are known. What is left out is unknown, or none.', {
     text: candidate,
     group: names('The groups that are asked for; null for the default.'),

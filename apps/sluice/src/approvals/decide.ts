@@ -1,4 +1,12 @@
-import { clockSkewMs, deciderBy, isRejectionReason, rejectionReasons, printable, printableIn } from '@sluice/core';
+import {
+  clockSkewMs,
+  deciderBy,
+  deciderFor,
+  isRejectionReason,
+  rejectionReasons,
+  printable,
+  printableIn,
+} from '@sluice/core';
 import type { Configuration, Decider } from '@sluice/core';
 import { make, sha256, topics } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalOutcome } from '@sluice/contracts';
@@ -17,6 +25,8 @@ type Deciding = {
   readonly decision: 'approve' | 'refuse';
   readonly reason: string;
   readonly decidedBy: string;
+  /** The person for whom a service decides; null: who decides does so itself. */
+  readonly decidedFor: string | null;
   /** The arguments to make the call with, as JSON; null: its own. */
   readonly edited: string | null;
 };
@@ -100,7 +110,8 @@ async function outcomeOf(
 
 /** As far as one can tell: who the credential names is not known here. */
 function isOwn({ decision, decidedBy }: ApprovalOutcome, deciding: Deciding): boolean {
-  return decision === deciding.decision && (deciding.decidedBy === '' || decidedBy === deciding.decidedBy);
+  const by = deciding.decidedFor ?? deciding.decidedBy;
+  return decision === deciding.decision && (by === '' || decidedBy === by);
 }
 
 /**
@@ -120,12 +131,13 @@ async function refusalOf(decided: ApprovalDecided, log: ApprovalLog, environment
 }
 
 async function whoDecides(
-  { decidedBy, decidedAt }: ApprovalDecided,
+  { decidedBy, decidedFor, decidedAt }: ApprovalDecided,
   { identity }: Configuration,
   { documents }: ApprovalLog,
   environment: Environment,
 ): Promise<Decider | { readonly refused: string } | 'unknown'> {
-  if (identity.provider === 'none') return { actorId: decidedBy, tenantId: null };
+  const forPerson = (own: Decider) => (decidedFor === null ? own : deciderFor(own, decidedFor));
+  if (identity.provider === 'none') return forPerson({ actorId: decidedBy, tenantId: null });
   const token = ownToken(environment);
   if (token === undefined)
     return {
@@ -140,7 +152,7 @@ async function whoDecides(
     );
     if (!sender.ok) return { refused: `${sender.message} SLUICE_TOKEN holds it.` };
     const { actorId } = sender.principal;
-    if (decidedBy === '' || decidedBy === actorId) return deciderBy(sender);
+    if (decidedBy === '' || decidedBy === actorId) return forPerson(deciderBy(sender));
     return {
       refused: `The credential in SLUICE_TOKEN is that of ${actorId}. Leave out --as, or decide with the credential of ${decidedBy}.`,
     };

@@ -24,6 +24,7 @@ sluice approvals refuse ID… [--turn] [--reason "…"] [--as user:NAME] [--json
   cannot count is not written. --as is who decides: your own name unless written. Where an identity is configured, the
   credential in SLUICE_TOKEN says who. --arguments is what the one call is made with in place of its own arguments, as a
   JSON object; --edit opens these in $VISUAL or $EDITOR. Secrets, which stand as [redacted], are kept unless written.
+  --for user:NAME is the person for whom a service decides, where policy.approval.on_behalf lets it.
   --turn decides on all calls that wait in the turn of each that is named.
   --json prints a line for each approval, or of a decision {approval_id, status, reason}: taken, pending or refused.
 sluice approvals standing list [--json]
@@ -41,6 +42,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       json: { type: 'boolean', default: false },
       reason: { type: 'string' },
       as: { type: 'string' },
+      for: { type: 'string' },
       arguments: { type: 'string' },
       edit: { type: 'boolean', default: false },
       turn: { type: 'boolean', default: false },
@@ -70,13 +72,13 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     }
     case 'approve':
     case 'refuse': {
-      takes(Infinity, 'turn', 'reason', 'as', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
+      takes(Infinity, 'turn', 'reason', 'as', 'for', 'json', ...(action === 'approve' ? ['arguments', 'edit'] : []));
       const isEdit = values.edit || values.arguments !== undefined;
       if (values.edit && values.arguments !== undefined) throw new Error(`--arguments or --edit, not both.\n${usage}`);
       if (isEdit && (words.length > 1 || values.turn))
         throw new Error(`The arguments of one call at a time.\n${usage}`);
       const named = [...new Set(words.length === 0 ? [idOf(id)] : words.map(idOf))];
-      const deciding = { decision: action, reason, decidedBy } as const;
+      const deciding = { decision: action, reason, decidedBy, decidedFor: values.for ?? null } as const;
       return withApprovals(surroundings, async (log) => {
         // All are found before one is decided on.
         const found: LoggedApproval[] = [];

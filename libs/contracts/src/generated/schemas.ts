@@ -996,6 +996,15 @@ export const schemas = {
         ],
         "doc": "SHA-256 over edited_arguments, hexadecimal; null where there are none.",
         "default": null
+      },
+      {
+        "name": "decided_for",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The person, as `user:…`, for whom a service decides; null where who decides does so itself.",
+        "default": null
       }
     ]
   },
@@ -1168,6 +1177,15 @@ export const schemas = {
           "string"
         ],
         "doc": "The person for whom who decided acts, as its credential says; null for none.",
+        "default": null
+      },
+      {
+        "name": "decided_through",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The service that decided for this person, as policy.approval.on_behalf lets it; null where the person did.",
         "default": null
       }
     ]

@@ -5,7 +5,9 @@ import type { JsonObject } from '../json.js';
 import type { Authentication } from '../ports/identity.js';
 import type { OnExpiry, Policy } from '../settings/policy-types.js';
 import { wildcard } from '../rules/defaults.js';
+import { matchesPattern } from '../rules/matches-pattern.js';
 import { isSamePerson } from './person.js';
+import type { Named } from './person.js';
 
 /**
  * The outcome of an approval that was asked for. The executor alone says `expire`, and `run` where time was up and the
@@ -22,6 +24,7 @@ export const rejectionReasons = {
   other_arguments: 'The decision was made on other arguments than those of the call.',
   too_late: 'The time for a decision was up.',
   not_authenticated: 'Its credential is missing or not valid, or names another person than the decision does.',
+  not_for_person: 'policy.approval.on_behalf does not let this service decide for this person.',
   not_an_approver:
     'policy.approval does not name the one who decided as an approver of this call, or that person belongs to another tenant.',
   own_call: 'Who asked may not approve it, as policy.approval says.',
@@ -79,6 +82,8 @@ export interface Decider {
   readonly subjectId?: string | null;
   /** Null where no identity is configured, so that there are no tenants. */
   readonly tenantId: string | null;
+  /** The service that brought the decision of this person; absent or null where it decided itself. */
+  readonly through?: Named | null;
   /** Entries of approvers’ lists beside its name that its credential answers: `group:finance`, `role:treasurer`. */
   readonly named?: (entry: string) => boolean;
 }
@@ -93,7 +98,7 @@ export interface GivenApproval {
 }
 
 /** What decisions are judged by in the policy in force. */
-export type DecisionPolicy = Pick<Policy, 'approvers' | 'requesterMayNotApprove' | 'approvalRules'>;
+export type DecisionPolicy = Pick<Policy, 'approvers' | 'requesterMayNotApprove' | 'approvalRules' | 'decideFor'>;
 
 /** Beginnings of entries in approvers’ lists that a credential answers. */
 export const approverKinds = ['group:', 'role:', 'claim:'] as const;
@@ -106,6 +111,31 @@ export function deciderBy({
 }: Pick<Authentication & { ok: true }, 'principal' | 'roles' | 'claims'>): Decider {
   return { actorId, tenantId, subjectId, named: (entry) => isNamed(entry, groups, roles, claims) };
 }
+
+/**
+ * The person for whom a service decides, as one who decides: by its name alone, of the service’s tenant. What the
+ * person’s own credential would say is not known.
+ */
+export function deciderFor(service: Decider, person: string): Decider {
+  const { actorId, subjectId = null, tenantId } = service;
+  return { actorId: person, subjectId: null, tenantId, through: { actorId, subjectId } };
+}
+
+/**
+ * Whether the policy lets the service, if it is one that brought the decision, decide for this person. One that acts
+ * for a person of its own decides for no other.
+ */
+export function mayDecideFor({ actorId, through }: Decider, { decideFor = {} }: DecisionPolicy): boolean {
+  if (through == null) return true;
+  const isService = through.actorId.startsWith(serviceKind) && (through.subjectId ?? null) === null;
+  if (!isService || !actorId.startsWith(personKind)) return false;
+  const patterns = Object.hasOwn(decideFor, through.actorId) ? (decideFor[through.actorId] ?? []) : [];
+  return patterns.some((pattern) => matchesPattern(pattern, actorId));
+}
+
+/** How the names of services and of persons begin. */
+export const serviceKind = 'service:';
+export const personKind = 'user:';
 
 function isNamed(entry: string, groups: Principal['groups'], roles: readonly string[], claims: JsonObject): boolean {
   const kind = approverKinds.find((one) => entry.startsWith(one));
@@ -142,6 +172,7 @@ export function judgeDecision(
   if (!written.isEditSound || (isEdit(written) && needsSeveral(asked))) return 'invalid_arguments';
   if (at >= asked.expiresAt) return 'too_late';
   if (decider === null) return 'not_authenticated';
+  if (!mayDecideFor(decider, policy)) return 'not_for_person';
   if (asked.question != null) return isAsker(asked, decider) ? null : 'not_an_approver';
   if (entriesOf(asked, decider, at, policy).length === 0) return 'not_an_approver';
   return decision === 'approve' && rulesApprovedBy(asked, decider, at, policy).length === 0 ? 'own_call' : null;
@@ -172,9 +203,9 @@ function isEdit({ editedArguments = null }: WrittenDecision): boolean {
 /** Whether the decider made the call, whose server asks it something. */
 function isAsker(
   { requestedBy, tenantId: ofTenant }: Pick<RequestedApproval, 'requestedBy' | 'tenantId'>,
-  { actorId, tenantId }: Decider,
+  { actorId, tenantId, through = null }: Decider,
 ): boolean {
-  return actorId === requestedBy && (tenantId === null || tenantId === ofTenant);
+  return through === null && actorId === requestedBy && (tenantId === null || tenantId === ofTenant);
 }
 
 /** Whether more than one approval may be needed: then no one changes what others approve. */
@@ -231,7 +262,9 @@ export function approversAt({ approvers, escalatesAt, escalateTo }: AskingRule, 
  * persons have to approve.
  */
 function rulesApprovedBy(asked: AskedCall, decider: Decider, at: number, policy: DecisionPolicy): readonly string[] {
-  const isOwn = isSamePerson(decider, { actorId: asked.requestedBy, subjectId: asked.onBehalfOf });
+  const asker = { actorId: asked.requestedBy, subjectId: asked.onBehalfOf };
+  // A service that asked brings no approval of its own call either.
+  const isOwn = isSamePerson(decider, asker) || (decider.through != null && isSamePerson(decider.through, asker));
   return rulesInForce(asked, policy).flatMap((rule) => {
     if (isOwn && (policy.requesterMayNotApprove || rule.quorum > 1)) return [];
     return entriesFor(rule, asked.tenantId, decider, at).length > 0 ? [keyOfRule(rule)] : [];

@@ -21,6 +21,8 @@ export interface Policy {
   /** How long a call waits for its approval, in milliseconds. */
   readonly approvalMs: number;
   readonly requesterMayNotApprove: boolean;
+  /** By service, patterns of the persons for whom it may decide; absent where none may. */
+  readonly decideFor?: Readonly<Record<string, readonly string[]>>;
   /** Rules that ask for an approval of some calls, in the order of the file; absent for none. */
   readonly approvalRules?: readonly ApprovalRule[];
   readonly budgets: Budgets;

@@ -282,6 +282,8 @@ export interface ApprovalDecided {
   readonly editedArguments: string | null;
   /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
   readonly editedHash: string | null;
+  /** The person, as `user:…`, for whom a service decides; null where who decides does so itself. */
+  readonly decidedFor: string | null;
 }
 
 /** A call has waited so long that others may decide on it too. */
@@ -338,6 +340,8 @@ export interface ApprovalOutcome {
   readonly decidedAs: readonly string[];
   /** The person for whom who decided acts, as its credential says; null for none. */
   readonly decidedFor: string | null;
+  /** The service that decided for this person, as policy.approval.on_behalf lets it; null where the person did. */
+  readonly decidedThrough: string | null;
 }
 
 /** A call that waits for an approval: what is requested, who requested it, and the position of its turn. */

@@ -1,4 +1,4 @@
-import { isAnyApprover, isApprovalOf, judgeDecision, rejectionReasons } from '@sluice/core';
+import { isAnyApprover, isApprovalOf, judgeDecision, mayDecideFor, rejectionReasons } from '@sluice/core';
 import type { Configuration, Decider, DecisionPolicy, RejectionReason } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
@@ -52,6 +52,7 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
   const { policy } = facts.configuration;
   // Who is no approver learns nothing of what waits: that comes first.
   if (decider === null) return refused('not_authenticated');
+  if (!mayDecideFor(decider, policy)) return refused('not_for_person');
   if (!isAnyApprover(decider, policy)) return refused('not_an_approver');
 
   // The answer is more than a decision: it comes with the call.

@@ -25,7 +25,10 @@ export interface ClaimedDecision {
 }
 
 /** For whom a decision was made, and for what and with whom it counts. */
-type Counted = Pick<ApprovalOutcome, 'decidedFor' | 'rules' | 'approvedBy' | 'decidedAs'>;
+type Counted = Pick<ApprovalOutcome, 'decidedFor' | 'rules' | 'approvedBy' | 'decidedAs'> & {
+  /** Absent where an earlier version wrote it. */
+  readonly decidedThrough?: string | null;
+};
 
 /** One of several approvals that a call needs, as the ledger keeps it. */
 interface ClaimedApproval extends GivenApproval {
@@ -34,6 +37,8 @@ interface ClaimedApproval extends GivenApproval {
   /** When the log took it, milliseconds since the epoch. */
   readonly at: number;
   readonly reasonHash: string;
+  /** The service that gave it for this person; absent for none. */
+  readonly through?: string;
 }
 
 /** Approvals of one call that count, at most: more than any quorum. */
@@ -41,6 +46,11 @@ const mostApprovals = 100;
 
 /** All executors together: any of them may attest the same. */
 const executors = 'service:executor';
+
+interface RecordPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
 
 type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
 
@@ -114,6 +124,19 @@ export class ApprovalClaims {
       found.push(JSON.parse(claim.owner) as ClaimedApproval);
     }
     return found;
+  }
+
+  /** Keeps where an attested request stands on its topic, for who knows the approval by its id alone. */
+  async keepPlace(approvalId: string, { partition, offset }: RecordPlace): Promise<void> {
+    await this.claim(placeKey(approvalId), `${String(partition)}/${String(offset)}`);
+  }
+
+  /** Where it stands; undefined where no notifier has read it. */
+  async placeOf(approvalId: string): Promise<RecordPlace | undefined> {
+    const owner = (await this.runtime.ledger.find(placeKey(approvalId)))?.owner;
+    if (owner === undefined) return undefined;
+    const [partition = 0, offset = 0] = owner.split('/').map(Number);
+    return { partition, offset };
   }
 
   /** Whether a record that others may decide too for this rule is on the log. */
@@ -191,6 +214,10 @@ export class ApprovalClaims {
   }
 }
 
+function placeKey(approvalId: string): string {
+  return `notified/${approvalId}`;
+}
+
 function decisionKey(approvalId: string): string {
   return `approval/${approvalId}`;
 }
@@ -214,15 +241,18 @@ function attestedWholeKey(approvalId: string, rule: string): string {
 
 /** As the log gives it back. */
 function isSaid(
-  { by, for: of, reasonHash, rules }: ClaimedApproval,
-  outcome: Pick<ApprovalOutcome, 'decidedBy' | 'decidedFor' | 'reason' | 'rules'>,
+  { by, for: of, through, reasonHash, rules }: ClaimedApproval,
+  outcome: Pick<ApprovalOutcome, 'decidedBy' | 'decidedFor' | 'decidedThrough' | 'reason' | 'rules'>,
 ): boolean {
-  const { decidedBy, decidedFor, reason } = outcome;
+  const { decidedBy, decidedFor, decidedThrough, reason } = outcome;
   const isBy = by.toWellFormed() === decidedBy && (of?.toWellFormed() ?? null) === decidedFor;
-  return isBy && reasonHash === sha256(reason) && isSameList(rules, outcome.rules);
+  const isThrough = (through?.toWellFormed() ?? null) === decidedThrough;
+  return isBy && isThrough && reasonHash === sha256(reason) && isSameList(rules, outcome.rules);
 }
 
-function isCountedSo({ decidedFor, rules, approvedBy, decidedAs }: Counted, said: Counted): boolean {
+function isCountedSo(counted: Counted, said: Counted): boolean {
+  const { decidedFor, decidedThrough = null, rules, approvedBy, decidedAs } = counted;
+  if ((decidedThrough?.toWellFormed() ?? null) !== (said.decidedThrough ?? null)) return false;
   const isFor = (decidedFor?.toWellFormed() ?? null) === said.decidedFor;
   const isBy = isSameList(approvedBy, said.approvedBy) && isSameList(decidedAs, said.decidedAs);
   return isFor && isBy && isSameList(rules, said.rules);

@@ -214,10 +214,11 @@ def decide(
     reason: str | None,
     decided_by: str | None,
     arguments: dict[str, Any] | None,
+    decided_for: str | None = None,
 ) -> Call[models.PublishedDecision]:
     names = ("approval_id", "request_id", "session_id", "arguments_hash", "requested_partition", "requested_offset")
     body = {name: getattr(approval, name) for name in names}
-    given = {"reason": reason, "decided_by": decided_by, "arguments": arguments}
+    given = {"reason": reason, "decided_by": decided_by, "decided_for": decided_for, "arguments": arguments}
     body |= {"decision": decision, **{name: value for name, value in given.items() if value is not None}}
     return Call("/v1/approvals", model(models.PublishedDecision), method="POST", body=body)
 

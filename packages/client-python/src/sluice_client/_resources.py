@@ -146,6 +146,10 @@ class ApprovalsCalls:
         """What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call."""
         return await self._transport.run(Call(f"/v1/approvals/{quote(approval_id, safe='')}", model(models.Approval)))
 
+    async def decide_by_id(self, approval_id: str, request: models.DecisionById) -> models.PublishedDecision:
+        """As `POST /v1/approvals`, for who has the id and the hash of the arguments alone, as from a webhook. A service names in `decided_for` the person for whom it decides, where policy.approval.on_behalf lets it."""
+        return await self._transport.run(Call(f"/v1/approvals/{quote(approval_id, safe='')}/decision", model(models.PublishedDecision), method="POST", body=body_of(request)))
+
     async def decide_all(self, request: models.ApprovalDecisions) -> models.PublishedDecisions:
         """Up to 100 decisions, as those on the calls of one turn, one after another. Each counts or not by itself, and the answer has its result; a body that cannot be read writes none."""
         return await self._transport.run(Call("/v1/approvals/decisions", model(models.PublishedDecisions), method="POST", body=body_of(request), repeatable=False))

@@ -159,13 +159,16 @@ class Approvals(ApprovalsCalls):
         reason: str | None = None,
         arguments: dict[str, Any] | None = None,
         decided_by: str | None = None,
+        decided_for: str | None = None,
         wait: int = 0,
     ) -> models.PublishedDecision:
         """Decides on a call of the list or of a run’s stream, and waits so many seconds until that is taken.
 
-        `arguments` are what the call is made with in place of its own; secrets that are left out are kept. Raises DecisionNotTakenError where it cannot count.
+        `arguments` are what the call is made with in place of its own; secrets that are left out are kept.
+        `decided_for` is the person for whom a service decides. Raises DecisionNotTakenError where it cannot count.
         """
-        return self._transport.run(_calls.decide(approval, decision, reason, decided_by, arguments).waiting(wait))
+        call = _calls.decide(approval, decision, reason, decided_by, arguments, decided_for)
+        return self._transport.run(call.waiting(wait))
 
 
 class Groups(GroupsCalls):

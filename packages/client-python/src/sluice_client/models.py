@@ -167,6 +167,7 @@ class ApprovalDecision(Body):
     requested_offset: int | None = Field(default=None, description="Its offset.")
     edited_arguments: str | None = Field(default=None, description="The arguments that the approver gives the call in place of the model's, as the JSON of an object; null: as they are. Secrets that are left out, or stand as `[redacted]`, stay as the model wrote them.")
     edited_hash: str | None = Field(default=None, description="SHA-256 over edited_arguments, hexadecimal; null where there are none.")
+    decided_for: str | None = Field(default=None, description="The person, as `user:…`, for whom a service decides; null where who decides does so itself.")
     tool: Any = Field(default=None, description="Not read. The tool's id.")
     arguments: Any = Field(default=None, description="The arguments to make the call with: an object, or its JSON as text. As they were asked about, or left out: the call keeps its own. Secrets that are left out, or stand as `[redacted]`, are kept.")
     topic: Any = Field(default=None, description="Not read. Where the parked turn stands.")
@@ -261,6 +262,16 @@ class ApplyRequest(Body):
 
     text: str = Field(description="The text of a configuration file, as YAML or JSON (docs/configuration.md).")
     replaces: str | None = Field(default=None, description="The version that must be in force now; null for any.")
+
+
+class DecisionById(Body):
+    """A decision on a call, bound to its arguments."""
+
+    decision: Literal["approve", "refuse"] = Field(description="Whether the call may be made.")
+    arguments_hash: str = Field(description="As `approval.waiting` and GET /v1/approvals have it: what is decided on.")
+    reason: str | None = Field(default=None, description="Why.")
+    decided_for: str | None = Field(default=None, description="The person, as `user:ann`, for whom a service decides; null: the caller itself decides.")
+    arguments: str | None = Field(default=None, description="The arguments to make the call with, as the JSON of an object; null: its own.")
 
 
 class ExplainRequest(Body):
@@ -1127,6 +1138,7 @@ class DecidedApproval(Answer):
     requested_at: int | None = Field(description="When it was asked. Milliseconds since the epoch.")
     decision: str = Field(description="`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.")
     decided_by: str = Field(description="Who decided; the executor where time ran out.")
+    decided_through: str | None = Field(description="The service that decided for this person; null where it decided itself.")
     reason: str = Field(description="Why.")
     decided_at: int = Field(description="When it was taken. Milliseconds since the epoch.")
     config_version: str | None = Field(description="The configuration by whose policy it counted.")
@@ -1744,7 +1756,7 @@ class Problem(Answer):
     detail: str = Field(description="A sentence that says what to change.")
     code: str = Field(description="A code for programs (docs/errors.md).")
     error: ProblemError = Field(description="Code and sentence once more.")
-    not_taken: Literal["unknown_approval", "invalid_decision", "invalid_arguments", "other_arguments", "too_late", "not_authenticated", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
+    not_taken: Literal["unknown_approval", "invalid_decision", "invalid_arguments", "other_arguments", "too_late", "not_authenticated", "not_for_person", "not_an_approver", "own_call", "already_decided"] | str | None = Field(default=None, description="Why a decision does not count, with the code `decision_not_taken`.")
     problems: list[CandidateProblem] | None = Field(default=None, description="What is wrong with a candidate, with the code `invalid_configuration`.")
 
 

@@ -232,6 +232,8 @@ export interface ApprovalDecision {
   readonly edited_arguments?: string | null;
   /** SHA-256 over edited_arguments, hexadecimal; null where there are none. */
   readonly edited_hash?: string | null;
+  /** The person, as `user:…`, for whom a service decides; null where who decides does so itself. */
+  readonly decided_for?: string | null;
   /** Not read. The tool's id. */
   readonly tool?: unknown;
   /** The arguments to make the call with: an object, or its JSON as text. As they were asked about, or left out: the call keeps its own. Secrets that are left out, or stand as `[redacted]`, are kept. */
@@ -366,6 +368,20 @@ export interface ApplyRequest {
   readonly text: string;
   /** The version that must be in force now; null for any. */
   readonly replaces?: string | null;
+}
+
+/** A decision on a call, bound to its arguments. */
+export interface DecisionById {
+  /** Whether the call may be made. */
+  readonly decision: "approve" | "refuse";
+  /** As `approval.waiting` and GET /v1/approvals have it: what is decided on. */
+  readonly arguments_hash: string;
+  /** Why. */
+  readonly reason?: string;
+  /** The person, as `user:ann`, for whom a service decides; null: the caller itself decides. */
+  readonly decided_for?: string | null;
+  /** The arguments to make the call with, as the JSON of an object; null: its own. */
+  readonly arguments?: string | null;
 }
 
 /** A caller and its request, as far as they are known. What is left out is unknown, or none. */
@@ -1606,6 +1622,8 @@ export interface DecidedApproval {
   readonly decision: string;
   /** Who decided; the executor where time ran out. */
   readonly decided_by: string;
+  /** The service that decided for this person; null where it decided itself. */
+  readonly decided_through: string | null;
   /** Why. */
   readonly reason: string;
   /** When it was taken. Milliseconds since the epoch. */
@@ -2517,7 +2535,7 @@ export interface Problem {
   /** Code and sentence once more. */
   readonly error: ProblemError;
   /** Why a decision does not count, with the code `decision_not_taken`. */
-  readonly not_taken?: "unknown_approval" | "invalid_decision" | "invalid_arguments" | "other_arguments" | "too_late" | "not_authenticated" | "not_an_approver" | "own_call" | "already_decided";
+  readonly not_taken?: "unknown_approval" | "invalid_decision" | "invalid_arguments" | "other_arguments" | "too_late" | "not_authenticated" | "not_for_person" | "not_an_approver" | "own_call" | "already_decided";
   /** What is wrong with a candidate, with the code `invalid_configuration`. */
   readonly problems?: readonly CandidateProblem[];
 }

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecision, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -140,6 +140,11 @@ export class ApprovalsCalls {
   /** What a call that waits is about, for who may decide on it, and once it is decided the outcome of the call. */
   get(approvalId: string, options: CallOptions = {}): Promise<Approval> {
     return this.transport.json<Approval>({ path: `/v1/approvals/${encodeURIComponent(approvalId)}`, isRepeatable: true, ...options });
+  }
+
+  /** As `POST /v1/approvals`, for who has the id and the hash of the arguments alone, as from a webhook. A service names in `decided_for` the person for whom it decides, where policy.approval.on_behalf lets it. */
+  decideById(approvalId: string, body: DecisionById, options: CallOptions = {}): Promise<PublishedDecision> {
+    return this.transport.json<PublishedDecision>({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(approvalId)}/decision`, body, isRepeatable: true, ...options });
   }
 
   /** Up to 100 decisions, as those on the calls of one turn, one after another. Each counts or not by itself, and the answer has its result; a body that cannot be read writes none. */

@@ -18,6 +18,7 @@ export const afterwards: Readonly<Record<string, string>> = {
   other_arguments: 'The call that waits has other arguments than those on this page. Close this, and read it again.',
   too_late: 'The call was refused when its time was up, and the run went on without it.',
   not_authenticated: 'Sign in again, and decide once more.',
+  not_for_person: 'Decide yourself, or name the service and the person under policy.approval.on_behalf.',
   not_an_approver: 'Ask one of the approvers that the configuration names under policy.approval.',
   own_call: 'Ask another approver, or refuse it.',
   already_decided: 'Nothing is left to decide. Close this to see what was decided.',

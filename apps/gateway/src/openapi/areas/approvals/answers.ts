@@ -43,6 +43,7 @@ export function approvalSchemas(): Readonly<Record<string, JsonSchema>> {
         '`approve`, `refuse`, `expire` where time ran out, or `run` where the rules let the call run then.',
       ),
       decided_by: text('Who decided; the executor where time ran out.'),
+      decided_through: textOrNull('The service that decided for this person; null where it decided itself.'),
       reason: text('Why.'),
       decided_at: time('When it was taken.'),
       config_version: textOrNull('The configuration by whose policy it counted.'),

@@ -103,6 +103,7 @@ export const listDecidedApprovalsExample: Example = {
           requested_at: at,
           decision: 'approve',
           decided_by: 'user:bob',
+          decided_through: null,
           reason: 'Checked with the owner',
           decided_at: at + 60_000,
           config_version: 'c-4f2a9d1c7b3e8056',
@@ -158,6 +159,12 @@ export const decideExample: Example = {
     },
     202: { approval_id: 'a-1', status: 'published', outcome: null },
   },
+};
+
+export const decideByIdExample: Example = {
+  places: { approval_id: 'a-1' },
+  body: { decision: 'approve', arguments_hash: '5e1f', reason: 'Checked.', decided_for: 'user:bob' },
+  answers: decideExample.answers,
 };
 
 export const decideAllExample: Example = {

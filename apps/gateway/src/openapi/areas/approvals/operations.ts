@@ -6,6 +6,7 @@ import {
   listDecidedApprovalsExample,
   readApprovalExample,
   decideAllExample,
+  decideByIdExample,
   decideExample,
 } from './examples.js';
 import { standingOperations } from './standing.js';
@@ -91,6 +92,28 @@ export const approvalOperations: readonly Operation[] = [
       202: { meaning: 'The decision is on the log, and no executor has taken it yet.', json: 'PublishedDecision' },
     },
     example: decideExample,
+    refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'decideById',
+      client: 'approvals.decideById',
+      who: 'caller',
+      isRepeatable: true,
+      method: 'post',
+      path: '/v1/approvals/{approval_id}/decision',
+      tag: 'Approvals',
+    },
+    summary: 'Decide on a call by the id of its approval',
+    description:
+      'As `POST /v1/approvals`, for who has the id and the hash of the arguments alone, as from a webhook. A service names in `decided_for` the person for whom it decides, where policy.approval.on_behalf lets it.',
+    places: { approval_id: 'Names the approval.' },
+    body: 'DecisionById',
+    answers: {
+      200: { meaning: 'This decision was taken before.', json: 'PublishedDecision' },
+      202: { meaning: 'The decision is on the log, and no executor has taken it yet.', json: 'PublishedDecision' },
+    },
+    example: decideByIdExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
   },
   {
