@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
+import { readLocalSecret } from '@sluice/host';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
@@ -144,5 +145,56 @@ describe('what a run had, over HTTP', () => {
     ])
       expect(await get(`of-ann/verdicts?${query}`, 'ann')).toMatchObject([400, { code: 'invalid_request' }]);
     expect((await get('of-ann/verdicts?iteration=9', 'ann'))[0]).toBe(404);
+  });
+});
+
+describe('what a run of a named agent had, over HTTP', () => {
+  const configuration = `
+tool:
+  now: { type: get_current_time, group: [clock] }
+  list: { type: list_files, group: [files] }
+policy: { allowed_tools: [now, list], budgets: { calls_per_run: 9 } }
+agents:
+  support:
+    groups: [clock]
+    budgets: { calls_per_run: 3, tools: { now: { calls_per_run: 1 } } }
+`;
+  let system: TestSystem;
+  let gateway: Gateway;
+  beforeAll(async () => {
+    const look = inOrder({ calls: [['core__now', '{}']] }, { answer: 'Now.' });
+    system = await startSystem(configuration, new ScriptedModel(look));
+    gateway = await startGateway(system.embedded.runtime);
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await system.close();
+  });
+
+  /** The verdicts on the second turn of a run, behind a call of `now`. */
+  const second = async (agent: string): Promise<Iteration | undefined> => {
+    const request = { question: 'When?', group: ['*'], request_id: `of-${agent}`, agent };
+    expect((await post(`${gateway.url}/v1/runs`, request, { prefer: 'wait=30' })).status).toBe(200);
+    const headers = { authorization: `Bearer ${readLocalSecret(system.embedded.runtime.environment)}` };
+    const answer = await fetch(`${gateway.url}/v1/runs/of-${agent}/verdicts`, { headers });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { readonly iterations: readonly Iteration[] }).iterations[1];
+  };
+  const shown = (iteration: Iteration | undefined) => ({
+    budgets: iteration?.['budgets'],
+    tools: iteration?.tools?.map(({ key, offered, reasons }) => [key, offered, reasons.map(({ code }) => code)]),
+  });
+
+  it('is shown by the settings of its agent, and any other by those of all', async () => {
+    expect(shown(await second('support'))).toMatchObject({
+      budgets: { calls: { used: 1, limit: 3 }, tools: [{ tool: 'now', used: 1, limit: 1 }] },
+      tools: [
+        ['now', false, ['budget']],
+        ['list', false, ['group']],
+      ],
+    });
+    expect(shown(await second('default'))).toMatchObject({
+      budgets: { calls: { used: 1, limit: 9 }, tools: [] },
+    });
   });
 });
