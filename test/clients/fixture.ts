@@ -50,11 +50,12 @@ export async function startFixture(): Promise<Fixture> {
   const keyFile = join(folder, 'issuer.json');
   const users = await newIssuer();
   writeFileSync(keyFile, JSON.stringify(users.jwks));
-  const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}, operators: [{ principals: ['user:olga'], tenants: [acme] }] }`; // prettier-ignore
+  const limits = `identity: { provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}, operators: [{ principals: ['user:olga'], tenants: [acme] }] }\nmodel: { provider: openai-compatible, name: scripted, base_url: 'http://127.0.0.1:9' }`; // prettier-ignore
   const model = new Model(({ question, history }) => {
     const call = firstCalls[question];
     if (question === 'Cut')
       return { answer: 'Half an ans', incomplete: { reason: 'length', finishReason: 'max_tokens' } };
+    if (question === 'Number') return { answer: '```json\n{"n": 1.0}\n```' };
     if (call === undefined) return { answer: 'done' };
     return history.length === 0 ? { calls: [call] } : { answer: 'Found.' };
   });

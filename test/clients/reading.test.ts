@@ -94,6 +94,7 @@ describe('a stream', () => {
         answer: 'Hello, world',
         error: null,
         incomplete: null,
+        structured: null,
         usage: { input_tokens: 1, output_tokens: 2 },
       },
     ]);

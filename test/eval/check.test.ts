@@ -35,6 +35,12 @@ describe('what a case expects', () => {
     ],
   ])('holds: %s', (_, expect_) => expect(check(end, { ...answer, ...expect_ })).toEqual([]));
 
+  it('looks for values in the JSON of an answer that has to fit a schema', () => {
+    const fenced = { ...end, said: '```json\n{"n":1}\n```', structured: '{"n":1}' };
+    expect(check(fenced, { ...answer, answer: { json: { '$.n': 1 } } })).toEqual([]);
+    expect(check({ ...fenced, structured: null }, { ...answer, answer: { json: { '$.n': 1 } } })).toHaveLength(1);
+  });
+
   it.each([
     [{ tools: ['a', 'a', 'b'] }, 'It called a, b, a, not a, a, b.'],
     [{ tools: { set: ['a'] } }, 'It called a, b in any order, not a.'],

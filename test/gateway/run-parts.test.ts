@@ -236,6 +236,17 @@ describe('the parts of a run', () => {
     );
   });
 
+  it('have the answer as JSON where it has to fit a schema', () => {
+    const told = recordsOf({ brought: 0, turns: [], answer: '{"n":1}' });
+    const held = told.map((one) =>
+      one.topic === 'agent.responses' ? { ...one, record: { ...one.record, structured: '{"n":1}' } } : one,
+    );
+    const named = (chunks: ReturnType<typeof chunksFor>) =>
+      chunks.flatMap((one) => (one.type === 'part-start' && one.part.type === 'data' && one.part.name === 'structured' ? [one.part.data] : [])); // prettier-ignore
+    expect(named(chunksFor(held))).toEqual([{ json: '{"n":1}' }]);
+    expect(named(chunksFor(told))).toEqual([]);
+  });
+
   it.each(['{"a":{"__proto__":1}}', '[{"constructor":{"prototype":{}}}]', '{"\\u005f_proto__":null}'])(
     'have the result %s, which clients take as text alone',
     async (observation) => {

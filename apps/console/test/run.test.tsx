@@ -20,7 +20,15 @@ const calls = [
 ];
 const ended = {
   ...{ request_id: 'run-1', session_id: 's-1', status: 'ended', kind: 'answer', answer: hostile, error: null },
-  ...{ incomplete: null, confidence: null, partial: null, state: 'done', iterations: 2, ended_at: 5_000 },
+  ...{
+    structured: null,
+    incomplete: null,
+    confidence: null,
+    partial: null,
+    state: 'done',
+    iterations: 2,
+    ended_at: 5_000,
+  },
   ...{ tool_calls: calls, tokens },
 };
 const running = {

@@ -73,9 +73,9 @@ async function endIn(
 function ended(response: AgentResponse, signature: EndSignature, progress: RunProgress, shown: ShownArguments): object {
   const seen = response.history.map((step) => ({ ...step, arguments: shown(step.action, step.arguments) }));
   const wire = recordToJson('AgentResponse', { ...response, history: seen }) as Readonly<Record<string, unknown>>;
-  const { request_id, session_id, kind, answer, error, incomplete } = wire;
+  const { request_id, session_id, kind, answer, structured, error, incomplete } = wire;
   const { state, iterations, history, config_version, ended_at } = wire;
-  const answered = { answer, error, incomplete, ...suretyOf(response) };
+  const answered = { answer, structured, error, incomplete, ...suretyOf(response) };
   const outcome = { request_id, session_id, status: 'ended', kind, ...answered, signature };
   if (response.run === null) return outcome;
   return { ...outcome, state, iterations, history, config_version, ended_at, ...progress.json() };

@@ -132,6 +132,8 @@ export type RunEvent =
   | {
       readonly type: 'end';
       readonly answer: string | null;
+      /** The answer as JSON text that fits the answer schema; null where none was given, and for an error. */
+      readonly structured: string | null;
       readonly error: { readonly code: string; readonly message: string } | null;
       /** Why the answer is not a whole one, with the provider’s word for it; null where it is whole. */
       readonly incomplete: IncompleteAnswer | null;

@@ -25,6 +25,7 @@ export class RunReader {
   private iteration = 0;
   private error: { readonly code: string; readonly message: string } | null = null;
   private incomplete: IncompleteAnswer | null = null;
+  private structured: string | null = null;
   /** Of the agents’ runs, by their ids. */
   private readonly agents = new Map<string, RunReader>();
   /** The parts of this connection, in order. */
@@ -36,6 +37,7 @@ export class RunReader {
     this.iteration = 0;
     this.error = null;
     this.incomplete = null;
+    this.structured = null;
     this.wasCut = false;
     for (const text of this.texts.values()) text.connected();
     for (const agent of this.agents.values()) agent.connected();
@@ -161,6 +163,9 @@ export class RunReader {
       case 'incomplete':
         this.incomplete = data as IncompleteAnswer;
         return [];
+      case 'structured':
+        this.structured = typeof members['json'] === 'string' ? members['json'] : null;
+        return [];
       case 'decision':
         return this.once(`decision ${String(members['iteration'])}`, { type: 'decision', decision: members });
       case 'approval_requested': {
@@ -188,7 +193,8 @@ export class RunReader {
     }
     this.ended = true;
     const answer = error === null ? (this.texts.get(Math.max(0, ...this.texts.keys()))?.last ?? '') : null;
-    return [{ type: 'end', answer, error, incomplete: this.incomplete, usage: usageOf(chunk) }];
+    const { incomplete, structured } = this;
+    return [{ type: 'end', answer, structured, error, incomplete, usage: usageOf(chunk) }];
   }
 
   private textOf(): IterationText {

@@ -1,6 +1,7 @@
 import { standingLimits } from '@sluice/configuration';
 import { connectionIdForm, conversationRoles, faultCodes, mostStandingCalls, strategyNames } from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
+import { answerSchemaLimits } from '@sluice/schemas';
 import { listedKinds, usageDimensions } from '@sluice/projection';
 import { conversationLimits, longestAgent, longestCancelReason, longestContentName, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
@@ -27,6 +28,7 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
     conversation: { maxItems: conversationLimits.messages },
     strategy: { enum: ['', ...strategyNames, null] },
     agent: { maxLength: longestAgent },
+    answer_schema: { maxLength: answerSchemaLimits.bytes, contentMediaType: 'application/json' },
     connections: { items: { type: 'string', pattern: `^(?:\\*|(?:${connectionIdForm.source}))$` } },
   },
   ConversationMessage: { role: { enum: [...conversationRoles] } },

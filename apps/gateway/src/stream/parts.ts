@@ -273,6 +273,7 @@ export class RunParts {
   private end({
     answer,
     incomplete = null,
+    structured = null,
     error,
     run,
     history,
@@ -286,6 +287,7 @@ export class RunParts {
       ...this.text.complete(answer ?? ''),
       ...this.text.close(),
       ...this.decided(decision, iterations),
+      ...(structured === null ? [] : this.data('structured', { json: structured })),
       ...(incomplete === null ? [] : this.data('incomplete', recordToJson('IncompleteAnswer', incomplete) as Json)),
       ...this.callParts.closeAll(),
       ...(error === null ? [] : [{ type: 'error', path: toMessage, error: error.message, code: error.code } as const]),

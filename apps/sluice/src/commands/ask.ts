@@ -4,12 +4,14 @@ import { clockSkewMs, printable } from '@sluice/core';
 import type { Bus, Incoming, LogReader } from '@sluice/bus';
 import { GenuineEnds, suretyOf } from '@sluice/run';
 import { longestId, recordToJson } from '@sluice/contracts';
+import { answerSchemaProblem } from '@sluice/schemas';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
 import { followRun, newRequest, pastRun, publishRequest } from '../run-request.js';
+import { readText } from '../read-text.js';
 import { readFiles, withFiles } from '../question-files.js';
 import type { QuestionFile } from '../question-files.js';
 import { configurationNow } from '../approvals/approval-log.js';
@@ -18,7 +20,8 @@ import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a,b] [--tool-choice c] [--connections a,b]
-           [--agent a] [--strategy s] [--file path]… [--session id] [--request id] [--max-iterations n] [--json]
+           [--agent a] [--strategy s] [--answer-schema file] [--file path]… [--session id] [--request id]
+           [--max-iterations n] [--json]
   Publishes an AgentRequest, shows the run and prints the answer; exit code 0 if there is one, 130 if it was stopped before the run's end.
   --json prints the run's end alone, as JSON. --max-iterations is how many there may be, if they are fewer than limits.max_iterations.
   Without --session the run is a session of its own, and without --state it begins in the state undefined.
@@ -29,6 +32,7 @@ export const usage = `sluice ask "question" [--group a,b] [--state s] [--tools a
   --agent is the agent of the configuration that is asked; without it default.
   --strategy is how the run comes to its answer: react, or another one where the configuration lets requests choose it
   (docs/strategies.md).
+  --answer-schema names a file with a JSON Schema that the answer has to fit; the run's end has it as JSON, as structured.
   --file sends an image or a file along, once for each, 20 at most. Models that take images or PDF get them, others the text of
   files (docs/content.md). On Kafka this process needs the content store's settings as the services have them.
   Without --connections no tool may use one; "*" is all that you may use. SLUICE_TOKEN is sent along as the credential.
@@ -98,6 +102,7 @@ async function readArguments(args: readonly string[], environment: Environment):
       connections: { type: 'string' },
       agent: { type: 'string' },
       strategy: { type: 'string' },
+      'answer-schema': { type: 'string' },
       file: { type: 'string', multiple: true, default: [] },
       session: { type: 'string' },
       request: { type: 'string' },
@@ -115,6 +120,11 @@ async function readArguments(args: readonly string[], environment: Environment):
   const iterations = values['max-iterations'];
   if (iterations !== undefined && !/^[1-9]\d{0,5}$/.test(iterations))
     throw new Error(`--max-iterations is "${iterations}"; it must be a whole number from 1.`);
+  const schema = values['answer-schema'];
+  const answerSchema = schema === undefined ? null : readText(schema);
+  const problem =
+    answerSchema === null ? null : answerSchemaProblem(answerSchema, `The file of --answer-schema, ${schema},`);
+  if (problem !== null) throw new Error(problem);
   const list = (text: string | undefined): string[] | null => text?.split(',').filter((name) => name !== '') ?? null;
   return {
     request: {
@@ -126,6 +136,7 @@ async function readArguments(args: readonly string[], environment: Environment):
       state: values.state ?? null,
       agent: values.agent ?? null,
       strategy: values.strategy ?? null,
+      answerSchema,
       maxIterations: iterations === undefined ? null : Number(iterations),
     },
     files: await readFiles(values.file, environment),
@@ -163,9 +174,9 @@ async function publishAndFollow(
 }
 
 function endJson(response: AgentResponse, session: string): object {
-  const { requestId, kind, answer, incomplete, error, state, iterations } = response;
+  const { requestId, kind, answer, structured, incomplete, error, state, iterations } = response;
   const whole = incomplete === null ? null : recordToJson('IncompleteAnswer', incomplete);
-  const answered = { kind, answer, incomplete: whole, ...suretyOf(response), error };
+  const answered = { kind, answer, structured, incomplete: whole, ...suretyOf(response), error };
   return { request_id: requestId, session_id: session, ...answered, state, iterations };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { longestSchemaPattern, regexFlags } from '@sluice/schemas';
+import { answerSchemaProblem, longestSchemaPattern, regexFlags } from '@sluice/schemas';
 import { strategyNames } from '@sluice/core';
 import { recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentStep } from '@sluice/contracts';
@@ -36,6 +36,7 @@ const oneCase = z.strictObject({
   state: z.string().optional(),
   tool_choice: z.string().optional(),
   agent: z.string().optional(),
+  answer_schema: z.record(z.string(), z.unknown()).optional(),
   history: z.array(z.record(z.string(), z.unknown())).optional(),
   recorded: recorded.optional(),
   expect: expectation.prefault({}),
@@ -64,6 +65,8 @@ export interface QuestionCase {
   readonly toolChoice: string | null;
   /** Null for the default one. */
   readonly agent: string | null;
+  /** JSON text; null for the agent’s, or none. */
+  readonly answerSchema: string | null;
   readonly history: readonly AgentStep[];
   readonly expect: Expectation;
 }
@@ -121,18 +124,22 @@ function caseOf(written: Written['cases'][number], path: string, mistakes: strin
     if (jsonPath(wanted) === null)
       mistakes.push(`  ${path}.expect.answer.json: “${wanted}” is no path; write one as $.rows[0].name`);
   if (record !== undefined) {
-    for (const key of ['question', 'group', 'state', 'history', 'tool_choice', 'agent'] as const)
+    for (const key of ['question', 'group', 'state', 'history', 'tool_choice', 'agent', 'answer_schema'] as const)
       if (written[key] !== undefined)
         mistakes.push(`  ${path}.${key}: a recorded run has its own; leave ${key} out, or recorded`);
     return { kind: 'recorded', name, run: record.run, export: record.export ?? null, expect };
   }
   if (question === undefined) mistakes.push(`  ${path}: it has neither question nor recorded; write one of them`);
+  const answerSchema = written.answer_schema === undefined ? null : JSON.stringify(written.answer_schema);
+  const problem = answerSchema === null ? null : answerSchemaProblem(answerSchema);
+  if (problem !== null) mistakes.push(`  ${path}: ${problem}`);
   const common = { name, question: question ?? '', group: group ?? null, state: state ?? null, expect };
   return {
     kind: 'asked',
     ...common,
     toolChoice: written.tool_choice ?? null,
     agent: written.agent ?? null,
+    answerSchema,
     history: historyOf(history, `${path}.history`, mistakes),
   };
 }

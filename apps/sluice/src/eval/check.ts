@@ -14,6 +14,8 @@ export interface RunEnd {
   readonly outcome: string;
   /** What it said: the answer, or the error’s message. */
   readonly said: string;
+  /** The answer as JSON text, where it had to fit a schema. */
+  readonly structured?: string | null;
   /** Keys of the tools that it called, in order; those that take plans are left out, so that strategies compare. */
   readonly tools: readonly string[];
   /** The states that it went through behind the first. */
@@ -22,10 +24,11 @@ export interface RunEnd {
 
 /** `brought` is how many steps the request had; `planners` are the keys of the tools that take plans. */
 export function endOf(response: AgentResponse, brought: number, planners: ReadonlySet<string>): RunEnd {
-  const { answer, error, history, run } = response;
+  const { answer, structured, error, history, run } = response;
   return {
     outcome: error?.code ?? 'answer',
     said: error?.message ?? answer ?? '',
+    structured,
     tools: history
       .slice(brought)
       .map(({ action }) => action)
@@ -41,7 +44,7 @@ export function plannersOf({ tools }: Pick<Configuration, 'tools'>): ReadonlySet
 
 /** What of a run is not as its case expects, a sentence each. */
 export function check(end: RunEnd, expect: Expectation): readonly string[] {
-  const { outcome, said, tools, states } = end;
+  const { outcome, said, tools, states, structured } = end;
   const failures: string[] = [];
   if (outcome !== expect.outcome) failures.push(`It ended with ${outcome}, not ${expect.outcome}: ${shorten(said)}`);
   const wanted = expect.tools;
@@ -53,12 +56,13 @@ export function check(end: RunEnd, expect: Expectation): readonly string[] {
     failures.push(`It went to the states ${listed(states)}, not ${listed(expect.states)}.`);
   if (expect.max_steps !== undefined && tools.length > expect.max_steps)
     failures.push(`It made ${tools.length} calls, and may make ${expect.max_steps}.`);
-  if (expect.answer !== undefined) failures.push(...checkAnswer(said, expect.answer));
+  if (expect.answer !== undefined) failures.push(...checkAnswer(said, structured ?? said, expect.answer));
   return failures;
 }
 
 function checkAnswer(
   said: string,
+  asJson: string,
   { contains = [], excludes = [], matches = [], equals, json }: NonNullable<Expectation['answer']>,
 ): string[] {
   const whole = `The answer is: ${shorten(said)}`;
@@ -74,7 +78,7 @@ function checkAnswer(
   ];
   if (equals !== undefined && said.trim() !== equals.trim())
     failures.push(`The answer is not “${shorten(equals)}”. ${whole}`);
-  return json === undefined ? failures : [...failures, ...checkJson(said, json)];
+  return json === undefined ? failures : [...failures, ...checkJson(asJson, json)];
 }
 
 function checkJson(said: string, wanted: Readonly<Record<string, unknown>>): string[] {

@@ -100,6 +100,7 @@ async function runCase(
   const request = {
     ...newRequest(one.question, { requestId, sessionId: requestId }),
     ...{ group: one.group, state: one.state, toolChoice: one.toolChoice, history: one.history, agent: one.agent },
+    answerSchema: one.answerSchema,
     deadline: now + runMs,
   };
   await publishRequest(bus, request, environment);

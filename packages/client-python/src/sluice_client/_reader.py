@@ -106,6 +106,7 @@ class RunReader:
         self._iteration = 0
         self._error: events.EndError | None = None
         self._incomplete: models.IncompleteAnswer | None = None
+        self._structured: str | None = None
         #: Of the agents' runs, by their ids.
         self._agents: dict[str, RunReader] = {}
         #: The parts of this connection, in order.
@@ -117,6 +118,7 @@ class RunReader:
         self._iteration = 0
         self._error = None
         self._incomplete = None
+        self._structured = None
         for text in self._texts.values():
             text.connected()
         for agent in self._agents.values():
@@ -221,6 +223,10 @@ class RunReader:
             case "incomplete":
                 self._incomplete = models.IncompleteAnswer.model_validate(members)
                 return []
+            case "structured":
+                found = members.get("json")
+                self._structured = found if isinstance(found, str) else None
+                return []
             case "decision":
                 return self._once(f"decision {members.get('iteration')}", events.Decided(decision=members))
             case "approval_requested":
@@ -241,7 +247,8 @@ class RunReader:
         self.ended = True
         text = self._texts.get(max(self._texts, default=0))
         answer = (text.last if text is not None else "") if error is None else None
-        return [events.End(answer=answer, error=error, incomplete=self._incomplete, usage=_usage(chunk))]
+        beside = {"incomplete": self._incomplete, "structured": self._structured}
+        return [events.End(answer=answer, error=error, usage=_usage(chunk), **beside)]
 
     def _text(self) -> IterationText:
         return self._texts.setdefault(self._iteration, IterationText())

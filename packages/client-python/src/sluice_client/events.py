@@ -186,6 +186,8 @@ class End(Event):
     answer: str | None
     error: EndError | None
     incomplete: IncompleteAnswer | None = None
+    #: The answer as JSON text that fits the answer schema; None where none was given, and for an error.
+    structured: str | None = None
     usage: Usage
 
 

@@ -431,6 +431,7 @@ class EndedRun(Answer):
     status: Literal["ended"] = Field(description="")
     kind: str = Field(description="`answer` or `error`.")
     answer: str | None = Field(description="The answer, of a run that has one.")
+    structured: str | None = Field(description="The answer as JSON text that fits the answer schema; null where there is none, and for an error.")
     error: RunError | None = Field(description="Why the run has no answer.")
     incomplete: IncompleteAnswer | None = Field(description="Why the answer is not a whole one; null where it is, and where there is none.")
     confidence: float | None = Field(description="How sure the answer can be, from 0 to 1 (docs/strategies.md); null where nothing was measured.")

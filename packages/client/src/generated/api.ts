@@ -624,6 +624,8 @@ export interface EndedRun {
   readonly kind: string;
   /** The answer, of a run that has one. */
   readonly answer: string | null;
+  /** The answer as JSON text that fits the answer schema; null where there is none, and for an error. */
+  readonly structured: string | null;
   /** Why the run has no answer. */
   readonly error: RunError | null;
   /** Why the answer is not a whole one; null where it is, and where there is none. */

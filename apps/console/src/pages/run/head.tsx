@@ -138,7 +138,7 @@ function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
       </>
     );
   }
-  const { answer, error, incomplete, partial, confidence } = run;
+  const { answer, structured, error, incomplete, partial, confidence } = run;
   return (
     <>
       {error !== null && (
@@ -153,10 +153,20 @@ function Result({ run, timeline }: Pick<Props, 'run' | 'timeline'>) {
         </Note>
       )}
       {partial !== null && <Note tone="warn">A partial answer: {partial}</Note>}
-      {answer !== null && <Prose text={answer === '' ? 'The answer is empty.' : answer} label="Answer" />}
+      {structured !== null && <Prose text={indented(structured)} label="Answer" />}
+      {structured === null && answer !== null && (
+        <Prose text={answer === '' ? 'The answer is empty.' : answer} label="Answer" />
+      )}
       {confidence !== null && <p>Confidence {confidence.toFixed(2)} of 1.</p>}
     </>
   );
+}
+
+/** JSON over lines, with its numbers as they are written. */
+function indented(json: string): string {
+  const text = JSON.stringify(JSON.parse(json), null, 2);
+  // A number of more digits than the browser keeps would be another one.
+  return JSON.stringify(JSON.parse(text)) === json ? text : json;
 }
 
 /** Words to be read, in the page’s own type. */

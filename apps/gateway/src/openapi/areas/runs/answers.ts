@@ -32,6 +32,9 @@ export const callMembers = {
 const outcome = {
   kind: text('`answer` or `error`.'),
   answer: textOrNull('The answer, of a run that has one.'),
+  structured: textOrNull(
+    'The answer as JSON text that fits the answer schema; null where there is none, and for an error.',
+  ),
   error: { anyOf: [ref('RunError'), { type: 'null' }], description: 'Why the run has no answer.' },
   incomplete: {
     anyOf: [ref('IncompleteAnswer'), { type: 'null' }],
