@@ -33,8 +33,8 @@ export async function startDoors(
   limits = '',
   slow: Promise<unknown> = Promise.resolve(),
 ): Promise<DoorSystem> {
-  const model = new ScriptedModel(async (request) => {
-    if (request.question === 'Wait') await slow;
+  const model = new ScriptedModel(async (request, signal) => {
+    if (request.question === 'Wait') await Promise.race([slow, aborted(signal)]);
     if (request.question === 'Fail') throw new Error('The model is away.');
     const turns = script[request.question]?.() ?? [{ answer: 'Hello there.' }];
     return inOrder(...turns)(request);
@@ -49,4 +49,9 @@ export async function startDoors(
       await system.close();
     },
   };
+}
+
+/** Rejects once the turn is aborted. */
+function aborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
 }

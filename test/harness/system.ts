@@ -23,11 +23,11 @@ export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly asked: ModelRequest[] = [];
 
-  constructor(public script: (request: ModelRequest) => Said | Promise<Said>) {}
+  constructor(public script: (request: ModelRequest, signal?: AbortSignal) => Said | Promise<Said>) {}
 
-  async turn(request: ModelRequest): Promise<ModelTurn> {
+  async turn(request: ModelRequest, options?: { readonly signal: AbortSignal }): Promise<ModelTurn> {
     this.asked.push(request);
-    const said = await this.script(request);
+    const said = await this.script(request, options?.signal);
     const usage = { inputTokens: 1, outputTokens: 1 };
     if ('answer' in said) return { thought: '', calls: [], ...said, ...usage };
     const calls = said.calls.map(([tool, args], index) => ({

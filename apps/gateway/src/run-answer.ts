@@ -3,6 +3,7 @@ import type { AgentResponse } from '@sluice/contracts';
 import { whenGone } from './client-disconnect.js';
 import { sendTagged } from './etag.js';
 import { sendStream } from './send-stream.js';
+import type { StreamFormat } from './stream/stream-format.js';
 
 /** Where a caller hears of its run: in one piece, or as it goes on. */
 export interface RunAnswer {
@@ -18,14 +19,14 @@ export interface RunAnswer {
   stream(chunks: Parameters<typeof sendStream>[1]): Promise<void>;
 }
 
-export function answerOver(response: Response): RunAnswer {
+export function answerOver(response: Response, format: StreamFormat | null = null): RunAnswer {
   return {
     whenGone: (act) => whenGone(response, act),
     isAt: (address) => void response.set('location', address),
     send: (status, body) => sendTagged(response, status, body),
     stream: async (chunks) => {
       // A client may go away: the run goes on without it.
-      await sendStream(response, chunks).catch(() => undefined);
+      await sendStream(response, chunks, format).catch(() => undefined);
     },
   };
 }

@@ -15,6 +15,7 @@ import type { RunLocation, RunQuery } from './run-location.js';
 import { ownRuns, RunReaders } from './run-readers.js';
 import type { RunReader } from './run-readers.js';
 import { RunsService } from './runs.service.js';
+import { preferenceIn } from './stream/stream-format.js';
 import { strictBody } from './strict-body.js';
 import { Refusal } from './refusal.js';
 import { questionBody } from './uploads/question-parts.js';
@@ -33,7 +34,8 @@ export class RunsController {
     const { limits } = this.runtime.configurations.current().configuration;
     const { body, parts } = questionBody(http);
     const { request, isNamed } = requestOf(body, idOfKey(http, caller), limits);
-    await this.runs.begin({ caller, request, parts, isNamed, headers: http }, prefers(http), answerOver(response));
+    const { preference, format } = preferenceIn(http);
+    await this.runs.begin({ caller, request, parts, isNamed, headers: http }, preference, answerOver(response, format));
   }
 
   @Route('readRun')
@@ -46,7 +48,8 @@ export class RunsController {
   ): Promise<void> {
     const reader = await this.readers.ofRequest(http, caller, query['tenant'], 'GET /v1/runs/{request_id}');
     const run = await this.located({ requestId, query }, reader);
-    await this.runs.see(run, reader, prefers(http), answerOver(response));
+    const { preference, format } = preferenceIn(http);
+    await this.runs.see(run, reader, preference, answerOver(response, format));
   }
 
   @Route('cancelRun')

@@ -1768,6 +1768,13 @@ class ProblemError(Answer):
     message: str = Field(description="A sentence that says what to change.")
 
 
+class StartRunQuery(TypedDict, total=False):
+    """The query of: Start a run."""
+
+    stream_format: str
+    """`ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it."""
+
+
 class ListRunsQuery(TypedDict, total=False):
     """The query of: List the runs of the tenant."""
 
@@ -1832,6 +1839,9 @@ class ReadRunQuery(TypedDict, total=False):
 
     tenant: str
     """The tenant whose runs are read, for operators; the caller’s own unless given."""
+
+    stream_format: str
+    """`ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it."""
 
 
 class ReadVerdictsQuery(TypedDict, total=False):

@@ -2550,6 +2550,12 @@ export interface ProblemError {
   readonly message: string;
 }
 
+/** The query of: Start a run. */
+export interface StartRunQuery {
+  /** `ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it. */
+  readonly stream_format?: string;
+}
+
 /** The query of: List the runs of the tenant. */
 export interface ListRunsQuery {
   /** Started at or after this time: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. */
@@ -2596,6 +2602,8 @@ export interface ReadRunQuery {
   readonly token?: string;
   /** The tenant whose runs are read, for operators; the caller’s own unless given. */
   readonly tenant?: string;
+  /** `ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it. */
+  readonly stream_format?: string;
 }
 
 /** The query of: See which tools a run had at each iteration, and why not the others. */

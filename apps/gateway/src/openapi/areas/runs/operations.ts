@@ -1,6 +1,7 @@
 import { runParameters } from '../../../lists/list-query.js';
 import { locationParameters } from '../../../run-location.js';
 import { readParameters, recordParameters, verdictParameters } from '../../../run-views/run-parameters.js';
+import { streamFormatParameter } from '../../../stream/stream-format.js';
 import { uploadParameters } from '../../../uploads/upload-parameters.js';
 import { json } from '../../operation.js';
 import type { Answer, Operation } from '../../operation.js';
@@ -50,6 +51,7 @@ export const runOperations: readonly Operation[] = [
       traceparent: 'The trace that the run becomes a part of (W3C Trace Context).',
       tracestate: 'What goes along with it.',
     },
+    query: streamFormatParameter,
     body: 'AgentRequest',
     answers: runAnswers,
     example: startRunExample,
@@ -116,7 +118,7 @@ export const runOperations: readonly Operation[] = [
     description:
       'The run in the same three ways as where it is started, from any instance. Operators read the runs of others, too.',
     places: { request_id: 'Names the run.' },
-    query: readParameters,
+    query: { ...readParameters, ...streamFormatParameter },
     headers: preferences,
     answers: runAnswers,
     example: readRunExample,
