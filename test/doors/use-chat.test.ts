@@ -24,7 +24,7 @@ describe('a run as a UI message stream', () => {
     await doors.close();
   });
 
-  /** As docs/bring-your-agent.md has it. */
+  /** As a page asks. */
   const chat = (id = 'a chat'): Chat<UIMessage> =>
     new Chat({
       id,

@@ -3,7 +3,7 @@ import type { AgentResponse } from '@sluice/contracts';
 import { whenGone } from './client-disconnect.js';
 import { sendTagged } from './etag.js';
 import { sendStream } from './send-stream.js';
-import type { StreamFormat } from './stream/stream-format.js';
+import type { StreamFormat } from './stream-format.js';
 
 /** Where a caller hears of its run: in one piece, or as it goes on. */
 export interface RunAnswer {

@@ -15,7 +15,7 @@ import type { RunLocation, RunQuery } from './run-location.js';
 import { ownRuns, RunReaders } from './run-readers.js';
 import type { RunReader } from './run-readers.js';
 import { RunsService } from './runs.service.js';
-import { preferenceIn } from './stream/stream-format.js';
+import { preferenceIn } from './stream-format.js';
 import { strictBody } from './strict-body.js';
 import { Refusal } from './refusal.js';
 import { questionBody } from './uploads/question-parts.js';

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { leaveStuck } from './client-disconnect.js';
 import { encoded } from './stream/run-stream.js';
-import type { StreamFormat } from './stream/stream-format.js';
-import { uiMessageBytes, uiMessageHeaders } from './stream/ui-message.js';
+import type { StreamFormat } from './stream-format.js';
+import { uiMessageBytes, uiMessageHeaders } from './doors/ui-message.js';
 
 /** Answers 200 with the chunks, each as it comes. Rejects where they or the connection break off. */
 export async function sendStream(

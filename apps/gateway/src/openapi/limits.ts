@@ -8,6 +8,7 @@ import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';
 import type { JsonSchema } from './json-schema.js';
+import { streamFormats } from '../stream-format.js';
 
 /** Something is there beside blanks. */
 const notBlank: JsonSchema = { minLength: 1, pattern: '\\S' };
@@ -70,6 +71,7 @@ const ofParameters: Readonly<Record<string, JsonSchema>> = {
   before: { type: 'integer', minimum: 0, maximum: latestBefore },
   cursor: { type: 'string', pattern: cursorForm.source },
   format: { enum: ['json', 'csv'] },
+  stream_format: { enum: [...streamFormats], default: 'assistant-transport' },
   document: { enum: ['true', 'false'] },
   kind: { enum: [...listedKinds] },
   text: { type: 'string', minLength: 1, pattern: '[\\p{L}\\p{N}]' },

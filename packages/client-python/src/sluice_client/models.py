@@ -1771,7 +1771,7 @@ class ProblemError(Answer):
 class StartRunQuery(TypedDict, total=False):
     """The query of: Start a run."""
 
-    stream_format: str
+    stream_format: Literal["assistant-transport", "ui-message"]
     """`ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it."""
 
 
@@ -1840,7 +1840,7 @@ class ReadRunQuery(TypedDict, total=False):
     tenant: str
     """The tenant whose runs are read, for operators; the caller’s own unless given."""
 
-    stream_format: str
+    stream_format: Literal["assistant-transport", "ui-message"]
     """`ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it."""
 
 

@@ -2553,7 +2553,7 @@ export interface ProblemError {
 /** The query of: Start a run. */
 export interface StartRunQuery {
   /** `ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it. */
-  readonly stream_format?: string;
+  readonly stream_format?: "assistant-transport" | "ui-message";
 }
 
 /** The query of: List the runs of the tenant. */
@@ -2603,7 +2603,7 @@ export interface ReadRunQuery {
   /** The tenant whose runs are read, for operators; the caller’s own unless given. */
   readonly tenant?: string;
   /** `ui-message` streams the run as the AI SDK’s `useChat` reads it, whatever `accept` says; `assistant-transport` as without it. */
-  readonly stream_format?: string;
+  readonly stream_format?: "assistant-transport" | "ui-message";
 }
 
 /** The query of: See which tools a run had at each iteration, and why not the others. */

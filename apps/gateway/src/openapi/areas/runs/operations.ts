@@ -1,7 +1,7 @@
 import { runParameters } from '../../../lists/list-query.js';
 import { locationParameters } from '../../../run-location.js';
 import { readParameters, recordParameters, verdictParameters } from '../../../run-views/run-parameters.js';
-import { streamFormatParameter } from '../../../stream/stream-format.js';
+import { streamFormatParameter } from '../../../stream-format.js';
 import { uploadParameters } from '../../../uploads/upload-parameters.js';
 import { json } from '../../operation.js';
 import type { Answer, Operation } from '../../operation.js';

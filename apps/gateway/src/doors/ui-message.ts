@@ -1,7 +1,7 @@
 import type { AssistantStreamChunk } from 'assistant-stream';
 
 /** A chunk of a UI message stream, the protocol of the AI SDK’s `useChat`: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
-export interface UiChunk {
+interface UiChunk {
   readonly type: string;
   readonly [member: string]: unknown;
 }
@@ -23,7 +23,7 @@ const passing: ReadonlySet<string> = new Set(['tool_call_start', 'tool_progress'
 const cancelled = 'cancelled';
 
 /** Makes the chunks of a UI message stream out of those of a run’s stream (docs/http.md). */
-export class UiMessage {
+class UiMessage {
   private readonly parts: OpenPart[] = [];
   /** It has no chunk behind an error: what reads it takes none. */
   private hasFailed = false;

@@ -1,12 +1,13 @@
 import type { Request } from 'express';
-import { prefers } from '../prefers.js';
-import type { Preference } from '../prefers.js';
-import { Refusal } from '../refusal.js';
+import { prefers } from './prefers.js';
+import type { Preference } from './prefers.js';
+import { Refusal } from './refusal.js';
 
-const formats = ['assistant-transport', 'ui-message'] as const;
+/** The formats of a stream. */
+export const streamFormats = ['assistant-transport', 'ui-message'] as const;
 
 /** How a stream of a run is written. */
-export type StreamFormat = (typeof formats)[number];
+export type StreamFormat = (typeof streamFormats)[number];
 
 export const streamFormatParameter = {
   stream_format:
@@ -17,8 +18,8 @@ export const streamFormatParameter = {
 export function preferenceIn(http: Request): { readonly preference: Preference; readonly format: StreamFormat | null } {
   const { stream_format: named } = http.query;
   if (named === undefined) return { preference: prefers(http), format: null };
-  const format = formats.find((one) => one === named);
+  const format = streamFormats.find((one) => one === named);
   if (format === undefined)
-    throw new Refusal(400, 'invalid_request', `stream_format must be one of ${formats.join(', ')}.`);
+    throw new Refusal(400, 'invalid_request', `stream_format must be one of ${streamFormats.join(', ')}.`);
   return { preference: { kind: 'stream' }, format };
 }
