@@ -25,6 +25,7 @@ export const groups = [
       upstream: 'Ask from your system',
       clients: 'TypeScript and Python clients',
       doors: 'Clients of OpenAI and Anthropic',
+      'bring-your-agent': 'Bring your agent',
       models: 'Models and their wires',
       approvals: 'Approvals',
       notifications: 'Notifications by webhook',
