@@ -24,14 +24,18 @@ describe('a run as a UI message stream', () => {
     await doors.close();
   });
 
-  /** As a page asks. */
+  /** As docs/bring-your-agent.md has it. */
   const chat = (id = 'a chat'): Chat<UIMessage> =>
     new Chat({
       id,
       transport: new DefaultChatTransport({
         api: `${doors.gateway.url}/v1/runs?stream_format=ui-message`,
         prepareSendMessagesRequest: ({ messages }) => ({
-          body: { question: said(messages.at(-1) as UIMessage), group: ['*'] },
+          body: {
+            question: said(messages.at(-1) as UIMessage),
+            conversation: messages.slice(0, -1).map((one) => ({ role: one.role, text: said(one) })),
+            group: ['*'],
+          },
         }),
       }),
     });
@@ -72,6 +76,16 @@ describe('a run as a UI message stream', () => {
     const { status, error, messages } = await asked('Reset');
     expect([status, error?.message]).toEqual(['error', expect.stringContaining('iterations')]);
     expect(messages.at(-1)?.metadata).toMatchObject({ error: { code: 'max_iterations' } });
+  });
+
+  it('goes on in the same chat, behind an error too', async () => {
+    const one = await asked('Reset');
+    await one.sendMessage({ text: 'Look' });
+    expect([one.status, said(one.messages.at(-1) as UIMessage)]).toEqual(['ready', 'I look.Found.']);
+    expect(doors.model.asked.at(-1)?.conversation).toEqual([
+      { role: 'user', text: 'Reset' },
+      { role: 'assistant', text: '' },
+    ]);
   });
 
   it('names the formats there are', async () => {
