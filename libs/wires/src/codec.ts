@@ -60,6 +60,8 @@ export interface EncodeOptions {
   readonly seed?: number;
   /** Chat Completions and Responses: how much the model thinks, in the provider's word. */
   readonly reasoningEffort?: string;
+  /** A JSON Schema that the answer has to fit, as the provider’s own structured output where it takes this one. */
+  readonly answerSchema?: JsonObject;
   /** Anthropic, Bedrock and Gemini: how many tokens the model may think. */
   readonly thinkingTokens?: number;
   /** Bedrock: whether the model takes the mark of a result that is an error; only some do. Absent: it does. */

@@ -1,5 +1,5 @@
 import { tokenSum } from '@sluice/core';
-import type { Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
+import type { JsonObject, Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
 import {
   decodeStream,
   type DecodedTurn,
@@ -53,6 +53,9 @@ function asked({ seed, reasoningEffort, thinkingTokens }: ModelSettings): Encode
   };
 }
 
+/** Refused schemas that are remembered for a model. */
+const mostRefusedSchemas = 100;
+
 /** What such a server says of arguments that it cannot read. */
 const statusesOfUnreadable: readonly number[] = [400, 422, 500];
 
@@ -63,6 +66,21 @@ const statusesOfUnreadable: readonly number[] = [400, 422, 500];
 export function createProviderModel(setup: ProviderSetup): Model {
   const name = `${setup.settings.provider}/${setup.name}`;
   const origin = originOf(setup.wire, setup.settings, setup.name);
+
+  /** What a provider says of a schema that it does not take. */
+  const refusals = setup.hasImitators === true ? statusesOfUnreadable : [400, 422];
+  /** Schemas that the provider does not take as its own structured output, as JSON text. */
+  const refusedSchemas = new Set<string>();
+  const isRefused = (schema: JsonObject): boolean => refusedSchemas.has(JSON.stringify(schema));
+  const remember = (schema: JsonObject): void => {
+    if (refusedSchemas.size >= mostRefusedSchemas) refusedSchemas.clear();
+    refusedSchemas.add(JSON.stringify(schema));
+  };
+
+  function encoded(request: WireRequest, form?: JsonObject): string {
+    const held = form === undefined ? {} : { answerSchema: form };
+    return encodeRequest(setup.wire, request, { ...setup.options, ...asked(setup.settings), ...held }).body;
+  }
 
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
     options.signal.throwIfAborted();
@@ -106,8 +124,17 @@ export function createProviderModel(setup: ProviderSetup): Model {
         ? begun
         : { ...begun, messages: [...begun.messages, { role: 'assistant', parts: said } as const] };
     const deferred = new Set(search === null ? [] : searched?.tools.map(({ id }) => id));
-    const post = (sent: WireRequest): Promise<ProviderResponse> => postWith(sent, { search, deferred }, signal);
-    const response = await post(request);
+    let form = asked.answerSchema === undefined || isRefused(asked.answerSchema) ? undefined : asked.answerSchema;
+    const post = (sent: WireRequest): Promise<ProviderResponse> => postWith(sent, { search, deferred, form }, signal);
+    let response = await post(request);
+    if (form !== undefined && refusals.includes(response.status) && encoded(request, form) !== encoded(request)) {
+      // The instructions say the schema too, and the answer is checked by it.
+      response.body.destroy();
+      const refused = form;
+      form = undefined;
+      response = await post(request);
+      if (response.status === 200) remember(refused);
+    }
     if (setup.hasImitators !== true || !statusesOfUnreadable.includes(response.status)) return response;
     const readable = withArgumentsAsObjects(request);
     if (readable === null) return response;
@@ -128,11 +155,19 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
   async function postWith(
     request: WireRequest,
-    { search, deferred }: { readonly search: NativeSearch | null; readonly deferred: ReadonlySet<string> },
+    {
+      search,
+      deferred,
+      form,
+    }: {
+      readonly search: NativeSearch | null;
+      readonly deferred: ReadonlySet<string>;
+      readonly form: JsonObject | undefined;
+    },
     signal: AbortSignal,
   ): Promise<ProviderResponse> {
-    const { body: encoded } = encodeRequest(setup.wire, request, { ...setup.options, ...asked(setup.settings) });
-    const body = search === null ? encoded : withSearch(encoded, search, deferred);
+    const plain = encoded(request, form);
+    const body = search === null ? plain : withSearch(plain, search, deferred);
     const beta = search?.betaHeader ?? null;
     const headers = { ...setup.settings.headers, ...(await setup.headers(body)) };
     const sent: ProviderRequest = {

@@ -2,6 +2,7 @@ import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
+import { anthropicForm } from '../answer-form.js';
 import { Dropped } from '../dropped.js';
 import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
@@ -14,7 +15,7 @@ const defaultMaxTokens = 4_096;
 export function encodeRequest(
   request: WireRequest,
   isBedrock: boolean,
-  { cachePrefix = false, cacheHistory = false, thinkingTokens }: EncodeOptions = {},
+  { cachePrefix = false, cacheHistory = false, thinkingTokens, answerSchema }: EncodeOptions = {},
 ): Encoded {
   const dropped = new Dropped();
   const body = writeJson({
@@ -23,6 +24,7 @@ export function encodeRequest(
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
     stop_sequences: request.stopSequences.length === 0 ? undefined : request.stopSequences,
+    output_config: anthropicForm(answerSchema),
     // What is cached is all up to the mark, the tools included.
     system:
       request.instructions === ''

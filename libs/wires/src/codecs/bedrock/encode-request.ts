@@ -1,7 +1,8 @@
-import { type ToolChoice } from '@sluice/core';
+import { type JsonObject, type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import { type Encoded, type Message, type MessagePart, type WireRequest, type WireTool } from '../../types.js';
+import { answerName, isClosed } from '../answer-form.js';
 import { Dropped } from '../dropped.js';
 import { markedMessages, mayThink } from '../may-think.js';
 import { inTurns } from '../request-reader.js';
@@ -10,7 +11,7 @@ import { wire } from './wire.js';
 
 export function encodeRequest(
   request: WireRequest,
-  { resultStatus = true, cachePrefix = false, cacheHistory = false, thinkingTokens }: EncodeOptions = {},
+  { resultStatus = true, cachePrefix = false, cacheHistory = false, thinkingTokens, answerSchema }: EncodeOptions = {},
 ): Encoded {
   const dropped = new Dropped();
   // Converse has no word for none: the caller offers no tools then.
@@ -34,6 +35,7 @@ export function encodeRequest(
       isMarked: cacheHistory && request.tools.length > 0,
     }).map((item) => new JsonText(item)),
     inferenceConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,
+    outputConfig: formOf(answerSchema),
     additionalModelRequestFields:
       thinkingTokens !== undefined && mayThink(request, wire)
         ? { thinking: { type: 'enabled', budget_tokens: thinkingTokens } }
@@ -44,6 +46,13 @@ export function encodeRequest(
         : { tools: request.tools.map((tool) => new JsonText(encodeTool(tool))), toolChoice: choice },
   });
   return { body, dropped: dropped.list() };
+}
+
+/** Undefined where the API would refuse the schema. */
+function formOf(schema: JsonObject | undefined): Writable | undefined {
+  if (schema === undefined || !isClosed(schema)) return undefined;
+  const jsonSchema = { name: answerName, schema: JSON.stringify(schema) };
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }
 
 function choiceOf(choice: ToolChoice): Writable {

@@ -8,7 +8,10 @@ import { inTurns } from '../request-reader.js';
 import { callOut, mediaOut, own } from './parts.js';
 import { wire, withoutSignature } from './wire.js';
 
-export function encodeRequest(request: WireRequest, { seed, thinkingTokens }: EncodeOptions = {}): Encoded {
+export function encodeRequest(
+  request: WireRequest,
+  { seed, thinkingTokens, answerSchema }: EncodeOptions = {},
+): Encoded {
   const dropped = new Dropped();
   const limits = {
     maxOutputTokens: request.maxOutputTokens ?? undefined,
@@ -17,6 +20,10 @@ export function encodeRequest(request: WireRequest, { seed, thinkingTokens }: En
     stopSequences: request.stopSequences.length === 0 ? undefined : request.stopSequences,
     seed,
     thinkingConfig: thinkingTokens === undefined ? undefined : { thinkingBudget: thinkingTokens },
+    // Models refuse it beside tools.
+    ...(answerSchema === undefined || request.tools.length > 0
+      ? {}
+      : { responseMimeType: 'application/json', responseJsonSchema: answerSchema as Writable }),
   };
   const body = writeJson({
     generationConfig: Object.values(limits).every((value) => value === undefined) ? undefined : limits,

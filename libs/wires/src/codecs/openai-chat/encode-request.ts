@@ -2,13 +2,14 @@ import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import type { Encoded, MediaPart, Message, MessagePart, WireRequest, WireTool } from '../../types.js';
+import { namedForm } from '../answer-form.js';
 import { Dropped, echoed } from '../dropped.js';
 import { dataUrl, isPdf, ofResult } from '../media.js';
 import { asContent, wire } from './wire.js';
 
 export function encodeRequest(
   request: WireRequest,
-  { chatLimit = 'max_tokens', seed, reasoningEffort }: EncodeOptions = {},
+  { chatLimit = 'max_tokens', seed, reasoningEffort, answerSchema }: EncodeOptions = {},
 ): Encoded {
   const dropped = new Dropped();
   const system = request.instructions === '' ? [] : [writeJson({ role: 'system', content: request.instructions })];
@@ -20,6 +21,8 @@ export function encodeRequest(
     stop: request.stopSequences.length === 0 ? undefined : request.stopSequences,
     seed,
     reasoning_effort: reasoningEffort,
+    response_format:
+      answerSchema === undefined ? undefined : { type: 'json_schema', json_schema: namedForm(answerSchema) },
     messages: [...system, ...messagesOf(request.messages, dropped)].map((item) => new JsonText(item)),
     ...(request.tools.length === 0
       ? {}

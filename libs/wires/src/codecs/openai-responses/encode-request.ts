@@ -2,11 +2,12 @@ import { type ToolChoice } from '@sluice/core';
 import type { EncodeOptions } from '../../codec.js';
 import { JsonText, writeJson, type Writable } from '../../json/json-text.js';
 import type { Encoded, MediaPart, Message, ResultPart, TurnPart, WireRequest, WireTool } from '../../types.js';
+import { namedForm } from '../answer-form.js';
 import { Dropped, echoed } from '../dropped.js';
 import { dataUrl, isPdf } from '../media.js';
 import { wire } from './wire.js';
 
-export function encodeRequest(request: WireRequest, { reasoningEffort }: EncodeOptions = {}): Encoded {
+export function encodeRequest(request: WireRequest, { reasoningEffort, answerSchema }: EncodeOptions = {}): Encoded {
   const dropped = new Dropped();
   if (request.stopSequences.length > 0) dropped.add('stop sequences');
   const body = writeJson({
@@ -16,6 +17,7 @@ export function encodeRequest(request: WireRequest, { reasoningEffort }: EncodeO
     temperature: request.temperature ?? undefined,
     top_p: request.topP ?? undefined,
     reasoning: reasoningEffort === undefined ? undefined : { effort: reasoningEffort },
+    text: answerSchema === undefined ? undefined : { format: { type: 'json_schema', ...namedForm(answerSchema) } },
     input: itemsOf(withoutUnkept(request.messages, dropped), dropped).map((item) => new JsonText(item)),
     ...(request.tools.length === 0
       ? {}
