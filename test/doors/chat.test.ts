@@ -128,7 +128,7 @@ describe('the door for Chat Completions', () => {
     const none = await ask('Hi', { tools: [], n: 1, response_format: { type: 'text' } });
     expect([none.status, none.headers.get('x-sluice-ignored')]).toEqual([200, null]);
     const tool = { type: 'function', function: { name: 'mine' } };
-    for (const more of [{ tools: [tool] }, { n: 2 }, { logprobs: true }, { response_format: { type: 'json_object' } }])
+    for (const more of [{ tools: [tool] }, { n: 2 }, { logprobs: true }, { response_format: { type: 'grammar' } }])
       expect(await errorOf(await ask('Hi', more))).toMatchObject({
         ...{ status: 400, type: 'invalid_request_error', code: 'unsupported_parameter', param: Object.keys(more)[0] },
       });

@@ -16,6 +16,7 @@ const agents = "agents: { support: { instructions: 'Help.' }, ours: { may_ask: {
 /** Turns by the question. */
 const script: Script = {
   Look: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: 'Found.' }],
+  Number: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: '```json\n{"n": 1}\n```' }],
   Reset: () => [{ calls: [calls.analysis] }, { calls: [calls.reset] }, { answer: 'Reset.' }],
   Cut: () => [{ answer: 'Half', incomplete: { reason: 'length', finishReason: 'length' } }],
 };

@@ -9,6 +9,7 @@ import type { RunAnswer } from '../run-answer.js';
 import { AnswerPieces } from './answer-pieces.js';
 import type { AnswerPiece, ShownCalls } from './answer-pieces.js';
 import type { DoorWire } from './door.js';
+import { withHeldText } from './held-text.js';
 import { refusalOfEnd } from './run-end.js';
 import { errorEvent } from './wire-error.js';
 
@@ -21,6 +22,8 @@ interface AnswerHead {
   readonly createdAtMs: number;
   readonly beside: JsonObject;
   readonly shown: ShownCalls;
+  /** Whether the answer has to fit a schema, so that no other text stands beside it. */
+  readonly isHeld: boolean;
   /** The sentence about a call that waits. */
   readonly waiting: (parked: Extract<AnswerPiece, { type: 'parked' }>) => string;
 }
@@ -72,7 +75,8 @@ export class DoorAnswer implements RunAnswer {
     this.whenGone(() => {
       if (!isOver) this.onLeave();
     });
-    const pieces = this.pieces(chunks);
+    const told = this.pieces(chunks);
+    const pieces = this.head.isHeld ? withHeldText(told, () => this.end?.structured ?? null) : told;
     await (this.isStreamed ? this.sendStream(pieces) : this.sendWhole(pieces));
     isOver = true;
   }

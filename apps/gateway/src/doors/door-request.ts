@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { defaultAgent, wildcard } from '@sluice/core';
-import type { JsonValue, Principal } from '@sluice/core';
-import type { QuestionPart, StepBounds } from '@sluice/run';
+import type { Configuration, JsonValue, Principal } from '@sluice/core';
+import type { QuestionPart } from '@sluice/run';
 import { decodeRequest, RequestFault } from '@sluice/wires';
 import type { DecodedRequest } from '@sluice/wires';
 import { Refusal } from '../refusal.js';
@@ -9,6 +9,7 @@ import { idOfKey } from '../repeated-request.js';
 import { requestOf } from '../requests.js';
 import type { NamedRequest } from '../requests.js';
 import { clearJson } from '../strict-body.js';
+import { answerSchemaIn, isHeldAnswer } from './answer-form.js';
 import { modelPrefix } from './door.js';
 import type { DoorWire } from './door.js';
 import type { Earlier } from './earlier.js';
@@ -25,6 +26,8 @@ export interface DoorRequest {
   readonly parts: readonly QuestionPart[];
   readonly model: string;
   readonly isStreamed: boolean;
+  /** Whether the answer has to fit a schema. */
+  readonly isHeld: boolean;
   /** What the client sent and nothing reads. */
   readonly ignored: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
@@ -38,7 +41,7 @@ const wishes = { groups: 'sluice_groups', state: 'sluice_state', session: 'sluic
 /** What a request is read by. */
 interface Reading {
   readonly agents: readonly string[];
-  readonly limits: StepBounds;
+  readonly configuration: Configuration;
   /** What the response was asked and answered that this one goes on from. */
   readonly earlier: (id: string) => Promise<Earlier>;
 }
@@ -48,7 +51,7 @@ export async function doorRequest(
   wire: DoorWire,
   http: Sent,
   caller: Principal,
-  { agents, limits, earlier }: Reading,
+  { agents, configuration, earlier }: Reading,
 ): Promise<DoorRequest> {
   const raw = http.rawBody?.toString('utf8') ?? '';
   const body = objectIn(clearJson(http));
@@ -56,6 +59,7 @@ export async function doorRequest(
   const agent = agentOf(decoded.model, agents);
   const ignored = ignoredParameters(wire, body);
   const metadata = metadataIn(body);
+  const answerSchema = answerSchemaIn(wire, body);
   const before = await earlierOf(body, earlier);
   const said = saidIn(decoded, before?.conversation ?? []);
   const wish = (name: keyof typeof wishes): string | null =>
@@ -71,12 +75,14 @@ export async function doorRequest(
     group: groupsOf(wish('groups'), caller),
     connections: allOf(caller.connections),
     tool_choice: choiceOf(decoded),
+    answer_schema: answerSchema,
   };
-  const { request, isNamed } = requestOf(asked, idOfKey(http, caller), limits);
+  const { request, isNamed } = requestOf(asked, idOfKey(http, caller), configuration.limits);
   const known: readonly string[] = Object.values(wishes);
   const unread = Object.keys(metadata).filter((name) => !known.includes(name));
   const deeper = decoded.beyond.filter((path) => !Object.hasOwn(body, path));
   return {
+    isHeld: isHeldAnswer(wire, body, decoded.model, configuration),
     ...{ request, isNamed, parts: said.parts, model: decoded.model, isStreamed: decoded.stream, metadata },
     repeated: repeatedIn(body),
     ignored: [
@@ -93,8 +99,10 @@ async function earlierOf({ previous_response_id: id }: Body, earlier: Reading['e
   return earlier(id);
 }
 
-function repeatedIn({ previous_response_id: id = null, instructions = null }: Body): DoorRequest['repeated'] {
-  return { previous_response_id: id as JsonValue, instructions: instructions as JsonValue };
+function repeatedIn({ previous_response_id: id = null, instructions = null, text }: Body): DoorRequest['repeated'] {
+  const { format } = (text ?? {}) as { readonly format?: JsonValue };
+  const form = format === undefined || format === null ? {} : { text: { format } };
+  return { previous_response_id: id as JsonValue, instructions: instructions as JsonValue, ...form };
 }
 
 function decodedOf(wire: DoorWire, raw: string): DecodedRequest {

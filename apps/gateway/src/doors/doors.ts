@@ -38,10 +38,10 @@ export class Doors {
     const { clock, configurations, environment } = this.runtime;
     const { configuration } = configurations.current();
     const asked = await doorRequest(wire, http, caller, {
-      ...{ agents: this.agents(caller), limits: configuration.limits },
+      ...{ agents: this.agents(caller), configuration },
       earlier: (id) => this.earlier.before(id, caller, http, response),
     });
-    const { request, isNamed, parts, model, isStreamed, ignored } = asked;
+    const { request, isNamed, parts, model, isStreamed, isHeld, ignored } = asked;
     const run = beginOf(request, clock.now());
     response.set({ 'x-sluice-run': printable(request.requestId) });
     if (ignored.length > 0) response.set({ 'x-sluice-ignored': headerOf(ignored) });
@@ -52,6 +52,7 @@ export class Doors {
         model,
         createdAtMs: clock.now(),
         shown: environment.http.doors.calls,
+        isHeld,
       },
       beside: besideOf(wire, asked),
       waiting: ({ tool, approvalId }: { readonly tool: string; readonly approvalId: string }) =>

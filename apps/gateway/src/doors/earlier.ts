@@ -89,7 +89,9 @@ export class EarlierResponses {
   }
 }
 
-function textsOf({ answer, history }: Json): readonly { readonly type: 'text'; readonly text: string }[] {
+function textsOf({ answer, structured, history }: Json): readonly { readonly type: 'text'; readonly text: string }[] {
+  // No words beside an answer that has to fit a schema.
+  if (typeof structured === 'string') return [{ type: 'text', text: structured }];
   const steps = (history ?? []) as readonly { readonly iteration: number; readonly thought: string }[];
   const thoughts = new Map(steps.map(({ iteration, thought }) => [iteration, thought]));
   const texts = [...[...thoughts].filter(([iteration]) => iteration > 0).map(([, thought]) => thought), answer];

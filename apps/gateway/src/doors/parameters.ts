@@ -1,3 +1,4 @@
+import { isJsonObject } from '@sluice/core';
 import { Refusal } from '../refusal.js';
 import type { DoorWire } from './door.js';
 
@@ -5,18 +6,25 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** Members of a body that are read, or of which only the values that change nothing pass. */
 const read: Readonly<Record<DoorWire, readonly string[]>> = {
-  'openai-chat': ['model', 'messages', 'stream', 'stream_options', 'metadata', 'tool_choice'],
-  'openai-responses': ['model', 'input', 'instructions', 'stream', 'metadata', 'tool_choice', 'previous_response_id'],
-  anthropic: ['model', 'messages', 'system', 'stream', 'metadata', 'tool_choice'],
+  'openai-chat': ['model', 'messages', 'stream', 'stream_options', 'metadata', 'tool_choice', 'response_format'],
+  'openai-responses': [
+    'model',
+    'input',
+    'instructions',
+    'stream',
+    'metadata',
+    'tool_choice',
+    'previous_response_id',
+    'text',
+  ],
+  anthropic: ['model', 'messages', 'system', 'stream', 'metadata', 'tool_choice', 'output_config', 'output_format'],
 };
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 const isFalse = (value: unknown): boolean => value === false;
-const isText = (value: unknown): boolean => (value as { readonly type?: unknown }).type === 'text';
 
 const noTools =
   'This door takes no tools of the client: the agent has those of its configuration. Leave the parameter out.';
-const noForm = 'This door gives answers as text alone so far. Leave the parameter out, or ask for the type text.';
 
 interface Rule {
   readonly passes: (value: unknown) => boolean;
@@ -37,26 +45,23 @@ const onlyText: Rule = {
 const refused: Readonly<Record<DoorWire, Readonly<Record<string, Rule>>>> = {
   'openai-chat': {
     ...{ tools, functions: tools, function_call: never(noTools), web_search_options: never(noTools), n: one, logprobs },
-    ...{ modalities: onlyText, audio: never(noAudio), response_format: { passes: isText, message: noForm } },
+    ...{ modalities: onlyText, audio: never(noAudio) },
   },
   'openai-responses': {
     tools,
     background: { passes: isFalse, message: 'Every run goes on without its client here. Leave background out.' },
     conversation: never('Go on from an answer with previous_response_id, or send the conversation as input.'),
     prompt: never('The agent’s configuration has its prompt. Leave the parameter out.'),
-    text: {
-      passes: (value) => {
-        const { format = { type: 'text' } } = value as { readonly format?: unknown };
-        return isText(format);
-      },
-      message: noForm,
-    },
   },
-  anthropic: {
-    ...{ tools, mcp_servers: tools, container: never(noTools), output_format: never(noForm) },
-    output_config: { passes: (value) => (value as { format?: unknown }).format === undefined, message: noForm },
-  },
+  anthropic: { tools, mcp_servers: tools, container: never(noTools) },
 };
+
+/** What stands beside the form of an answer, such as how long it is wished. */
+function besideForm(name: string, value: unknown): readonly string[] {
+  if (name !== 'text' && name !== 'output_config') return [];
+  if (!isJsonObject(value)) return [name];
+  return Object.keys(value).flatMap((key) => (key === 'format' ? [] : [`${name}.${key}`]));
+}
 
 /**
  * The members of a body that mean nothing to a run, such as a temperature, which are named to the client. Throws
@@ -64,7 +69,8 @@ const refused: Readonly<Record<DoorWire, Readonly<Record<string, Rule>>>> = {
  */
 export function ignoredParameters(wire: DoorWire, body: Body): readonly string[] {
   return Object.entries(body).flatMap(([name, value]) => {
-    if (value === null || value === undefined || read[wire].includes(name)) return [];
+    if (value === null || value === undefined) return [];
+    if (read[wire].includes(name)) return besideForm(name, value);
     const rule = Object.hasOwn(refused[wire], name) ? refused[wire][name] : undefined;
     if (rule === undefined) return [name];
     if (rule.passes(value)) return [];
