@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { compileEvaluator } from '@sluice/core';
 import { unverified } from '@sluice/identity';
 import { everything, whatIf } from '@sluice/replay';
+import type { Environment } from '@sluice/host';
 import type { Reconsidered } from '@sluice/replay';
+import { run } from '../../apps/sluice/src/commands/explain.js';
 import { eventually } from '../harness/eventually.js';
+import { inProcess } from '../harness/in-process.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { authorizerOf, changed, replayed, undecodable } from '../replay/replaying.js';
@@ -120,5 +127,30 @@ describe('a request to a named agent', () => {
     expect(turn?.record).toMatchObject({ request: { agent: 'support' }, run: { maxIterations: 2, memory: null } });
     expect(turn?.record.run.availableTools).toEqual(['now']);
     expect((await replayed(opened.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+});
+
+describe('`sluice explain` of a named agent', () => {
+  it('decides by the groups, limits and budgets of the agent that --agent or the request names', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-named-'));
+    const file = join(folder, 'sluice.yaml');
+    writeFileSync(file, configuration);
+    const explained = async (request: object, ...words: readonly string[]) => {
+      const input = Readable.from([`${JSON.stringify(request)}\n`]);
+      const { code, output } = await inProcess(
+        (args, context) => run(args, { ...context, input }),
+        {} as Environment,
+        ...['--config', file, ...words],
+      );
+      return [code, JSON.parse(output)] as const;
+    };
+    const offered = ['now'];
+    expect(await explained({ group: ['*'] }, '--agent', 'support')).toMatchObject([0, { offered }]);
+    expect(await explained({ group: ['*'], agent: 'support' })).toMatchObject([0, { offered }]);
+    expect(await explained({ group: ['*'] })).toMatchObject([0, { offered: ['now', 'list', 'help'] }]);
+    expect(await explained({ group: ['*'] }, '--depth', '1')).toMatchObject([0, { offered: ['now', 'list'] }]);
+    const [code, { error }] = await explained({ agent: 'suport' });
+    expect([code, error]).toEqual([1, expect.stringContaining('did you mean `support`?')]);
+    rmSync(folder, { recursive: true });
   });
 });

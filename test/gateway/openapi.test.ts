@@ -154,6 +154,8 @@ describe('the gateway’s description of itself', () => {
       ['listSessions', 200, await see(`${gateway.url}/v1/sessions`)],
       ['listSteps', 200, await see(`${gateway.url}/v1/sessions/one/steps`)],
       ['listTools', 200, await fetch(`${gateway.url}/v1/tools?group=*&state=analysis`)],
+      ['listAgents', 200, await fetch(`${gateway.url}/v1/agents`)],
+      ['requestCancellation', 404, await send('cancellations', { request_id: 'none' })],
       ['listGroups', 200, await fetch(`${gateway.url}/v1/groups`)],
       ['readSpecification', 404, await fetch(`${gateway.url}/v1/specifications/none`)],
       ['readGroup', 200, await fetch(`${gateway.url}/v1/groups/admin`)],

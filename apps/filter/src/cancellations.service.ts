@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentName, Fault, isAmong } from '@sluice/core';
+import { Fault, mayCancelRunsOf } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
-import type { AgentRequest, Cancellation } from '@sluice/contracts';
+import type { Cancellation } from '@sluice/contracts';
 import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
@@ -82,14 +82,6 @@ export class CancellationsService {
     return wasAnswered(message, { keys: [message.key], is }, context, this.runtime);
   }
 
-  /** Whether the entry of the agent that the request asks names the caller. */
-  private mayCancel(request: AgentRequest, caller: Principal): boolean {
-    const { agents = {}, groupTree } = this.runtime.configurations.current().configuration;
-    const name = agentName(request);
-    const callers = request.call === null && Object.hasOwn(agents, name) ? agents[name]?.mayCancel : undefined;
-    return callers !== undefined && isAmong(callers, caller, groupTree);
-  }
-
   /** Why it does not count, null if it does, and whether the run is another caller’s, for whom this one may cancel. */
   private async judge({ requestId, mustExist }: Cancellation, caller: Principal): Promise<Judged> {
     const run = { requestId, tenant: caller.tenantId };
@@ -97,7 +89,8 @@ export class CancellationsService {
     if (request === null) return { reason: mustExist ? 'no_such_run' : null };
     // As far as it can be read; the mark of another caller would count for nothing.
     const isOwn = isNameless(request) || (await this.callers.isSender(caller, request));
-    if (!isOwn && !this.mayCancel(request.record, caller)) return { reason: 'not_its_caller' };
+    const { configuration } = this.runtime.configurations.current();
+    if (!isOwn && !mayCancelRunsOf(request.record, caller, configuration)) return { reason: 'not_its_caller' };
     const hasCome = await hasEnded({ ...run, attempt: null }, this.runtime);
     return { reason: hasCome ? 'ended' : null, forItsCaller: !isOwn };
   }

@@ -18,6 +18,7 @@ import {
 import type { Runtime, Service } from '@sluice/host';
 import type { NextFunction, Request, Response } from 'express';
 import { ApprovalDetails } from './approval-details.js';
+import { AgentsController } from './agents.controller.js';
 import { ApprovalsController } from './approvals.controller.js';
 import { ProofController } from './audit/proof.controller.js';
 import { WholeLog } from './audit/whole-log.js';
@@ -25,6 +26,7 @@ import { AuditController } from './audit/audit.controller.js';
 import { Callers } from './caller.js';
 import { Applying } from './configurations/apply.js';
 import { Candidates } from './configurations/candidates.js';
+import { CancellationsController } from './cancellations.controller.js';
 import { ConfigurationsController } from './configurations/configurations.controller.js';
 import { ExplainController } from './configurations/explain.controller.js';
 import { Versions } from './configurations/versions.js';
@@ -84,6 +86,7 @@ export class GatewayModule {
       module: GatewayModule,
       controllers: [
         RunsController,
+        CancellationsController,
         RecordsController,
         StatusController,
         ServersController,
@@ -101,6 +104,7 @@ export class GatewayModule {
         ToolsController,
         SpecificationsController,
         GroupsController,
+        AgentsController,
         ConsoleController,
         ConfigurationsController,
         ExplainController,

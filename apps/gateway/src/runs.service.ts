@@ -198,16 +198,21 @@ export class RunsService {
    * run that has ended is shown as it ended, and nothing is asked.
    */
   async cancel(asked: AcceptedCancel, preference: Preference, answer: RunAnswer): Promise<void> {
-    const { bus, clock } = this.runtime;
-    const { caller, run, reason, headers: sent } = asked;
+    const { caller, run } = asked;
     await this.see(run, ownRuns(caller), preference, answer, async () => {
-      const { requestId, sessionId } = run;
+      const { requestId } = run;
       if (await hasEnded({ requestId, tenant: caller.tenantId, attempt: null }, this.runtime)) return;
-      const record = make.cancellation({ requestId, sessionId, reason, askedAt: clock.now() });
-      const written = { topic: topics.cancellations, record } as const;
-      const headers = await recordHeaders(sent, written, caller, this.runtime);
-      await bus.publish([{ ...written, key: sessionId, headers }]);
+      await this.askToCancel(asked);
     });
+  }
+
+  /** Publishes the wish. The filter decides whether it counts. */
+  async askToCancel({ caller, run: { requestId, sessionId }, reason, headers: sent }: AcceptedCancel): Promise<void> {
+    const { bus, clock } = this.runtime;
+    const record = make.cancellation({ requestId, sessionId, reason, askedAt: clock.now() });
+    const written = { topic: topics.cancellations, record } as const;
+    const headers = await recordHeaders(sent, written, caller, this.runtime);
+    await bus.publish([{ ...written, key: sessionId, headers }]);
   }
 
   /**

@@ -4,6 +4,7 @@ import { readParameters } from './run-views/run-parameters.js';
 export const toolParameters = {
   group: 'The groups, as a request has them, with commas between; absent: `default`.',
   state: 'The state of the run; absent: `undefined`.',
+  agent: 'The agent that a request asks; absent: `default`.',
   connections: 'The ids of the connections that tools may use, with commas between; `*` for all, absent: none.',
 } as const;
 

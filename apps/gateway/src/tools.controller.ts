@@ -48,11 +48,11 @@ export class ToolsController {
   ): Promise<void> {
     for (const name of Object.keys(toolParameters))
       if (Array.isArray(query[name])) {
-        const list = name === 'state' ? '' : ', with commas between its names';
+        const list = name === 'state' || name === 'agent' ? '' : ', with commas between its names';
         throw new Refusal(400, 'invalid_request', `Write ${name} once${list}.`);
       }
-    const { group, state, connections } = query;
-    const asked = { question: 'Which tools?', group: names(group), state, connections: names(connections) };
+    const { group, state, agent, connections } = query;
+    const asked = { question: 'Which tools?', group: names(group), state, agent, connections: names(connections) };
     const { request } = requestOf(Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)));
     const { decided, offered, groups, evaluator } = await this.decide(request, caller, 'GET /v1/tools', unknown);
     const { configVersion, state: inState, fallbackGroups } = decided;

@@ -168,7 +168,7 @@ export { requestFieldsOfAudit } from './generated/request-views.js';
 export { claimAt, readPrincipal } from './identity/claims.js';
 export { isOperator } from './identity/operator.js';
 export { noGroupsReasons, whyNoGroups } from './identity/without-groups.js';
-export { agentsFor, isAmong } from './identity/agent-callers.js';
+export { agentRefused, agentsFor, mayCancelRunsOf } from './identity/agent-callers.js';
 export { insufficientPermissions, mayRequest, notPermitted, refusedGroupsSentence } from './identity/permission.js';
 export type { RequestVerdict } from './identity/permission.js';
 export { localPrincipal, principalKinds } from './identity/principal.js';
@@ -239,12 +239,7 @@ export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
 export { agentName, hasAgent } from './rules/agent-name.js';
 export type { AgentChoice } from './rules/agent-name.js';
-export {
-  clientToolsIn,
-  isClientTool,
-  isNameTaken,
-  takesClientTool,
-} from './rules/client-tools.js';
+export { clientToolsIn, isClientTool, isNameTaken, takesClientTool } from './rules/client-tools.js';
 export type { ClientTool } from './rules/client-tools.js';
 export { commonConfiguration, evaluatorFor } from './rules/agent-view.js';
 export { compileEvaluator } from './rules/evaluate.js';

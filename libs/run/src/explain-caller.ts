@@ -1,8 +1,12 @@
 import {
+  agentName,
+  agentRefused,
   allowedConnections,
   chooseTools,
   compileEvaluator,
-  defaultAgent,
+  evaluatorFor,
+  groupsForAgent,
+  hasAgent,
   localPrincipal,
   measuresOf,
   noCalls,
@@ -36,6 +40,8 @@ export interface ExplainedCaller {
   readonly toolChoice: string | null;
   readonly connections: readonly string[] | null;
   readonly question: string | null;
+  /** The agent that the request asks; null for the default one. */
+  readonly agent: string | null;
   readonly tenant: string | null;
   /** As in a principal: `user:ann`. */
   readonly actor: string | null;
@@ -92,13 +98,15 @@ export async function explainCaller(
   past: Pick<PastCalls, 'read'>,
 ): Promise<ExplainedTools> {
   // One of its own: what services remember of decisions stays theirs.
-  const whole = compileEvaluator(configuration);
+  const whole = evaluatorFor(compileEvaluator(configuration), { agent: given.agent, call: null });
   const idOf = (name: string): string => whole.tool(name)?.id ?? name;
+  const { groupTree } = configuration;
   const unknown = unknownTo(given, configuration);
   const principal = principalOf(given);
   const ruleFacts = rulesFor(given, principal, idOf);
+  const groups = groupsForAgent(given.groups, groupsOf(given, configuration), given.permittedGroups, groupTree);
   const facts: Facts = {
-    ...{ groups: given.groups, state: given.state },
+    ...{ groups, state: given.state },
     toolIds: given.toolIds?.map(idOf) ?? null,
     calls: counted(given.calls, idOf),
     connections: allowedConnections(openTo(given, configuration), principal, given.connections),
@@ -108,18 +116,20 @@ export async function explainCaller(
   const evaluator = withoutFacts(whole, unknown);
   const fallbackGroups = fallbacksFor(facts, evaluator.evaluate(facts), evaluator, given.permittedGroups);
   const decision = evaluator.evaluate(fallbackGroups.length === 0 ? facts : withFallbacks(facts, fallbackGroups));
-  const requested = whole.rules.decide(given.groups, given.state).groups;
-  const refusedGroups = notPermitted(requested, given.permittedGroups, configuration.groupTree);
+  const requested = whole.rules.decide(given.groups ?? groups, given.state).groups;
+  const refusedGroups = notPermitted(requested, given.permittedGroups, groupTree);
   const chosen = chooseTools(given.toolChoice, 1, decision.offered);
   const denied =
-    refusedGroups.length === 0
-      ? null
-      : refusedGroupsSentence(refusedGroups, given.permittedGroups, configuration.groupTree);
+    refusedGroups.length === 0 ? null : refusedGroupsSentence(refusedGroups, given.permittedGroups, groupTree);
   return {
-    ...{ config_version: configuration.version, state: decision.state, group: requested },
+    ...{
+      config_version: configuration.version,
+      state: decision.state,
+      group: whole.rules.decide(groups, given.state).groups,
+    },
     fallback_groups: fallbackGroups,
     ...{ permitted: refusedGroups.length === 0, refused_groups: refusedGroups },
-    refusal: denied ?? (chosen.ok ? null : chosen.message),
+    refusal: denied ?? noSuchAgent(given, principal, configuration) ?? (chosen.ok ? null : chosen.message),
     tool_choice: chosen.ok ? chosen.choice : null,
     tools: await withSpans(
       toolVerdicts(whole, decision, unknown),
@@ -129,6 +139,24 @@ export async function explainCaller(
     ),
     warnings: requestWarnings(whole, [wildcard], { group: given.groups, state: given.state }),
   };
+}
+
+/** The groups of the agent’s own. */
+function groupsOf({ agent }: Pick<ExplainedCaller, 'agent'>, { agents = {} }: Pick<Configuration, 'agents'>) {
+  const name = agentName({ agent });
+  return Object.hasOwn(agents, name) ? agents[name]?.groups : undefined;
+}
+
+/** Why it could not ask the agent; null where it could, or where it is not known who asks. */
+function noSuchAgent(
+  { agent, tenant, actor }: ExplainedCaller,
+  principal: Principal,
+  configuration: Configuration,
+): string | null {
+  const isKnown = tenant !== null && actor !== null;
+  return isKnown || !hasAgent(configuration.agents, agentName({ agent }))
+    ? agentRefused({ agent }, principal, configuration)
+    : null;
 }
 
 /** With what rules with a span count of each tool’s calls, and how much of it this caller used. */
@@ -179,7 +207,7 @@ function openTo({ tenant }: Pick<ExplainedCaller, 'tenant'>, { connections }: Pi
 function rulesFor(given: ExplainedCaller, { tenantId, actorId }: Principal, idOf: (name: string) => string): RuleFacts {
   return {
     ...{ at: given.at, tenant: tenantId, actor: actorId, channel: given.channel ?? '' },
-    agent: given.depth > 0 ? '' : defaultAgent,
+    agent: given.depth > 0 ? '' : agentName(given),
     ...{ facts: {}, claims: given.claims ?? {}, question: given.question ?? '', loads: given.loads, held: [] },
     succeeded: Object.fromEntries(given.succeeded.map((name) => [idOf(name), 1])),
     approved: Object.fromEntries(given.approved.map((name) => [idOf(name), given.at])),

@@ -21,6 +21,7 @@ interface ExplainBody {
   readonly tool_choice?: string | null;
   readonly connections?: readonly string[] | null;
   readonly question?: string | null;
+  readonly agent?: string | null;
   readonly tenant?: string | null;
   readonly user?: string | null;
   readonly on_behalf_of?: string | null;
@@ -74,6 +75,7 @@ function callerOf(body: ExplainBody, { identity }: Configuration, now: number): 
   return {
     ...{ groups: body.group ?? null, state: body.state ?? null, toolIds: body.tool_ids ?? null },
     ...{ toolChoice: body.tool_choice ?? null, connections: body.connections ?? null },
+    agent: body.agent ?? null,
     ...{ question: body.question ?? null, tenant: body.tenant ?? null, actor: body.user ?? null },
     subject: body.on_behalf_of ?? null,
     ...{ channel: body.channel ?? null, claims: body.claims ?? null },

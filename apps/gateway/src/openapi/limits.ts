@@ -67,6 +67,7 @@ export function isLeftOut(record: string, field: string): boolean {
 
 /** Parameters of the query by their name; others are texts that are not empty. */
 const ofParameters: Readonly<Record<string, JsonSchema>> = {
+  agent: { ...text, maxLength: longestAgent },
   limit: { type: 'integer', minimum: 1, maximum: mostListed, default: 50 },
   before: { type: 'integer', minimum: 0, maximum: latestBefore },
   cursor: { type: 'string', pattern: cursorForm.source },

@@ -1,5 +1,6 @@
 import { channels, loadMeasures } from '@sluice/core';
 import { longestId } from '@sluice/contracts';
+import { longestCancelReason } from '@sluice/run';
 import { timeForm, timeForms } from '../times.js';
 import type { JsonSchema } from './json-schema.js';
 
@@ -66,6 +67,14 @@ export const ownBodies = {
     { text, replaces: textOrNull('The version that must be in force now; null for any.') },
     ['text'],
   ),
+  CancellationRequest: body(
+    'A run that is to end.',
+    {
+      request_id: { ...name, description: 'Names the run.' },
+      reason: { type: 'string', maxLength: longestCancelReason, default: '', description: 'Why.' },
+    },
+    ['request_id'],
+  ),
   DecisionById: body(
     'A decision on a call, bound to its arguments.',
     {
@@ -96,6 +105,7 @@ export const ownBodies = {
       ...{ type: ['string', 'null'], maxLength: 100_000, default: null },
       description: 'What is asked; null where that is not known.',
     },
+    agent: textOrNull('The agent that the request asks; null for `default`.'),
     tenant: textOrNull('The tenant; null where it is not known.'),
     user: textOrNull('The actor, as `user:ann`; null where it is not known.'),
     on_behalf_of: textOrNull('The subject that the actor asks for.'),

@@ -1,13 +1,17 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import {
+  agentName,
   allowedConnections,
   bindTools,
   chooseTools,
   compileEvaluator,
   dependsOn,
+  evaluatorFor,
   explain,
   fullTools,
+  groupsForAgent,
+  hasAgent,
   localPrincipal,
   noCalls,
   quote,
@@ -25,7 +29,8 @@ import { configurationOf } from '../system/compile-once.js';
 import { outsideFacts, outsideRuns } from '../system/outside-runs.js';
 import type { CommandContext } from './command-context.js';
 
-export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--nested] [--depth N] [--json]
+export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--agent NAME]
+    [--nested] [--depth N] [--json]
   Reads one AgentRequest a line as JSON on standard input and prints the decision for its first turn, one a line as
   JSON: which tools are eligible, permitted and offered, which rules close some (closed), bound their arguments
   (bounded) or count their calls within a span, and up to what (counted), which are hidden and why, and what a
@@ -33,7 +38,8 @@ export const usage = `sluice explain [--config FILE] [--calls TOOL=N,TOOL=N] [--
   are judged at the present time; what they ask for and a line does not say is in depends_on.
   Where callers have an identity, it is that of one who may use the groups and connections that are named, and the
   groups that stand in for these (group_fallbacks), which are then in fallback_groups. --calls: so many calls of
-  each tool, by its id or key, were made before, as budgets count them. --nested: the run answers the call of an
+  each tool, by its id or key, were made before, as budgets count them. --agent: of lines without \`agent\`
+  the agent that is asked, by whose groups, limits and budgets it is then. --nested: the run answers the call of an
   agent; --depth: it is within so many calls of agents. Where descriptions are deferred, deferred has the tools that the model is sent
   short, before tool discovery, and deferred_groups those that come with load_toolset. A line that is no request
   gives {"error": …} in its place, and exit code 1 at the end.`;
@@ -46,6 +52,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       calls: { type: 'string' },
       nested: { type: 'boolean', default: false },
       depth: { type: 'string' },
+      agent: { type: 'string' },
       // All that it prints is JSON.
       json: { type: 'boolean', default: false },
     },
@@ -56,11 +63,12 @@ export async function run(args: readonly string[], surroundings: CommandContext)
 
   const evaluator = compileEvaluator(configuration);
   const before = { calls: callsIn(values.calls, evaluator), depth: depthIn(values) };
+  const agent = values.agent ?? null;
   const { print, taken } = surroundings;
   let code = 0;
   for await (const line of createInterface({ input: surroundings.input })) {
     if (line.trim() === '') continue;
-    const said = decide(line, evaluator, before);
+    const said = decide(line, evaluator, agent, before);
     if ('error' in said) code = 1;
     print(`${JSON.stringify(said)}\n`);
     await taken();
@@ -68,11 +76,19 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   return code;
 }
 
-function decide(line: string, evaluator: Evaluator, before: Pick<Facts, 'calls' | 'depth'>): object {
+function decide(
+  line: string,
+  whole: Evaluator,
+  byDefault: string | null,
+  before: Pick<Facts, 'calls' | 'depth'>,
+): object {
   try {
     // A decision depends on the question by rules alone, so it may be left out here.
     const request = recordFromJson('AgentRequest', withQuestion(JSON.parse(line))) as AgentRequest;
-    const { group: groups, state, toolIds, toolChoice } = request;
+    const { state, toolIds, toolChoice } = request;
+    const agent = request.agent ?? byDefault;
+    const evaluator = evaluatorFor(whole, { ...request, agent });
+    const groups = groupsIn(request, agent, whole.configuration);
     const connections = connectionsOf(request, evaluator.configuration);
     const unknown = [
       ...outsideRuns(evaluator.configuration),
@@ -117,6 +133,19 @@ function callsIn(written: string | undefined, evaluator: Evaluator): CallCounts 
     return [tool.id, Number(count)];
   });
   return Object.fromEntries(counts);
+}
+
+/** The groups of the request as its agent leaves them. Throws a sentence where there is no such agent. */
+function groupsIn(
+  { group, call }: Pick<AgentRequest, 'group' | 'call'>,
+  agent: string | null,
+  { agents = {}, groupTree }: Pick<Configuration, 'agents' | 'groupTree'>,
+): readonly string[] | null {
+  const name = agentName({ agent });
+  if (!hasAgent(agents, name))
+    throw new Error(`there is no agent ${quote(name)}; write ${suggestion(name, Object.keys(agents))}.`);
+  const own = call === null && Object.hasOwn(agents, name) ? agents[name]?.groups : undefined;
+  return groupsForAgent(group, own, [wildcard], groupTree);
 }
 
 /** For each tool that would be offered by what is known here: what rules about it ask for beside that. */

@@ -1,5 +1,5 @@
 import { defaultAgent } from '../availability/types.js';
-import { agentName, hasAgent } from '../rules/agent-name.js';
+import { type AgentChoice, agentName, hasAgent } from '../rules/agent-name.js';
 import { wildcard } from '../rules/defaults.js';
 import { type GroupTree, isWithin, noGroupTree } from '../rules/group-tree.js';
 import { quote, sentenceList } from '../quote.js';
@@ -16,7 +16,7 @@ const agentsShown = 10;
 const longestName = 64;
 
 /** Whether the caller is among these. */
-export function isAmong(
+function isAmong(
   { principals, tenants, groups }: Callers,
   { actorId, tenantId, groups: permitted }: Principal,
   tree: GroupTree = noGroupTree,
@@ -33,6 +33,13 @@ function mayAsk(name: string, caller: Principal, { agents = {}, groupTree }: Age
   if (!hasAgent(agents, name)) return false;
   const callers = Object.hasOwn(agents, name) ? agents[name]?.mayAsk : undefined;
   return callers === undefined || isAmong(callers, caller, groupTree);
+}
+
+/** Whether the entry of the agent that the request asks names the caller (`may_cancel`). */
+export function mayCancelRunsOf(request: AgentChoice, caller: Principal, { agents = {}, groupTree }: Agents): boolean {
+  const name = agentName(request);
+  const callers = request.call === null && Object.hasOwn(agents, name) ? agents[name]?.mayCancel : undefined;
+  return callers !== undefined && isAmong(callers, caller, groupTree);
 }
 
 /** The agents that the caller may ask, the default one first, by name. */

@@ -23,6 +23,15 @@ class RunsCalls:
         return self._transport.run(Call(f"/v1/runs/{quote(request_id, safe='')}/content", model(models.ContentList), query={**query}))
 
 
+class Cancellations:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(self, request: models.CancellationRequest) -> models.CancellationRequested:
+        """As the route above for who began the run; and for those whom `may_cancel` of its agent’s entry names, in the same tenant. It shows nothing of the run. A run that one may not cancel is as unknown as one that there is not."""
+        return self._transport.run(Call("/v1/cancellations", model(models.CancellationRequested), method="POST", body=body_of(request), repeatable=False))
+
+
 class Status:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -96,6 +105,15 @@ class Tools:
     def specification(self, hash: str, **query: Unpack[models.ReadSpecificationQuery]) -> models.Specification:
         """Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. A schema that bounds of arguments narrowed for the caller of a run is found with `request_id`, by who may read the run."""
         return self._transport.run(Call(f"/v1/specifications/{quote(hash, safe='')}", model(models.Specification), query={**query}))
+
+
+class Agents:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> models.AgentList:
+        """List the agents to ask."""
+        return self._transport.run(Call("/v1/agents", model(models.AgentList)))
 
 
 class GroupsCalls:
@@ -287,12 +305,14 @@ class Resources:
     """The resources that nothing is written for by hand."""
 
     def __init__(self, transport: Transport) -> None:
+        self.cancellations = Cancellations(transport)
         self.status = Status(transport)
         self.servers = Servers(transport)
         self.connections = Connections(transport)
         self.usage = Usage(transport)
         self.sessions = Sessions(transport)
         self.tools = Tools(transport)
+        self.agents = Agents(transport)
         self.dead_letters = DeadLetters(transport)
         self.callers = Callers(transport)
         self.console = Console(transport)

@@ -264,6 +264,13 @@ class ApplyRequest(Body):
     replaces: str | None = Field(default=None, description="The version that must be in force now; null for any.")
 
 
+class CancellationRequest(Body):
+    """A run that is to end."""
+
+    request_id: str = Field(description="Names the run.")
+    reason: str | None = Field(default=None, description="Why.")
+
+
 class DecisionById(Body):
     """A decision on a call, bound to its arguments."""
 
@@ -284,6 +291,7 @@ class ExplainRequest(Body):
     tool_choice: str | None = Field(default=None, description="As in a request.")
     connections: list[str] | None = Field(default=None, description="Connections that the request names; `*` for all.")
     question: str | None = Field(default=None, description="What is asked; null where that is not known.")
+    agent: str | None = Field(default=None, description="The agent that the request asks; null for `default`.")
     tenant: str | None = Field(default=None, description="The tenant; null where it is not known.")
     user: str | None = Field(default=None, description="The actor, as `user:ann`; null where it is not known.")
     on_behalf_of: str | None = Field(default=None, description="The subject that the actor asks for.")
@@ -408,6 +416,13 @@ class IncompleteAnswer(Answer):
 
     reason: str = Field(description="`length` (a limit of tokens), `filtered` (a content filter or a refusal) or `other`.")
     finish_reason: str = Field(description="The provider's own word for it, such as `max_tokens`; empty where it gave none.")
+
+
+class CancellationRequested(Answer):
+    """A cancellation that was accepted."""
+
+    request_id: str = Field(description="Names the run.")
+    status: Literal["cancelling", "ended"] | str = Field(description="`ended`: it had ended before.")
 
 
 class RunningRun(Answer):
@@ -929,6 +944,23 @@ class SessionStep(Answer):
     state: str | None = Field(description="The state behind the call.")
     started_at: int | None = Field(description="When the call began. Milliseconds since the epoch.")
     duration_ms: int | None = Field(description="How long it took.")
+
+
+class AgentList(Answer):
+    """The agents that the caller may ask, the default one first."""
+
+    config_version: str = Field(description="The version of the configuration that decided.")
+    agents: list[ListedAgent] = Field(description="The agents.")
+
+
+class ListedAgent(Answer):
+    """An agent that requests can name."""
+
+    name: str = Field(description="What `agent` of a request names.")
+    description: str | None = Field(description="What it is for.")
+    groups: list[str] | None = Field(description="Its groups, as far as the caller may ask for them; null where it has none of its own.")
+    has_answer_schema: bool = Field(description="Whether its answers fit a JSON Schema.")
+    may_cancel: bool = Field(description="Whether the caller may cancel runs of it that others began.")
 
 
 class ToolList(Answer):
@@ -1965,6 +1997,9 @@ class ListToolsQuery(TypedDict, total=False):
 
     state: str
     """The state of the run; absent: `undefined`."""
+
+    agent: str
+    """The agent that a request asks; absent: `default`."""
 
     connections: list[str]
     """The ids of the connections that tools may use, with commas between; `*` for all, absent: none."""

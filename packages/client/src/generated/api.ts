@@ -370,6 +370,14 @@ export interface ApplyRequest {
   readonly replaces?: string | null;
 }
 
+/** A run that is to end. */
+export interface CancellationRequest {
+  /** Names the run. */
+  readonly request_id: string;
+  /** Why. */
+  readonly reason?: string;
+}
+
 /** A decision on a call, bound to its arguments. */
 export interface DecisionById {
   /** Whether the call may be made. */
@@ -400,6 +408,8 @@ export interface ExplainRequest {
   readonly connections?: readonly string[] | null;
   /** What is asked; null where that is not known. */
   readonly question?: string | null;
+  /** The agent that the request asks; null for `default`. */
+  readonly agent?: string | null;
   /** The tenant; null where it is not known. */
   readonly tenant?: string | null;
   /** The actor, as `user:ann`; null where it is not known. */
@@ -594,6 +604,14 @@ export interface IncompleteAnswer {
   readonly reason: string;
   /** The provider's own word for it, such as `max_tokens`; empty where it gave none. */
   readonly finish_reason: string;
+}
+
+/** A cancellation that was accepted. */
+export interface CancellationRequested {
+  /** Names the run. */
+  readonly request_id: string;
+  /** `ended`: it had ended before. */
+  readonly status: "cancelling" | "ended";
 }
 
 /** A run that has not ended, with its calls and tokens so far. */
@@ -1330,6 +1348,28 @@ export interface SessionStep {
   readonly started_at: number | null;
   /** How long it took. */
   readonly duration_ms: number | null;
+}
+
+/** The agents that the caller may ask, the default one first. */
+export interface AgentList {
+  /** The version of the configuration that decided. */
+  readonly config_version: string;
+  /** The agents. */
+  readonly agents: readonly ListedAgent[];
+}
+
+/** An agent that requests can name. */
+export interface ListedAgent {
+  /** What `agent` of a request names. */
+  readonly name: string;
+  /** What it is for. */
+  readonly description: string | null;
+  /** Its groups, as far as the caller may ask for them; null where it has none of its own. */
+  readonly groups: readonly string[] | null;
+  /** Whether its answers fit a JSON Schema. */
+  readonly has_answer_schema: boolean;
+  /** Whether the caller may cancel runs of it that others began. */
+  readonly may_cancel: boolean;
 }
 
 /** What a run in this state with these groups is offered. */
@@ -2698,6 +2738,8 @@ export interface ListToolsQuery {
   readonly group?: readonly string[];
   /** The state of the run; absent: `undefined`. */
   readonly state?: string;
+  /** The agent that a request asks; absent: `default`. */
+  readonly agent?: string;
   /** The ids of the connections that tools may use, with commas between; `*` for all, absent: none. */
   readonly connections?: readonly string[];
 }

@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecision, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentList, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, CancellationRequest, CancellationRequested, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecision, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -15,6 +15,15 @@ export class RunsCalls {
   /** What its question and its steps name: images, files and long results, each with its type, its size and its age, and whether it is still kept. */
   listContent(requestId: string, query: ListContentQuery = {}, options: CallOptions = {}): Promise<ContentList> {
     return this.transport.json<ContentList>({ path: `/v1/runs/${encodeURIComponent(requestId)}/content`, query, isRepeatable: true, ...options });
+  }
+}
+
+export class Cancellations {
+  constructor(protected readonly transport: Transport) {}
+
+  /** As the route above for who began the run; and for those whom `may_cancel` of its agent’s entry names, in the same tenant. It shows nothing of the run. A run that one may not cancel is as unknown as one that there is not. */
+  create(body: CancellationRequest, options: CallOptions = {}): Promise<CancellationRequested> {
+    return this.transport.json<CancellationRequested>({ method: 'POST', path: '/v1/cancellations', body, isRepeatable: false, ...options });
   }
 }
 
@@ -92,6 +101,15 @@ export class Tools {
   /** Records name the tools of a turn with their hashes; what each of them takes stands here, as the configuration in force or the one that is named has it. A schema that bounds of arguments narrowed for the caller of a run is found with `request_id`, by who may read the run. */
   specification(hash: string, query: ReadSpecificationQuery = {}, options: CallOptions = {}): Promise<Specification> {
     return this.transport.json<Specification>({ path: `/v1/specifications/${encodeURIComponent(hash)}`, query, isRepeatable: true, ...options });
+  }
+}
+
+export class Agents {
+  constructor(protected readonly transport: Transport) {}
+
+  /** List the agents to ask. */
+  list(options: CallOptions = {}): Promise<AgentList> {
+    return this.transport.json<AgentList>({ path: '/v1/agents', isRepeatable: true, ...options });
   }
 }
 
@@ -294,24 +312,28 @@ export class Configurations {
 
 /** The resources that nothing is written for by hand. */
 export class Resources {
+  readonly cancellations: Cancellations;
   readonly status: Status;
   readonly servers: Servers;
   readonly connections: Connections;
   readonly usage: Usage;
   readonly sessions: Sessions;
   readonly tools: Tools;
+  readonly agents: Agents;
   readonly deadLetters: DeadLetters;
   readonly callers: Callers;
   readonly console: Console;
   readonly configurations: Configurations;
 
   constructor(transport: Transport) {
+    this.cancellations = new Cancellations(transport);
     this.status = new Status(transport);
     this.servers = new Servers(transport);
     this.connections = new Connections(transport);
     this.usage = new Usage(transport);
     this.sessions = new Sessions(transport);
     this.tools = new Tools(transport);
+    this.agents = new Agents(transport);
     this.deadLetters = new DeadLetters(transport);
     this.callers = new Callers(transport);
     this.console = new Console(transport);

@@ -72,6 +72,10 @@ export function runSchemas(): Readonly<Record<string, JsonSchema>> {
     ...schemasOfRecord('AgentStep', 'answer'),
     ...schemasOfRecord('RunError', 'answer'),
     ...schemasOfRecord('IncompleteAnswer', 'answer'),
+    CancellationRequested: object('A cancellation that was accepted.', {
+      request_id: text('Names the run.'),
+      status: { enum: ['cancelling', 'ended'], description: '`ended`: it had ended before.' },
+    }),
     RunningRun: object(
       'A run that has not ended, with its calls and tokens so far.',
       { ...ids, status: { const: 'running' }, since: time('No record of the run is older.'), ...progress },

@@ -219,3 +219,8 @@ export const readContentExample: Example = {
 };
 
 export const readRecordsExample: Example = { places: { request_id: 'ask-1' }, answers: {} };
+
+export const requestCancellationExample: Example = {
+  body: { request_id: 'ask-1', reason: 'The customer has called.' },
+  answers: { 200: { request_id: 'ask-1', status: 'cancelling' } },
+};

@@ -15,6 +15,7 @@ import {
   listContentExample,
   readRecordsExample,
   cancelRunExample,
+  requestCancellationExample,
 } from './examples.js';
 
 const preferences = {
@@ -227,5 +228,22 @@ export const runOperations: readonly Operation[] = [
     answers: runAnswers,
     example: cancelRunExample,
     refusals: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+  },
+  {
+    ...{
+      id: 'requestCancellation',
+      client: 'cancellations.create',
+      who: 'caller',
+      method: 'post',
+      path: '/v1/cancellations',
+      tag: 'Runs',
+      summary: 'Cancel a run, one’s own or another’s that one may cancel',
+    },
+    description:
+      'As the route above for who began the run; and for those whom `may_cancel` of its agent’s entry names, in the same tenant. It shows nothing of the run. A run that one may not cancel is as unknown as one that there is not.',
+    body: 'CancellationRequest',
+    answers: json('CancellationRequested', 'The run ends, or has ended.'),
+    example: requestCancellationExample,
+    refusals: [400, 401, 403, 404, 413, 415, 500, 503],
   },
 ];

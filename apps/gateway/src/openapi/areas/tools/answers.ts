@@ -23,7 +23,7 @@ const group = {
   tools: list(ref('GroupTool'), 'The tools that a request for it covers in some state.'),
 };
 
-/** Sessions, tools, groups and states. */
+/** Sessions, tools, agents, groups and states. */
 export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
   return {
     SessionList: object('The caller’s own sessions, the latest first.', {
@@ -44,6 +44,23 @@ export function toolSchemas(): Readonly<Record<string, JsonSchema>> {
       request_id: text('Names the run.'),
       iteration: whole('From 1.'),
       ...callMembers,
+    }),
+    AgentList: object('The agents that the caller may ask, the default one first.', {
+      ...version,
+      agents: list(ref('ListedAgent'), 'The agents.'),
+    }),
+    ListedAgent: object('An agent that requests can name.', {
+      name: text('What `agent` of a request names.'),
+      description: textOrNull('What it is for.'),
+      groups: {
+        ...list(
+          text('A group.'),
+          'Its groups, as far as the caller may ask for them; null where it has none of its own.',
+        ),
+        type: ['array', 'null'],
+      },
+      has_answer_schema: isSo('Whether its answers fit a JSON Schema.'),
+      may_cancel: isSo('Whether the caller may cancel runs of it that others began.'),
     }),
     ToolList: object(
       'What a run in this state with these groups is offered.',

@@ -95,6 +95,24 @@ export const readSpecificationExample: Example = {
   },
 };
 
+export const listAgentsExample: Example = {
+  answers: {
+    200: {
+      config_version: 'c-4f2a9d1c7b3e8056',
+      agents: [
+        { name: 'default', description: null, groups: null, has_answer_schema: false, may_cancel: false },
+        {
+          name: 'support',
+          description: 'Answers customers, and looks things up in their tickets',
+          groups: ['tickets', 'products'],
+          has_answer_schema: false,
+          may_cancel: true,
+        },
+      ],
+    },
+  },
+};
+
 export const listGroupsExample: Example = {
   answers: {
     200: {

@@ -8,13 +8,14 @@ import {
   listToolsExample,
   tryToolsetExample,
   readSpecificationExample,
+  listAgentsExample,
   listGroupsExample,
   recommendGroupsExample,
   readGroupExample,
   listStatesExample,
 } from './examples.js';
 
-/** Sessions, tools, groups and states. */
+/** Sessions, tools, agents, groups and states. */
 export const toolOperations: readonly Operation[] = [
   {
     ...{
@@ -98,6 +99,20 @@ export const toolOperations: readonly Operation[] = [
     answers: json('Specification', 'The schema, and the tools that have it.'),
     example: readSpecificationExample,
     refusals: [400, 401, 403, 404, 409, 500, 503],
+  },
+  {
+    ...{
+      id: 'listAgents',
+      client: 'agents.list',
+      who: 'asker',
+      method: 'get',
+      path: '/v1/agents',
+      tag: 'Tools',
+      summary: 'List the agents to ask',
+    },
+    answers: json('AgentList', 'The agents.'),
+    example: listAgentsExample,
+    refusals: [401, 403, 500, 503],
   },
   {
     ...{
