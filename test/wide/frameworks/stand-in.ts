@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -14,19 +15,7 @@ interface Asked {
  * said. It has no check of its own, so that only the framework and Sluice decide what is called.
  */
 export async function startStandIn(): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const piece of request) body += String(piece);
-    const message = turnOf(JSON.parse(body) as Asked);
-    response.setHeader('content-type', 'application/json');
-    response.end(
-      JSON.stringify({
-        ...{ id: 'turn', object: 'chat.completion', created: 1, model: 'gpt-5' },
-        choices: [{ index: 0, message, finish_reason: 'tool_calls' in message ? 'tool_calls' : 'stop' }],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      }),
-    );
-  });
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
@@ -35,6 +24,20 @@ export async function startStandIn(): Promise<{ readonly url: string; readonly c
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = '';
+  for await (const piece of request) body += String(piece);
+  const message = turnOf(JSON.parse(body) as Asked);
+  response.setHeader('content-type', 'application/json');
+  response.end(
+    JSON.stringify({
+      ...{ id: 'turn', object: 'chat.completion', created: 1, model: 'gpt-5' },
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' in message ? 'tool_calls' : 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    }),
+  );
 }
 
 function turnOf({ messages, tools = [] }: Asked): Json {
