@@ -29,6 +29,7 @@ export const groups = [
       models: 'Models and their wires',
       approvals: 'Approvals',
       notifications: 'Notifications by webhook',
+      schedules: 'Runs by a schedule',
       connections: 'Credentials of tools',
       agents: 'Agents as tools',
       strategies: 'Plans and agents side by side',

@@ -3,7 +3,7 @@ import { Fault, mayCancelRunsOf } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
 import type { Cancellation } from '@sluice/contracts';
-import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
+import { isCredentialGone, senderHeader } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   cancelForCaller,
@@ -15,7 +15,7 @@ import {
   wasAnswered,
 } from '@sluice/run';
 import type { NotCancelled } from '@sluice/run';
-import { AUTHENTICATOR, RUNTIME, VerifiedCallers } from '@sluice/host';
+import { AUTHENTICATOR, RUNTIME, senderOf, VerifiedCallers } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 
 /**
@@ -40,13 +40,8 @@ export class CancellationsService {
     requireValid(record);
     const { requestId, reason } = record;
     if (await this.hasOutcome(message, context)) return [];
-    const { clock, configurations, log, metrics } = this.runtime;
-    const { identity } = configurations.current().configuration;
-    const sender = await this.authenticator.authenticate(
-      identity,
-      await this.runtime.credentials.of(message),
-      trustedTimeOf(message),
-    );
+    const { clock, log, metrics } = this.runtime;
+    const sender = await senderOf(message, this.runtime, this.authenticator);
     const caller = sender.ok ? sender.principal : null;
     context.credentialUsed(caller === null ? null : senderName(caller));
     const judged = caller === null ? ({ reason: 'not_authenticated' } as const) : await this.judge(record, caller);

@@ -8,6 +8,7 @@ import type { Runtime, Service } from '@sluice/host';
 import { CancellationsService } from './cancellations.service.js';
 import { FilterController } from './filter.controller.js';
 import { FilterService } from './filter.service.js';
+import { Scheduler } from './schedules/scheduler.js';
 import { OverdueSweep } from './overdue/overdue-sweep.js';
 import { OpenRunReporter } from './overdue/report-open-runs.js';
 
@@ -39,8 +40,10 @@ export async function startFilter(runtime: Runtime): Promise<Service> {
   const service = await startService('filter', FilterModule.with(runtime), runtime);
   const sweep = new OverdueSweep(runtime);
   const reporter = new OpenRunReporter(runtime, sweep);
+  const scheduler = new Scheduler(runtime);
   return {
     close: async () => {
+      await scheduler.close();
       await reporter.close();
       await sweep.close();
       await service.close();

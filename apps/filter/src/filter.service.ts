@@ -3,7 +3,7 @@ import { clientToolsIn, Fault, logNames, quote } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
-import { isCredentialGone, trustedTimeOf } from '@sluice/bus';
+import { isCredentialGone } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   channelHeader,
@@ -42,8 +42,8 @@ import {
   senderName,
 } from '@sluice/run';
 import type { EndedBy, Loaded, OfferedBefore, Origin, Redriven, RunIds } from '@sluice/run';
-import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME } from '@sluice/host';
-import type { Runtime } from '@sluice/host';
+import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME, senderOf } from '@sluice/host';
+import type { Runtime, Sender } from '@sluice/host';
 import { convertOffer } from '@sluice/schemas';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
 
@@ -82,12 +82,7 @@ export class FilterService {
     const ids = requestIds(message, message.record);
     if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
 
-    const { identity } = loaded.configuration;
-    const sender = await this.authenticator.authenticate(
-      identity,
-      await this.runtime.credentials.of(message),
-      trustedTimeOf(message),
-    );
+    const sender = await senderOf(message, this.runtime, this.authenticator);
     // Gateway and MCP server have noted what came through them.
     if (message.headers[channelHeader] === undefined) this.groupNotes.note(sender);
     const tenant = sender.ok ? sender.principal.tenantId : null;
@@ -122,7 +117,7 @@ export class FilterService {
     const request = acceptedRequest(asks.request, ids);
     const memory = await recall(ids.sessionId, request, principal, loaded.configuration, this.runtime);
     const run = { ...begun, redrive: attempt, memory };
-    const origin = originOf(message.headers, sender.claims, loaded.evaluator);
+    const origin = originOf({ ...message.headers, ...cameBy(message, sender) }, sender.claims, loaded.evaluator);
     if (!permission.ok) {
       context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));
       return this.deny(ids, permission.message, { request, run, by: endedBy(message, run) }, context);
@@ -300,3 +295,11 @@ function schemasProblem({ clientTools }: AgentRequest): string | null {
   }
   return null;
 }
+
+/** How a request came that no caller made; what its header says of that proves nothing. */
+function cameBy({ headers }: Incoming<'agent.requests'>, { channel }: Sender): Readonly<Record<string, string>> {
+  if (channel !== undefined) return { [channelHeader]: channel };
+  return ownChannels.includes(headers[channelHeader] ?? '') ? { [channelHeader]: 'kafka' } : {};
+}
+
+const ownChannels = ['schedule'];

@@ -4,10 +4,10 @@ import { formOfPrincipal, principalForm } from './authorization.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
 
-/** `may_ask` and `may_cancel`: some callers, by what their credentials say. */
-export function readCallers(agent: Section, key: 'may_ask' | 'may_cancel'): Callers | undefined {
-  if (!agent.has(key)) return undefined;
-  const section = agent.section(key).closed(configurationKeys[`agents.default.${key}`]);
+/** `may_ask`, `may_cancel` and `may_control`: some callers, by what their credentials say. */
+export function readCallers(entry: Section, key: 'may_ask' | 'may_cancel' | 'may_control'): Callers | undefined {
+  if (!entry.has(key)) return undefined;
+  const section = entry.section(key).closed(configurationKeys['agents.default.may_ask']);
   const principals = section.names('principals', `a list of principals: ${formOfPrincipal}`);
   principals?.forEach((name, place) => {
     if (!principalForm.test(name))

@@ -62,6 +62,7 @@ import { Section } from './section.js';
 import { readWeb } from './web.js';
 import { findAboutRules, readRules } from './rules.js';
 import { checkSpanPrices, findAboutSpans } from './span-budgets.js';
+import { readSchedules } from './schedules.js';
 import { checkStrategies, readStrategy, strategiesOf } from './strategy.js';
 import { checkSupervisors, readSupervisor } from './supervisor.js';
 import { withNamedAgents } from './tool-agents.js';
@@ -178,6 +179,8 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   checkStrategies(identified, strategies, policy, problems);
   checkSupervisors(identified, strategies, policy, problems);
   const notify = readNotify(file.section('notify'));
+  const own = { groups, connections, agents: agents.agents };
+  const schedules = readSchedules(file.section('schedule'), own);
   const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
     tools,
@@ -207,6 +210,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(proxy === null ? {} : { proxy }),
     ...(pipes === null ? {} : { pipes }),
     ...(notify === null ? {} : { notify }),
+    ...(schedules.length === 0 ? {} : { schedules }),
     ...(monitoring === null ? {} : { monitoring }),
   };
   if (problems.length > 0) return { configuration: null, problems: withoutConsequences(problems, meant), findings: [] };

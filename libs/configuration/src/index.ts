@@ -1,6 +1,7 @@
 export type { AuthorizationFiles } from './authorization-files.js';
 export { compileConfiguration } from './compile.js';
 export type { Compilation, CompilerInputs } from './compile.js';
+export { dueTimes, nextDue } from './due-times.js';
 export { findWithoutApproval } from './findings.js';
 export { configurationKeys } from './keys.js';
 export { limitRanges, mostOpenRuns } from './limits.js';

@@ -27,6 +27,7 @@ export const configurationKeys = {
     'pipes',
     'providers',
     'notify',
+    'schedule',
     'monitoring',
   ],
   'tool.<tool>': [
@@ -284,5 +285,10 @@ export const configurationKeys = {
     ...(['url', 'events', 'tenants', 'outcomes', 'secret_env', 'previous_secret_env'] as const),
     ...(['include', 'retry_seconds'] as const),
   ],
+  'schedule.<schedule>': [
+    ...(['cron', 'time_zone', 'jitter_seconds', 'overlap', 'catch_up', 'from', 'until'] as const),
+    ...(['question', 'groups', 'connections', 'agent', 'state', 'principal', 'tenant', 'may_control'] as const),
+  ],
+  'schedule.<schedule>.may_control': ['groups', 'principals', 'tenants'],
   monitoring: ['folder', 'prometheus_url'],
 } as const satisfies Record<string, readonly string[]>;

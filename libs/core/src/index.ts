@@ -378,6 +378,8 @@ export type { AgentLimits, Callers, NamedAgent, NamedAgents, StrategySettings } 
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export { includedTexts, notificationEvents } from './settings/notify-types.js';
 export type { IncludedText, NotificationEvent, NotifySettings, NotifySubscription } from './settings/notify-types.js';
+export { catchUps, overlaps } from './settings/schedule-types.js';
+export type { OwnRequest, ScheduleSettings } from './settings/schedule-types.js';
 export type {
   DocumentSettings,
   GraphSettings,

@@ -9,6 +9,7 @@ import { filterMetrics } from './metrics/of-the-filter.js';
 import { runMetrics } from './metrics/of-runs.js';
 import { hubMetrics } from './metrics/of-the-hub.js';
 import { notificationMetrics } from './metrics/of-notifications.js';
+import { scheduleMetrics } from './metrics/of-schedules.js';
 import { proxyMetrics } from './metrics/of-the-proxy.js';
 
 /**
@@ -235,6 +236,7 @@ export function createMetrics() {
     ...discoveryMetrics(kinds),
     ...mcpMetrics(kinds),
     ...notificationMetrics(kinds),
+    ...scheduleMetrics(kinds),
   };
 }
 

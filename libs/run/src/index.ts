@@ -75,6 +75,22 @@ export { longestContentName, mostQuestionContent } from './uploads/names.js';
 export { modelRequestOf, searchedRequestOf, turnModel, withReminder } from './model-request.js';
 export type { CountedTokens, SearchedRequest } from './model-request.js';
 export { readOpenRuns, reportOpenRuns } from './open-run-reports.js';
+export { isScheduleCredential, ownPrincipal, scheduleCredential, scheduleOf } from './schedules/credential.js';
+export type { ScheduledTopic } from './schedules/credential.js';
+export {
+  jitterOf,
+  newState,
+  pausedBy,
+  resumed,
+  runNow,
+  scheduledRequestId,
+  scheduleSession,
+  withDue,
+  withoutHead,
+} from './schedules/plan.js';
+export type { QueuedStart, ScheduleState, Skipped, StartedRun } from './schedules/plan.js';
+export { ScheduleTimes } from './schedules/since.js';
+export { ScheduleStates } from './schedules/states.js';
 export type { OpenRunReport } from './open-run-reports.js';
 export type { RunParts } from './parts.js';
 export { turnBudgetEnd } from './prompt-bytes.js';

@@ -113,6 +113,30 @@ export const clients = dashboardOf({
         },
       ),
     ],
+    Schedules: [
+      lines(
+        { title: 'Runs by schedules', description: 'Started, by schedule.', unit: 'cps' },
+        { expr: orZero(sumBy('schedule', rate('sluice_schedule_starts_total'))), legend: '{{schedule}}' },
+      ),
+      lines(
+        {
+          title: 'Due times left out',
+          description: 'By schedule and reason; docs/schedules.md has each.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('schedule, reason', rate('sluice_schedule_skips_total'))),
+          legend: '{{schedule}} {{reason}}',
+        },
+      ),
+      lines(
+        { title: 'Late runs', description: 'How late the oldest run is that is not started yet.', unit: 's' },
+        {
+          expr: orZero(`max by (schedule) (${of('sluice_schedule_late_seconds')})`),
+          legend: '{{schedule}}',
+        },
+      ),
+    ],
     'Tool discovery': [
       lines(
         {

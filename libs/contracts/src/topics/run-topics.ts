@@ -10,7 +10,7 @@ const repeats =
 /** The topics that a run goes through. */
 export const runTopicRows = {
   'agent.requests': row('AgentRequest', {
-    writers: { upstream: '', gateway: '', mcp: '' },
+    writers: { upstream: '', gateway: '', mcp: '', filter: 'for [schedules](schedules.md)' },
     readers: { filter: '' },
     handledBy: 'filter',
     hasCredential: true,

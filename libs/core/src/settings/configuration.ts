@@ -15,6 +15,7 @@ import type { DocumentSettings, GraphSettings, KnowledgeSettings, WebSettings } 
 import type { NotifySettings } from './notify-types.js';
 import type { Limits, Policy } from './policy-types.js';
 import type { ProxySettings } from './proxy-types.js';
+import type { ScheduleSettings } from './schedule-types.js';
 
 /** From a group to those that stand in for it, in order. */
 export type GroupFallbacks = Readonly<Record<string, readonly string[]>>;
@@ -74,6 +75,8 @@ export interface Configuration {
   readonly pipes?: Pipes;
   /** Who is sent webhooks of what; absent where there are no subscriptions. */
   readonly notify?: NotifySettings;
+  /** Requests that are made at certain times; absent where there are none. */
+  readonly schedules?: readonly ScheduleSettings[];
   /** Where files for monitoring are written; absent for nowhere. */
   readonly monitoring?: MonitoringSettings;
 }

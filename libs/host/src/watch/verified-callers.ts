@@ -1,8 +1,9 @@
-import { isCredentialGone, senderHeader, trustedTimeOf } from '@sluice/bus';
+import { isCredentialGone, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { isSealed } from '../credentials.js';
+import { senderOf } from '../record-sender.js';
 import { GroupNotes } from './note-groups.js';
 import type { Runtime } from '../runtime.js';
 import { senderName } from '@sluice/run';
@@ -19,7 +20,10 @@ export class VerifiedCallers {
   private readonly notes: GroupNotes;
 
   constructor(
-    private readonly runtime: Pick<Runtime, 'clock' | 'configurations' | 'credentials' | 'log' | 'metrics'>,
+    private readonly runtime: Pick<
+      Runtime,
+      'clock' | 'configurations' | 'credentials' | 'log' | 'metrics' | 'signatures'
+    >,
     private readonly authenticator: Authenticator,
   ) {
     this.notes = new GroupNotes(runtime);
@@ -45,11 +49,7 @@ export class VerifiedCallers {
     const { identity } = configurations.current().configuration;
     const isHidden = isCredentialGone(headers) || (isSealed(headers) && !credentials.canOpen(topics.requests));
     if (identity.provider !== 'none' && isHidden) return headers[senderHeader] === senderName(caller);
-    const sender = await this.authenticator.authenticate(
-      identity,
-      await credentials.of(request),
-      trustedTimeOf(request),
-    );
+    const sender = await senderOf(request, this.runtime, this.authenticator);
     return sender.ok && isSame(sender.principal, caller);
   }
 }

@@ -295,7 +295,7 @@ class ExplainRequest(Body):
     tenant: str | None = Field(default=None, description="The tenant; null where it is not known.")
     user: str | None = Field(default=None, description="The actor, as `user:ann`; null where it is not known.")
     on_behalf_of: str | None = Field(default=None, description="The subject that the actor asks for.")
-    channel: Literal["http", "mcp", "proxy", "kafka", None] = Field(default=None, description="How the request came; null where that is not known.")
+    channel: Literal["http", "mcp", "proxy", "kafka", "schedule", None] = Field(default=None, description="How the request came; null where that is not known.")
     claims: dict[str, list[str]] | None = Field(default=None, description="The claims of the credential, each as a list of values; null where they are not known.")
     roles: list[str] | None = Field(default=None, description="Roles that `identity.permissions.roles` maps to the groups that the caller may ask for.")
     permitted_groups: list[str] | None = Field(default=None, description="The groups that the caller may ask for, in place of its roles; null for all.")

@@ -417,7 +417,7 @@ export interface ExplainRequest {
   /** The subject that the actor asks for. */
   readonly on_behalf_of?: string | null;
   /** How the request came; null where that is not known. */
-  readonly channel?: "http" | "mcp" | "proxy" | "kafka" | null;
+  readonly channel?: "http" | "mcp" | "proxy" | "kafka" | "schedule" | null;
   /** The claims of the credential, each as a list of values; null where they are not known. */
   readonly claims?: Readonly<Record<string, readonly string[]>> | null;
   /** Roles that `identity.permissions.roles` maps to the groups that the caller may ask for. */
