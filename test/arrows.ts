@@ -25,6 +25,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   discovery: ['records', 'core', 'tokens', 'patterns'],
   proxy: ['core', 'wires', 'discovery'],
   run: ['core', 'schemas', 'contracts', 'bus', 'tokens'],
+  notify: ['core', 'isolation'],
   archive: ['core', 'contracts', 'bus', 'run'],
   replay: ['core', 'contracts', 'bus', 'run'],
   audit: ['core', 'contracts', 'bus'],
@@ -52,7 +53,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
       'host',
     ],
     ...['run', 'archive', 'audit', 'replay', 'discovery', 'proxy', 'wires', 'mcp', 'projection', 'tokens'],
-    ...['patterns', 'backup'],
+    ...['patterns', 'backup', 'notify'],
   ],
   // The pages of the console know what the API can, through its client, and nothing else.
   console: ['client'],

@@ -65,6 +65,8 @@ import { VerdictsController } from './run-views/verdicts.controller.js';
 import { RunsController } from './runs.controller.js';
 import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
+import { SlackController } from './slack/slack.controller.js';
+import { SlackDecisions } from './slack/slack-decisions.js';
 import { SpecificationsController } from './specifications.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
@@ -111,6 +113,7 @@ export class GatewayModule {
         WhatIfController,
         DescriptionController,
         DoorsController,
+        SlackController,
       ],
       providers: [
         { provide: RUNTIME, useValue: runtime },
@@ -134,6 +137,7 @@ export class GatewayModule {
         RunReaders,
         RunsService,
         SignIn,
+        SlackDecisions,
         StandingDecisions,
         Versions,
         WhatIfs,

@@ -1,3 +1,4 @@
+import { receiversOf } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { groupOfSubscription, topics } from '@sluice/contracts';
 import type { Consumer } from '@sluice/bus';
@@ -50,7 +51,7 @@ export class Deliveries {
   }
 
   private async change(configuration: Configuration): Promise<void> {
-    const ids = new Set((configuration.notify?.subscriptions ?? []).map(({ id }) => id));
+    const ids = new Set(receiversOf(configuration.notify).map(({ id }) => id));
     try {
       for (const [id, { close }] of this.running) {
         if (ids.has(id)) continue;

@@ -1,23 +1,26 @@
-import { Fault } from '@sluice/core';
-import type { NotifySettings, NotifySubscription } from '@sluice/core';
+import { Fault, receiversOf } from '@sluice/core';
+import type { NotifyReceiver, NotifySettings } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Notification } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
-import { DeliveryError, Receiver } from './receiver.js';
+import { DeliveryError } from './senders/sender.js';
+import type { Sender } from './senders/sender.js';
+import { SlackSender } from './senders/slack-sender.js';
+import { WebhookSender } from './senders/webhook-sender.js';
 import { vouchKey } from './wanted.js';
-import { cloudEventOf, signedHeaders } from './webhook.js';
 
 interface Subscribed {
   readonly notify: NotifySettings;
-  readonly subscription: NotifySubscription;
+  readonly receiver: NotifyReceiver;
 }
 
 /** Delivers what one subscription is to be sent, under the configuration in force at each attempt. */
 export class Delivery {
-  private receiver: Receiver | undefined;
-  private hosts = '';
+  private sender: Sender | undefined;
+  /** The kind of the sender, and the private hosts that it may reach. */
+  private madeFor = '';
   /** When what is under way happened, by its position. */
   private readonly waiting = new Map<string, number>();
 
@@ -45,7 +48,7 @@ export class Delivery {
     try {
       await (context.aside === undefined ? send() : context.aside(send));
     } catch (error) {
-      throw this.fault(error, record, trustedTimeOf(message) + subscribed.subscription.retryMs);
+      throw this.fault(error, record, trustedTimeOf(message) + subscribed.receiver.retryMs);
     }
     this.waiting.delete(place);
     context.afterCommit(() => {
@@ -67,31 +70,28 @@ export class Delivery {
   }
 
   async close(): Promise<void> {
-    await this.receiver?.close();
+    await this.sender?.close();
   }
 
   private subscribed(): Subscribed | null {
     const { notify } = this.runtime.configurations.current().configuration;
-    const subscription = notify?.subscriptions.find(({ id }) => id === this.id);
-    return notify === undefined || subscription === undefined ? null : { notify, subscription };
+    const receiver = receiversOf(notify).find(({ id }) => id === this.id);
+    return notify === undefined || receiver === undefined ? null : { notify, receiver };
   }
 
-  private async send(record: Notification, { notify, subscription }: Subscribed, signal: AbortSignal): Promise<void> {
-    const webhook = cloudEventOf(record, notify.baseUrl);
-    const { environment, clock } = this.runtime;
-    const headers = signedHeaders(webhook, secretsOf(subscription, environment.secret), clock.now());
-    await this.receiverFor(notify).send(subscription.url, { headers, body: webhook.body }, signal);
+  private send(record: Notification, { notify, receiver }: Subscribed, signal: AbortSignal): Promise<void> {
+    return this.senderFor(receiver, notify).send({ record, receiver, notify }, signal);
   }
 
   /** Another one where other private hosts may be reached since; the former ends with what it sends. */
-  private receiverFor({ privateHosts }: NotifySettings): Receiver {
-    const hosts = privateHosts.join(' ');
-    if (this.receiver === undefined || hosts !== this.hosts) {
-      void this.receiver?.close();
-      this.receiver = new Receiver(privateHosts);
-      this.hosts = hosts;
+  private senderFor({ kind }: NotifyReceiver, { privateHosts }: NotifySettings): Sender {
+    const wanted = [kind, ...privateHosts].join(' ');
+    if (this.sender === undefined || wanted !== this.madeFor) {
+      void this.sender?.close();
+      this.sender = senderOf(kind, privateHosts, this.runtime);
+      this.madeFor = wanted;
     }
-    return this.receiver;
+    return this.sender;
   }
 
   private fault(error: unknown, { event, subject }: Notification, until: number): unknown {
@@ -104,28 +104,7 @@ export class Delivery {
   }
 }
 
-/** The secrets that sign, the present one first. Throws DeliveryError that names the variable, and never the value. */
-export function secretsOf(
-  { secretEnv, previousSecretEnv }: Pick<NotifySubscription, 'secretEnv' | 'previousSecretEnv'>,
-  secret: (variable: string) => string | undefined,
-): readonly string[] {
-  const variables = [secretEnv, ...(previousSecretEnv === undefined ? [] : [previousSecretEnv])];
-  return variables.map((variable) => secretIn(variable, secret));
-}
-
-function secretIn(variable: string, secret: (variable: string) => string | undefined): string {
-  let value: string | undefined;
-  try {
-    value = secret(variable);
-  } catch (error) {
-    // The file that holds it cannot be read, or has nothing in it.
-    throw new DeliveryError('secret', (error as Error).message, { cause: error });
-  }
-  if (value === undefined || value === '')
-    throw new DeliveryError('secret', `The variable ${variable} with its secret is not set.`);
-  const text = value.replace(/^whsec_/, '');
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.toString('base64') === text && bytes.byteLength >= 24 && bytes.byteLength <= 64) return value;
-  const found = `The variable ${variable} holds no secret of 24 to 64 bytes in base64.`;
-  throw new DeliveryError('secret', `${found} Make one with: sluice notify secret`);
+function senderOf(kind: NotifyReceiver['kind'], privateHosts: readonly string[], runtime: Runtime): Sender {
+  const senders = { webhook: WebhookSender, slack: SlackSender };
+  return new senders[kind](privateHosts, runtime) as Sender;
 }

@@ -1,4 +1,4 @@
-import { claimMemoryMs, Fault } from '@sluice/core';
+import { claimMemoryMs, Fault, receiversOf } from '@sluice/core';
 import { isTopic, runIdsOf, tenantOf, topics } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
@@ -32,13 +32,13 @@ export class NotifierService {
     if (happened === null) return [];
     const { configuration } = this.runtime.configurations.current();
     const { notify } = configuration;
-    const wanting = (notify?.subscriptions ?? []).filter((subscription) => isWanted(happened, subscription));
+    const wanting = receiversOf(notify).filter((receiver) => isWanted(happened, receiver));
     if (notify === undefined || wanting.length === 0) return [];
     const since = await this.times.of(configuration);
     const at = trustedTimeOf(message);
     const records = wanting
       .filter(({ id }) => at >= (since.get(id) ?? Infinity))
-      .map((subscription) => notificationOf(happened, subscription, notify));
+      .map((receiver) => notificationOf(happened, receiver, notify));
     await Promise.all(records.map((record) => this.claim(vouchKey(record), notifiers)));
     return records.map((record) => ({ topic: topics.notifications, key: notificationKey(record), record }));
   }

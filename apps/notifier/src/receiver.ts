@@ -2,20 +2,8 @@ import { fetch } from 'undici';
 import type { Agent } from 'undici';
 import { guardedConnect } from '@sluice/isolation';
 import type { GuardedConnect } from '@sluice/isolation';
-
-/** Why a webhook was not received. */
-type DeliveryFailure = 'refused' | 'failed' | 'gone' | 'redirect' | 'timeout' | 'unreachable' | 'not_public' | 'secret';
-
-export class DeliveryError extends Error {
-  override readonly name = 'DeliveryError';
-  constructor(
-    readonly failure: DeliveryFailure,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options);
-  }
-}
+import { DeliveryError } from './senders/sender.js';
+import type { DeliveryFailure } from './senders/sender.js';
 
 const answerMs = 15_000;
 /** Connections to one receiver. */

@@ -1,3 +1,4 @@
+import { receiversOf } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import { configurationsOn } from '@sluice/run';
 import type { AppliedConfiguration } from '@sluice/run';
@@ -36,7 +37,7 @@ export function subscribedSince(
 ): ReadonlyMap<string, number> {
   const last = applied.findLastIndex((one) => one.version === version);
   const since = new Map<string, number>();
-  const open = new Set((notify?.subscriptions ?? []).map(({ id }) => id));
+  const open = new Set(receiversOf(notify).map(({ id }) => id));
   for (const { appliedAt, read } of applied.slice(0, last + 1).reverse()) {
     const there = new Set(subscriptionsIn(read));
     for (const id of open) {
@@ -51,7 +52,7 @@ export function subscribedSince(
 /** None of a configuration that cannot be read any more. */
 function subscriptionsIn(read: () => Configuration): readonly string[] {
   try {
-    return (read().notify?.subscriptions ?? []).map(({ id }) => id);
+    return receiversOf(read().notify).map(({ id }) => id);
   } catch {
     return [];
   }

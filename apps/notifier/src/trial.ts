@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NotificationEvent, NotifySettings, NotifySubscription } from '@sluice/core';
-import { secretsOf } from './delivery.js';
+import { secretsOf } from './senders/webhook-sender.js';
 import type { Happened } from './events.js';
 import { Receiver } from './receiver.js';
 import { notificationOf } from './wanted.js';

@@ -1,4 +1,4 @@
-import type { IncludedText, JsonObject, NotifySettings, NotifySubscription } from '@sluice/core';
+import type { IncludedText, JsonObject, NotifyFilter, NotifySettings } from '@sluice/core';
 import { recordContent, sha256 } from '@sluice/contracts';
 import type { Notification } from '@sluice/contracts';
 import type { Happened } from './events.js';
@@ -9,7 +9,7 @@ export const mostTextCharacters = 16_000;
 /** Whether a subscription is to be sent it. */
 export function isWanted(
   { event, outcome, tenantId }: Pick<Happened, 'event' | 'outcome' | 'tenantId'>,
-  { events, tenants, outcomes }: Pick<NotifySubscription, 'events' | 'tenants' | 'outcomes'>,
+  { events, tenants, outcomes }: Pick<NotifyFilter, 'events' | 'tenants' | 'outcomes'>,
 ): boolean {
   if (!events.includes(event)) return false;
   if (tenants !== undefined && (tenantId === null || !tenants.includes(tenantId))) return false;
@@ -19,7 +19,7 @@ export function isWanted(
 /** What the subscription is to be sent. */
 export function notificationOf(
   happened: Happened,
-  { id, include }: Pick<NotifySubscription, 'id' | 'include'>,
+  { id, include = [] }: { readonly id: string; readonly include?: readonly IncludedText[] },
   { baseUrl }: Pick<NotifySettings, 'baseUrl'>,
 ): Notification {
   const { event, subject, requestId, sessionId, tenantId, outcome, at, stage } = happened;

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { secretsOf } from '../src/delivery.js';
-import { DeliveryError, Receiver } from '../src/receiver.js';
+import { secretsOf } from '../src/senders/webhook-sender.js';
+import { Receiver } from '../src/receiver.js';
+import { DeliveryError } from '../src/senders/sender.js';
 
 let answers = 204;
 const server = createServer((request, response) => {

@@ -280,10 +280,14 @@ export const configurationKeys = {
   ],
   'pipes.tool_output': ['enabled'],
   'providers.<provider>': ['endpoint', 'api_key', 'timeout'],
-  notify: ['base_url', 'private_hosts', 'subscriptions'],
+  notify: ['base_url', 'private_hosts', 'subscriptions', 'slack'],
   'notify.subscriptions.<subscription>': [
     ...(['url', 'events', 'tenants', 'outcomes', 'secret_env', 'previous_secret_env'] as const),
     ...(['include', 'retry_seconds'] as const),
+  ],
+  'notify.slack.<channel>': [
+    ...(['channel', 'token_env', 'signing_secret_env', 'credential_env', 'users', 'events', 'tenants'] as const),
+    ...(['show', 'retry_seconds', 'api_url'] as const),
   ],
   'schedule.<schedule>': [
     ...(['cron', 'time_zone', 'jitter_seconds', 'overlap', 'catch_up', 'from', 'until'] as const),

@@ -1,13 +1,16 @@
 import {
+  approvalTexts,
   connectionIdForm,
   faultCodes,
   includedTexts,
   notificationEvents,
+  personKind,
   quote,
+  receiversOf,
   runErrors,
   suggestion,
 } from '@sluice/core';
-import type { Finding, NotifySettings, NotifySubscription } from '@sluice/core';
+import type { Finding, NotifyReceiver, NotifySettings, NotifySubscription, SlackChannel } from '@sluice/core';
 import { readVariable } from './connections.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
@@ -34,21 +37,101 @@ export function readNotify(section: Section): NotifySettings | null {
       section.problem(section.itemAt('private_hosts', at), quote(one), 'a host such as `hooks.internal:8443`');
   });
   const written = section.section('subscriptions');
-  const ids = written.keys();
-  if (ids.length > mostSubscriptions)
-    written.problem(written.path, `${String(ids.length)} subscriptions`, `at most ${String(mostSubscriptions)}`);
-  const subscriptions = ids.flatMap((id) => {
-    const entry = written.section(id);
+  const names: string[] = [];
+  const subscriptions = readEach(written, names, (id, entry) => readSubscription(id, entry, privateHosts));
+  const slack = readEach(section.section('slack'), names, (id, entry) => readSlack(id, entry, privateHosts));
+  if (names.length > mostSubscriptions)
+    written.problem(written.path, `${String(names.length)} receivers`, `at most ${String(mostSubscriptions)}`);
+  if (subscriptions.length + slack.length === 0) return null;
+  return {
+    ...(baseUrl === null ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
+    ...{ privateHosts, subscriptions },
+    ...(slack.length === 0 ? {} : { slack }),
+  };
+}
+
+/** The entries of a section by their names, which are names of consumer groups: no two receivers have one. */
+function readEach<T>(section: Section, names: string[], read: (id: string, entry: Section) => T | null): readonly T[] {
+  return section.keys().flatMap((id) => {
+    const entry = section.section(id);
     if (!connectionIdForm.test(id))
-      written.problem(
-        written.at(id),
+      section.problem(
+        section.at(id),
         `the subscription ${quote(id)}`,
         'a name of 1 to 64 letters, digits, `_` and `-`',
       );
-    return entry.usable ? (readSubscription(id, entry, privateHosts) ?? []) : [];
+    if (names.includes(id)) section.problem(section.at(id), `the name ${quote(id)} once more`, 'another name');
+    names.push(id);
+    return entry.usable ? (read(id, entry) ?? []) : [];
   });
-  if (subscriptions.length === 0) return null;
-  return { ...(baseUrl === null ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }), privateHosts, subscriptions };
+}
+
+/** What the receivers of approvals are notified of. */
+const approvalEvents = ['approval.waiting', 'approval.escalated', 'approval.ended'] as const;
+
+function readSlack(id: string, section: Section, privateHosts: readonly string[]): SlackChannel | null {
+  section.closed(configurationKeys['notify.slack.<channel>']);
+  const channel = section.text('channel', 'the id of a channel, such as `C0123456789`');
+  if (!section.has('channel')) section.problem(section.at('channel'), 'nothing', 'the id of a channel');
+  const tokenEnv = readVariable(section, 'token_env', 'the name of the variable with the bot’s token');
+  if (!section.has('token_env'))
+    section.problem(section.at('token_env'), 'nothing', 'the name of the variable with the bot’s token');
+  const signingSecretEnv = readVariable(
+    section,
+    'signing_secret_env',
+    'the name of the variable with the signing secret',
+  );
+  const credentialEnv = readVariable(
+    section,
+    'credential_env',
+    'the name of the variable with the API key of a service',
+  );
+  const users = section.section('users');
+  const named = users.keys().map((user) => {
+    const person = users.text(user, 'a person such as `user:ann`') ?? '';
+    if (person !== '' && !isPerson(person)) users.problem(users.at(user), quote(person), 'a person such as `user:ann`');
+    return [user, person] as const;
+  });
+  const isDeciding = ['signing_secret_env', 'credential_env', 'users'].filter((key) => section.has(key));
+  if (isDeciding.length === 1 || isDeciding.length === 2)
+    section.problem(
+      section.path,
+      isDeciding.join(' and '),
+      'all of `signing_secret_env`, `credential_env` and `users`, for decisions in Slack, or none',
+    );
+  const apiUrl = readSlackAddress(section, privateHosts);
+  const events = oneOf(section, 'events', approvalEvents) ?? approvalEvents;
+  const tenants = section.names('tenants', 'a list of tenants');
+  const show = oneOf(section, 'show', approvalTexts) ?? approvalTexts;
+  const seconds = section.wholeNumber('retry_seconds', retrySeconds);
+  if (channel === null || tokenEnv === null) return null;
+  return {
+    ...{ id, channel, apiUrl, tokenEnv, events, show, retryMs: seconds * 1_000 },
+    ...(tenants === null ? {} : { tenants }),
+    ...(signingSecretEnv === null || credentialEnv === null
+      ? {}
+      : { deciding: { signingSecretEnv, credentialEnv, users: Object.fromEntries(named) } }),
+  };
+}
+
+const slackAddress = 'https://slack.com/api/';
+
+/** Another address than Slack’s own for its clouds of governments, and stand-ins. */
+function readSlackAddress(section: Section, privateHosts: readonly string[]): string {
+  const given = section.address('api_url');
+  if (given === null || !URL.canParse(given)) return slackAddress;
+  const { protocol, hostname, host: whole } = new URL(given);
+  if (protocol === 'http:' && ![hostname, whole].some((one) => privateHosts.includes(one)))
+    section.problem(
+      section.at('api_url'),
+      'an address without TLS',
+      'an `https` address, or its host under notify.private_hosts',
+    );
+  return given.endsWith('/') ? given : `${given}/`;
+}
+
+function isPerson(name: string): boolean {
+  return name.startsWith(personKind) && name.length > personKind.length;
 }
 
 function readSubscription(id: string, section: Section, privateHosts: readonly string[]): NotifySubscription | null {
@@ -104,12 +187,22 @@ export function findAboutNotify(
   notify: NotifySettings | null,
   given: { isSet?(variable: string): boolean },
 ): readonly Finding[] {
-  return (notify?.subscriptions ?? []).flatMap(({ id, secretEnv, previousSecretEnv }) => {
-    const named = { secret_env: secretEnv, previous_secret_env: previousSecretEnv };
+  return receiversOf(notify ?? undefined).flatMap((receiver) => {
+    const [place, named] = variablesOf(receiver);
     return Object.entries(named).flatMap(([key, variable]): Finding[] => {
       if (variable === undefined || (given.isSet?.(variable) ?? true)) return [];
       const message = `The variable ${variable} is not set here: where the notifier has none either, nothing is sent.`;
-      return [{ kind: 'unset_variable', path: `notify.subscriptions.${id}.${key}`, message }];
+      return [{ kind: 'unset_variable', path: `notify.${place}.${receiver.id}.${key}`, message }];
     });
   });
+}
+
+/** The section of a receiver, and what its keys name; what the gateway reads is not asked about here. */
+function variablesOf(receiver: NotifyReceiver): readonly [string, Readonly<Record<string, string | undefined>>] {
+  switch (receiver.kind) {
+    case 'webhook':
+      return ['subscriptions', { secret_env: receiver.secretEnv, previous_secret_env: receiver.previousSecretEnv }];
+    case 'slack':
+      return ['slack', { token_env: receiver.tokenEnv }];
+  }
 }

@@ -376,8 +376,16 @@ export type {
 export { modelInputs } from './settings/model-types.js';
 export type { AgentLimits, Callers, NamedAgent, NamedAgents, StrategySettings } from './settings/named-agent.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
-export { includedTexts, notificationEvents } from './settings/notify-types.js';
-export type { IncludedText, NotificationEvent, NotifySettings, NotifySubscription } from './settings/notify-types.js';
+export { approvalTexts, includedTexts, notificationEvents, receiversOf } from './settings/notify-types.js';
+export type {
+  IncludedText,
+  NotificationEvent,
+  NotifyFilter,
+  NotifyReceiver,
+  NotifySettings,
+  NotifySubscription,
+  SlackChannel,
+} from './settings/notify-types.js';
 export { catchUps, overlaps } from './settings/schedule-types.js';
 export type { OwnRequest, ScheduleSettings } from './settings/schedule-types.js';
 export type {

@@ -5,7 +5,7 @@ import type { NotificationEvent, NotifySettings, NotifySubscription } from '@slu
 import { groupOfSubscription, topics } from '@sluice/contracts';
 import { configurationsOn, inForceOf } from '@sluice/run';
 import { openBus, requireLog, verifierIfAny } from '@sluice/host';
-import { DeliveryError } from '../../../notifier/src/receiver.js';
+import { DeliveryError } from '../../../notifier/src/senders/sender.js';
 import { sendTrial } from '../../../notifier/src/trial.js';
 import { abortOn } from '../abort-on.js';
 import { printJson, quietFor } from '../json-answer.js';

@@ -54,7 +54,7 @@ export const runTopicRows = {
   }),
   'agent.tool-calls': row('ToolCall', {
     writers: { agent: '' },
-    readers: { executor: '' },
+    readers: { executor: '', notifier: 'for messages about calls that wait' },
     handledBy: 'executor',
     part: 'story',
     stage: 4,

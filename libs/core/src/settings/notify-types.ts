@@ -15,22 +15,51 @@ export const includedTexts = ['question', 'answer'] as const;
 
 export type IncludedText = (typeof includedTexts)[number];
 
-/** One receiver of webhooks. The secrets themselves are nowhere in a configuration. */
-export interface NotifySubscription {
+/** What a message about an approval can show. */
+export const approvalTexts = ['question', 'arguments'] as const;
+
+/** Whose events a receiver gets. */
+export interface NotifyFilter {
   readonly id: string;
-  readonly url: string;
   readonly events: readonly NotificationEvent[];
-  /** Whose events it gets; absent for all, those of no tenant too. */
+  /** Absent for all, those of no tenant too. */
   readonly tenants?: readonly string[];
   /** Outcomes, error codes and decisions of the events that it gets; absent for all. */
   readonly outcomes?: readonly string[];
+  /** How long a delivery is tried again, milliseconds. */
+  readonly retryMs: number;
+}
+
+/** One receiver of webhooks. The secrets themselves are nowhere in a configuration. */
+export interface NotifySubscription extends NotifyFilter {
+  readonly url: string;
   /** The variable with the secret that signs. */
   readonly secretEnv: string;
   /** The variable with the former secret, which signs too while receivers change over; absent where none does. */
   readonly previousSecretEnv?: string;
   readonly include: readonly IncludedText[];
-  /** How long a delivery is tried again, milliseconds. */
-  readonly retryMs: number;
+}
+
+/** A channel of Slack in which approvals are asked for. */
+export interface SlackChannel extends NotifyFilter {
+  /** The id of the channel, or of a person. */
+  readonly channel: string;
+  /** The address of Slack’s Web API, with its last slash. */
+  readonly apiUrl: string;
+  /** The variable with the bot’s token. */
+  readonly tokenEnv: string;
+  /** How decisions are made there; absent where messages only link to the console. */
+  readonly deciding?: SlackDeciding;
+  readonly show: readonly (typeof approvalTexts)[number][];
+}
+
+interface SlackDeciding {
+  /** The variable with the secret that Slack signs its requests with. */
+  readonly signingSecretEnv: string;
+  /** The variable with the API key of the service that decides for persons. */
+  readonly credentialEnv: string;
+  /** Who is who: by the id of a Slack user, a person. */
+  readonly users: Readonly<Record<string, string>>;
 }
 
 export interface NotifySettings {
@@ -39,4 +68,18 @@ export interface NotifySettings {
   /** Host, or host:port, that may be reached though it is not on the public internet. */
   readonly privateHosts: readonly string[];
   readonly subscriptions: readonly NotifySubscription[];
+  /** Absent where there are none. */
+  readonly slack?: readonly SlackChannel[];
+}
+
+/** All that are sent what happens, each with a consumer group of its own. */
+export type NotifyReceiver =
+  (NotifySubscription & { readonly kind: 'webhook' }) | (SlackChannel & { readonly kind: 'slack' });
+
+export function receiversOf(notify: NotifySettings | undefined): readonly NotifyReceiver[] {
+  if (notify === undefined) return [];
+  return [
+    ...notify.subscriptions.map((one) => ({ kind: 'webhook' as const, ...one })),
+    ...(notify.slack ?? []).map((one) => ({ kind: 'slack' as const, ...one })),
+  ];
 }

@@ -1,0 +1,7 @@
+export { SlackApi, SlackError } from './slack/api.js';
+export { endedMessage, noteView, reasonView, waitingMessage } from './slack/blocks.js';
+export type { SlackMessage } from './slack/blocks.js';
+export { buttonIn, decisionActions, dialogIn, reasonDialog, reasonField } from './slack/button.js';
+export type { ButtonValue } from './slack/button.js';
+export { isSignedBySlack } from './slack/signature.js';
+export type { SlackRequest } from './slack/signature.js';
