@@ -17,6 +17,8 @@ export const parts = {
     'six public MCP servers, directly and through Sluice: every tool, prompt and resource, equal but for a written list',
   docs: 'the site of docs/: search without a server, dark, a phone, accessibility, links and anchors, Markdown, llms.txt',
   doors: 'llm-comply, the Python clients of OpenAI and Anthropic and the AI SDK at the doors of the gateway',
+  frameworks:
+    'the programs of docs/bring-your-agent.md as they stand: LangGraph, LangChain, OpenAI Agents, pydantic-ai, CrewAI, the AI SDK',
   histories: 'the bus contract on Kafka with many histories of work, faults and commands',
   history: 'seeds 100,000 runs, says how long it took, and has audit and replay look at them',
   image:
