@@ -20,6 +20,7 @@ export async function askForAllPages(projection: Projection, viewer: Viewer): Pr
     state: 's',
     session: 'i',
     words: ['a', 'b'],
+    agent: 'a',
     parent: 'p',
     own: true,
     ...times,

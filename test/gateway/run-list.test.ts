@@ -47,11 +47,12 @@ describe('the list of runs and what they used, over HTTP', () => {
       if (request.question === 'Hold on') await held;
       return request.question.startsWith('Look') ? look(request) : { answer: 'done' };
     });
-    system = await startSystem(workflowConfiguration({ limits: `${identity}\n${model}` }), script);
+    const agents = 'agents: { guide: { groups: [knowledge] } }';
+    system = await startSystem(workflowConfiguration({ limits: `${identity}\n${model}\n${agents}` }), script);
     gateway = await startGateway(system.embedded.runtime);
     await ask('ann', 'Look at the Capital of Japan', 'r1');
     await ask('ann', 'Where is Ōsaka?', 'r2');
-    await ask('amy', 'Is Japan large?', 'r3');
+    await ask('amy', 'Is Japan large?', 'r3', 'wait=30', 'guide');
     await ask('bob', 'Look at Japan', 'r4');
     await eventually(() => ids('ann', ''), ({ length }) => length === 3); // prettier-ignore
     await eventually(() => ids('bob', ''), ({ length }) => length === 1); // prettier-ignore
@@ -62,8 +63,8 @@ describe('the list of runs and what they used, over HTTP', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const ask = (name: string, question: string, id: string, prefer = 'wait=30'): Promise<Response> =>
-    post(`${gateway.url}/v1/runs`, { question, group: ['*'], request_id: id }, { ...who[name], prefer });
+  const ask = (name: string, question: string, id: string, prefer = 'wait=30', agent = ''): Promise<Response> =>
+    post(`${gateway.url}/v1/runs`, { question, group: ['*'], request_id: id, agent }, { ...who[name], prefer });
   const get = async (path: string, name: string): Promise<readonly [number, Json]> => {
     const answer = await fetch(`${gateway.url}/v1/${path}`, { headers: who[name] ?? {} });
     return [answer.status, (await answer.json()) as Json];
@@ -91,6 +92,14 @@ describe('the list of runs and what they used, over HTTP', () => {
     expect((await rows('olga', '&text=large'))[0]).toMatchObject({ question: 'Is Japan large?', href: expect.any(String) }); // prettier-ignore
     expect((await get('runs?text=%3F', 'ann'))[0]).toBe(400);
     expect((await get('runs?tenant=globex', 'ann'))[0]).toBe(403);
+  });
+
+  it('finds runs by the agent that they ask', async () => {
+    expect(await ids('ann', '&agent=guide')).toEqual(['r3']);
+    expect(await ids('ann', '&agent=default')).toEqual(['r2', 'r1']);
+    expect(await ids('ann', '&agent=default&user=user:amy')).toEqual([]);
+    expect((await rows('ann', '')).map(({ agent }) => agent)).toEqual(['guide', 'default', 'default']);
+    expect((await get(`runs?agent=${'a'.repeat(65)}`, 'ann'))[0]).toBe(200);
   });
 
   it('is a stream of the runs of a tenant as they change, and of what leaves the filter', async () => {
@@ -136,6 +145,10 @@ describe('the list of runs and what they used, over HTTP', () => {
     expect(byUser.rows).toMatchObject([
       { name: 'user:ann', runs: 3, failures: 0, tokens: { output: 4 } },
       { name: 'user:amy', runs: 1 },
+    ]);
+    expect((await used('by=agent')).rows).toMatchObject([
+      { name: 'default', runs: 3 },
+      { name: 'guide', runs: 1, failures: 0 },
     ]);
     const today = new Date().toISOString().slice(0, 10);
     expect((await used('')).rows).toMatchObject([{ name: today, runs: 4, runs_without_price: 0 }]);

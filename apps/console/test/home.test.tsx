@@ -7,7 +7,7 @@ import { ann, operator, problem, show } from './page.js';
 import type { Answers } from './page.js';
 
 const run: ListedRun = {
-  ...{ request_id: 'run-1', session_id: 'run-1', user: 'user:ann', on_behalf_of: null, parent: null },
+  ...{ request_id: 'run-1', session_id: 'run-1', user: 'user:ann', on_behalf_of: null, parent: null, agent: 'default' },
   ...{ question: 'Is it <i>well</i>?', status: 'ended', outcome: 'answer', state: 'undefined', iterations: 1 },
   ...{ tokens: { input: 900, output: 100, cached: 0 }, model: null, usd: 0.02, duration_ms: 900 },
   ...{
@@ -25,9 +25,12 @@ const answers = (...runs: readonly ListedRun[]): Answers => ({
     runs: url.searchParams.get('outcome') === 'running' ? [] : runs,
     next_cursor: null,
   }),
-  'GET /v1/usage': () => ({
-    ...{ by: 'outcome', since: 0, until: 86_400_000, left_out: false, total: row('all', 7, 2) },
-    rows: [row('answer', 5, 0), row('max_iterations', 2, 2)],
+  'GET /v1/usage': ({ url }) => ({
+    ...{ by: url.searchParams.get('by'), since: 0, until: 86_400_000, left_out: false, total: row('all', 7, 2) },
+    rows:
+      url.searchParams.get('by') === 'agent'
+        ? [row('default', 4, 0), row('support', 2, 2), row('', 1, 0)]
+        : [row('answer', 5, 0), row('max_iterations', 2, 2)],
   }),
   'GET /v1/groups': () => ({
     config_version: 'c-1',
@@ -48,6 +51,14 @@ describe('The first page', () => {
       'outcome=max_iterations',
     );
     expect(screen.getByText('It used up its iterations.')).toBeTruthy();
+  });
+
+  it('counts the runs of today by agent, each leading to them', async () => {
+    show('/', answers(run));
+    const support = await screen.findByRole('link', { name: 'support' });
+    expect(support.getAttribute('href')).toContain('agent=support');
+    expect(support.closest('li')?.textContent).toBe('2support2 without an answer');
+    expect(screen.getByText('none without an answer').closest('li')?.textContent).toContain('default');
   });
 
   it('asks the sample question of a new installation, and leads to its run', async () => {

@@ -9,7 +9,7 @@ const run = (n: number, more: Partial<ListedRun> = {}): ListedRun => ({
   ...{ request_id: `run-${n}`, session_id: `session-${n}`, user: 'user:ann', on_behalf_of: null },
   ...{ question: `Question ${n}?`, status: 'ended', outcome: 'answer', state: 'start', iterations: 2 },
   tokens: { input: 1_200, output: 34, cached: 0 },
-  ...{ parent: null, model: null, usd: 0.0123, duration_ms: 2_500 },
+  ...{ parent: null, agent: 'default', model: null, usd: 0.0123, duration_ms: 2_500 },
   ...{ started_at: 1_000_000, ended_at: 1_002_500, href: `/v1/runs/run-${n}?session_id=session-${n}&since=999999` },
   ...more,
 });

@@ -1,3 +1,4 @@
+import { agentName } from '@sluice/core';
 import type { AgentStep, Run } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { wordsOf } from './words.js';
@@ -33,6 +34,8 @@ export interface RunChange {
   readonly microUsd: number | null;
   /** The run whose call this one answers as an agent; empty for one that a caller requested. */
   readonly parent: string;
+  /** The agent that the request asks, with the first record of a run; empty where it makes a call itself. */
+  readonly agent: string;
   /** The words that the question is found by; nothing but with the first record of a run. */
   readonly words: readonly string[];
   /** Steps that are new with this record. */
@@ -50,8 +53,11 @@ export function changeOf(message: Incoming, costOf: RunCost): RunChange | null {
   switch (message.topic) {
     case 'agent.toolsets': {
       const { request, state, iteration, run } = message.record;
-      const words = iteration === 1 ? wordsOf(request.question) : [];
-      return ofRun(message, run, { question: request.question, state, rank: iteration * 3, words }, costOf);
+      const first =
+        iteration === 1
+          ? { words: wordsOf(request.question), agent: request.call === null ? agentName(request) : '' }
+          : {};
+      return ofRun(message, run, { question: request.question, state, rank: iteration * 3, ...first }, costOf);
     }
     case 'agent.tool-calls': {
       const { request, iteration, run, model } = message.record;
@@ -109,6 +115,7 @@ function ofRun(
     model: '',
     microUsd: rounded(costOf(record.configVersion, run)),
     parent: run.parent?.requestId ?? '',
+    agent: '',
     words: [],
     steps: [],
     ...said,

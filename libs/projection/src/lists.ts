@@ -20,7 +20,7 @@ export const runColumns = `r.request_id AS "requestId", r.session_id AS "session
   CASE WHEN length(r.question) > 2000 THEN substr(r.question, 1, 2000) ELSE r.question END AS question,
    r.state, r.outcome,
   r.iterations, r.input_tokens AS "inputTokens", r.cached_input_tokens AS "cachedInputTokens",
-  r.output_tokens AS "outputTokens", r.started_at AS "startedAt", r.ended_at AS "endedAt", r.model, r.micro_usd AS "microUsd", r.parent,
+  r.output_tokens AS "outputTokens", r.started_at AS "startedAt", r.ended_at AS "endedAt", r.model, r.micro_usd AS "microUsd", r.parent, r.agent,
   r.changed`;
 
 /** Runs of one word of their question that a search looks at, at most: the next page goes on behind these. */
@@ -109,9 +109,10 @@ export function changedRuns(viewer: Viewer, filter: RunFilter, after: number, li
 const hasLabel =
   'EXISTS (SELECT 1 FROM labels o WHERE o.tenant = r.tenant AND o.kind = ? AND o.name = ? AND o.started_at = r.started_at AND o.request_id = r.request_id)';
 
-function ofFilter(page: Page, viewer: Viewer, { user, session, parent, own }: RunFilter): Page {
+function ofFilter(page: Page, viewer: Viewer, { user, session, agent, parent, own }: RunFilter): Page {
   page.is('r.actor', user).is('r.session_id', session);
-  // Its index has agents’ runs alone.
+  // Their indexes have only runs with one.
+  if (agent !== undefined) page.is('r.agent', indexed(agent)).where("r.agent <> ''");
   if (parent !== undefined) page.is('r.parent', parent).where("r.parent <> ''");
   if (own === true) page.where('r.actor = ? AND r.subject IS NOT DISTINCT FROM ?', viewer.actorId, viewer.subjectId);
   return page;

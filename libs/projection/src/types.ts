@@ -17,6 +17,8 @@ export interface RunFilter {
   readonly session?: string;
   /** Words that the question has, all of them (`wordsOf`). */
   readonly words?: readonly string[];
+  /** The agent that they ask. */
+  readonly agent?: string;
   /** The run whose calls these answer, of agents’ runs. */
   readonly parent?: string;
   /** The viewer’s own runs alone. */
@@ -49,6 +51,8 @@ export interface ListedRun {
   readonly microUsd: number | null;
   /** The run whose call this one answers; empty for one that a caller requested. */
   readonly parent: string;
+  /** The agent that its request asks; empty where it makes a call itself, or where that is not known. */
+  readonly agent: string;
   /** Grows with each write that changes the run. */
   readonly changed: number;
 }

@@ -6,7 +6,7 @@ import type { Statement, Value } from './stores/store.js';
 const dayMs = 86_400_000;
 
 /** What usage is added up by. */
-export const usageDimensions = ['user', 'model', 'day', 'tool', 'outcome', 'tenant'] as const;
+export const usageDimensions = ['user', 'agent', 'model', 'day', 'tool', 'outcome', 'tenant'] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
 /** Whole days, from the first up to but without the second: milliseconds since the epoch. */
@@ -58,14 +58,14 @@ export function dayOf(at: number): number {
 
 /** Of a run as it stands in the table: agents’ runs are part of the run that called them. */
 const addRun = (sign: '' | '-', condition: string): string => `
-  INSERT INTO usage (tenant, day, actor, model, outcome, runs, failures, input_tokens, cached_input_tokens,
+  INSERT INTO usage (tenant, day, actor, agent, model, outcome, runs, failures, input_tokens, cached_input_tokens,
     output_tokens, micro_usd, unpriced, duration_ms)
-  SELECT tenant, started_at - (started_at % ${dayMs}), actor, model, outcome, ${sign}1,
+  SELECT tenant, started_at - (started_at % ${dayMs}), actor, agent, model, outcome, ${sign}1,
     ${sign}(CASE WHEN outcome = 'answer' THEN 0 ELSE 1 END), ${sign}input_tokens, ${sign}cached_input_tokens,
     ${sign}output_tokens, ${sign}coalesce(micro_usd, 0), ${sign}(CASE WHEN micro_usd IS NULL THEN 1 ELSE 0 END),
     ${sign}(ended_at - started_at)
   FROM runs WHERE tenant = ? AND request_id = ? AND parent = '' AND ${condition}
-  ON CONFLICT (tenant, day, actor, model, outcome) DO UPDATE SET runs = usage.runs + excluded.runs,
+  ON CONFLICT (tenant, day, actor, agent, model, outcome) DO UPDATE SET runs = usage.runs + excluded.runs,
     failures = usage.failures + excluded.failures, input_tokens = usage.input_tokens + excluded.input_tokens,
     cached_input_tokens = usage.cached_input_tokens + excluded.cached_input_tokens,
     output_tokens = usage.output_tokens + excluded.output_tokens, micro_usd = usage.micro_usd + excluded.micro_usd,
@@ -101,7 +101,14 @@ export function callCounted(tenant: string, requestId: string, step: AgentStep):
 
 type Select = readonly [text: string, values: readonly Value[]];
 
-const columnOf = { user: 'actor', model: 'model', outcome: 'outcome', tenant: 'tenant', day: 'day' } as const;
+const columnOf = {
+  user: 'actor',
+  agent: 'agent',
+  model: 'model',
+  outcome: 'outcome',
+  tenant: 'tenant',
+  day: 'day',
+} as const;
 const sum = (column: string, name: string): string => `CAST(sum(${column}) AS bigint) AS "${name}"`;
 
 /** `tenant` null: of all. The days in their order, others by what most was used of. */

@@ -10,16 +10,20 @@ import { callCounted, countedAround } from './usage.js';
  */
 const putRun = `INSERT INTO runs (tenant, request_id, session_id, actor, subject, question, state, outcome,
   attempt, rank, iterations, input_tokens, cached_input_tokens, output_tokens, started_at, updated_at, ended_at,
-  model, micro_usd, parent, deadline, changed)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT latest FROM changes WHERE id = 1))
+  model, micro_usd, parent, deadline, agent, changed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT latest FROM changes WHERE id = 1))
   ON CONFLICT (tenant, request_id) DO UPDATE SET session_id = excluded.session_id, actor = excluded.actor, subject = excluded.subject,
     question = excluded.question, state = excluded.state, outcome = excluded.outcome, attempt = excluded.attempt, rank = excluded.rank,
     iterations = excluded.iterations, input_tokens = excluded.input_tokens, cached_input_tokens = excluded.cached_input_tokens,
     output_tokens = excluded.output_tokens, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
     model = CASE WHEN excluded.model = '' THEN runs.model ELSE excluded.model END,
+    agent = CASE WHEN excluded.agent = '' THEN runs.agent ELSE excluded.agent END,
     micro_usd = coalesce(excluded.micro_usd, runs.micro_usd), parent = excluded.parent, deadline = excluded.deadline, changed = excluded.changed
   WHERE (runs.attempt IS NOT DISTINCT FROM excluded.attempt AND excluded.rank >= runs.rank)
     OR (runs.attempt IS DISTINCT FROM excluded.attempt AND excluded.attempt IS NOT NULL)`;
+
+/** Of a run whose later records came before its first. */
+const putAgent = "UPDATE runs SET agent = ? WHERE tenant = ? AND request_id = ? AND agent = ''";
 
 /** Labels are ordered by the time at which the run began at first. */
 const putLabel = `INSERT INTO labels (tenant, kind, name, started_at, request_id)
@@ -44,7 +48,7 @@ export function runStatements(change: RunChange): readonly Statement[] {
     ...[tenant, requestId, change.sessionId, change.actor, change.subject, change.question],
     ...[indexed(change.state || 'undefined'), change.outcome, change.attempt, change.rank, change.iterations],
     ...[change.inputTokens, change.cachedInputTokens, change.outputTokens, change.startedAt, change.at, change.endedAt],
-    ...[change.model, change.microUsd, change.parent, change.deadline],
+    ...[change.model, change.microUsd, change.parent, change.deadline, indexed(change.agent)],
   ];
   const put = statement(putRun, ...run);
   // Only an end is counted, and another attempt may take one back.
@@ -52,6 +56,9 @@ export function runStatements(change: RunChange): readonly Statement[] {
   const label = (kind: string, name: string): Statement => statement(putLabel, kind, indexed(name), tenant, requestId);
   return [
     ...(mayCount ? countedAround(tenant, requestId, put) : [put]),
+    ...(change.agent === ''
+      ? []
+      : countedAround(tenant, requestId, statement(putAgent, indexed(change.agent), tenant, requestId))),
     ...change.groups.map((group) => label('group', group)),
     ...change.words.map((word) => label('word', word)),
     ...change.steps.flatMap((step) => {

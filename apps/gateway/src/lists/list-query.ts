@@ -23,6 +23,7 @@ export const runParameters = {
   until: 'Started before this time.',
   user: 'The actor that asked, as `user:<id>`.',
   outcome: '`running`, `answer`, or the code of an error.',
+  agent: 'The agent that the run’s request asks.',
   tool: 'The key of a tool that the run called.',
   group: 'A group that the run asked for.',
   state: 'The state that the run is in, or ended in.',
@@ -81,6 +82,7 @@ export function runQuery(
     until,
     user,
     outcome,
+    agent,
     tool,
     group,
     state,
@@ -93,7 +95,18 @@ export function runQuery(
   } = parametersOf(query, runParameters);
   const words = text === undefined ? undefined : wordsOf(text);
   if (words?.length === 0) throw invalid('text must have a word to look for.');
-  const filter = given({ user, outcome, tool, group, state, session, parent, words, ...between(since, until, now) });
+  const filter = given({
+    user,
+    outcome,
+    agent,
+    tool,
+    group,
+    state,
+    session,
+    parent,
+    words,
+    ...between(since, until, now),
+  });
   return { filter, tenant, limit: limitOf(limit), after: cursorOf(cursor) };
 }
 

@@ -170,6 +170,7 @@ function listed(
     user: actor,
     on_behalf_of: subject,
     parent: run.parent || null,
+    agent: run.agent || null,
     question: isSeen ? run.question : null,
     status: endedAt === null ? 'running' : 'ended',
     outcome: run.outcome,

@@ -202,7 +202,53 @@ function openUntil(dialect: Dialect): string {
   `;
 }
 
+/**
+ * Which agent runs ask, and what was used by it. What was counted before is of no agent, until the records of its runs
+ * are read again, as far as the log has them.
+ */
+function agents(dialect: Dialect): string {
+  const { text, whole, strict } = words[dialect];
+  const sums = ['runs', 'failures', 'input_tokens', 'cached_input_tokens', 'output_tokens', 'micro_usd', 'unpriced'];
+  const columns = [...sums, 'duration_ms'].join(', ');
+  const topics = ['toolsets', 'tool-calls', 'steps', 'responses'].map((name) => `'agent.${name}'`);
+  return `
+  ALTER TABLE runs ADD COLUMN agent ${text} NOT NULL DEFAULT '';
+  CREATE INDEX runs_by_agent ON runs (tenant, agent, started_at DESC, request_id) WHERE agent <> '';
+  DROP INDEX usage_by_day;
+  ALTER TABLE usage RENAME TO usage_before;
+  CREATE TABLE usage (
+    tenant ${text} NOT NULL,
+    day ${whole} NOT NULL,
+    actor ${text} NOT NULL,
+    agent ${text} NOT NULL,
+    model ${text} NOT NULL,
+    outcome ${text} NOT NULL,
+    runs ${whole} NOT NULL,
+    failures ${whole} NOT NULL,
+    input_tokens ${whole} NOT NULL,
+    cached_input_tokens ${whole} NOT NULL,
+    output_tokens ${whole} NOT NULL,
+    micro_usd ${whole} NOT NULL,
+    unpriced ${whole} NOT NULL,
+    duration_ms ${whole} NOT NULL,
+    PRIMARY KEY (tenant, day, actor, agent, model, outcome)
+  )${strict};
+  INSERT INTO usage (tenant, day, actor, agent, model, outcome, ${columns})
+    SELECT tenant, day, actor, '', model, outcome, ${columns} FROM usage_before;
+  DROP TABLE usage_before;
+  CREATE INDEX usage_by_day ON usage (day);
+  DELETE FROM positions WHERE topic IN (${topics.join(', ')});
+  `;
+}
+
 /** One script a version. Released scripts are never changed; a new one is added. */
 export function migrations(dialect: Dialect): readonly string[] {
-  return [runs(dialect), approvals(dialect), auditAndLetters(dialect), usage(dialect), openUntil(dialect)];
+  return [
+    runs(dialect),
+    approvals(dialect),
+    auditAndLetters(dialect),
+    usage(dialect),
+    openUntil(dialect),
+    agents(dialect),
+  ];
 }

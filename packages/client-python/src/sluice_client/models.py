@@ -605,6 +605,7 @@ class ListedRun(Answer):
     session_id: str = Field(description="The session of the run.")
     user: str = Field(description="The actor that asked.")
     on_behalf_of: str | None = Field(description="The subject that the actor asked for.")
+    agent: str | None = Field(description="The agent that its request asks; null where it makes a call itself, or before its first turn.")
     parent: str | None = Field(description="The run whose call this one answers, of an agent’s run; null for a run that a caller requested.")
     question: str | None = Field(description="What was asked, 2,000 characters at most; null for a run of another caller.")
     status: Literal["running", "ended"] | str = Field(description="")
@@ -726,7 +727,7 @@ class HiddenBecause(Answer):
 class UsageList(Answer):
     """What was used, by one thing."""
 
-    by: Literal["user", "model", "day", "tool", "outcome", "tenant"] | str = Field(description="What it is added up by.")
+    by: Literal["user", "agent", "model", "day", "tool", "outcome", "tenant"] | str = Field(description="What it is added up by.")
     since: int = Field(description="The beginning of the first day. Milliseconds since the epoch.")
     until: int = Field(description="The end of the last day. Milliseconds since the epoch.")
     rows: list[UsageRow] = Field(description="By day the latest first, by tool the most called, else what cost most.")
@@ -1822,6 +1823,9 @@ class ListRunsQuery(TypedDict, total=False):
     outcome: str
     """`running`, `answer`, or the code of an error."""
 
+    agent: str
+    """The agent that the run’s request asks."""
+
     tool: str
     """The key of a tool that the run called."""
 
@@ -1956,7 +1960,7 @@ class CancelRunQuery(TypedDict, total=False):
 class ReadUsageQuery(TypedDict, total=False):
     """The query of: See what was used."""
 
-    by: Literal["user", "model", "day", "tool", "outcome", "tenant"]
+    by: Literal["user", "agent", "model", "day", "tool", "outcome", "tenant"]
     """`user`, `model`, `day`, `outcome` or `tool`; for operators `tenant`, over all of them. `day` unless given."""
 
     since: str | int

@@ -878,6 +878,8 @@ export interface ListedRun {
   readonly user: string;
   /** The subject that the actor asked for. */
   readonly on_behalf_of: string | null;
+  /** The agent that its request asks; null where it makes a call itself, or before its first turn. */
+  readonly agent: string | null;
   /** The run whose call this one answers, of an agent’s run; null for a run that a caller requested. */
   readonly parent: string | null;
   /** What was asked, 2,000 characters at most; null for a run of another caller. */
@@ -1052,7 +1054,7 @@ export interface HiddenBecause {
 /** What was used, by one thing. */
 export interface UsageList {
   /** What it is added up by. */
-  readonly by: "user" | "model" | "day" | "tool" | "outcome" | "tenant";
+  readonly by: "user" | "agent" | "model" | "day" | "tool" | "outcome" | "tenant";
   /** The beginning of the first day. Milliseconds since the epoch. */
   readonly since: number;
   /** The end of the last day. Milliseconds since the epoch. */
@@ -2606,6 +2608,8 @@ export interface ListRunsQuery {
   readonly user?: string;
   /** `running`, `answer`, or the code of an error. */
   readonly outcome?: string;
+  /** The agent that the run’s request asks. */
+  readonly agent?: string;
   /** The key of a tool that the run called. */
   readonly tool?: string;
   /** A group that the run asked for. */
@@ -2707,7 +2711,7 @@ export interface CancelRunQuery {
 /** The query of: See what was used. */
 export interface ReadUsageQuery {
   /** `user`, `model`, `day`, `outcome` or `tool`; for operators `tenant`, over all of them. `day` unless given. */
-  readonly by?: "user" | "model" | "day" | "tool" | "outcome" | "tenant";
+  readonly by?: "user" | "agent" | "model" | "day" | "tool" | "outcome" | "tenant";
   /** From the UTC day of this time on: milliseconds since the epoch, a time such as 2026-01-31T12:00:00Z, or how long ago, such as 30m, 12h or 7d. 30 days back unless given, 400 at most. */
   readonly since?: string | number;
   /** Up to and with the UTC day of this time. */

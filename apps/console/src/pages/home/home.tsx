@@ -4,6 +4,7 @@ import { Columns, Page } from '../../ui/page.js';
 import { Loading, RequestProblem } from '../../ui/states.js';
 import { LongTable } from '../../ui/table.js';
 import { columnsFor } from '../runs/columns.js';
+import { Agents } from './agents.js';
 import { AskCard } from './ask-card.js';
 import { Failures } from './failures.js';
 import { Figures } from './figures.js';
@@ -16,7 +17,8 @@ import { WaitingCard } from './waiting-card.js';
 export function Home() {
   const { me } = useSignedIn();
   const { running, latest, error, again } = useRunsNow();
-  const { data: today } = useToday();
+  const { data: today } = useToday('outcome');
+  const { data: byAgent } = useToday('agent');
   const isFirst = latest?.length === 0;
   return (
     <Page title="Home">
@@ -47,6 +49,7 @@ export function Home() {
       )}
       <Columns>
         {today !== undefined && !isFirst && <Failures today={today} />}
+        {byAgent !== undefined && !isFirst && <Agents today={byAgent} />}
         {me.is_operator && <Installation />}
       </Columns>
     </Page>

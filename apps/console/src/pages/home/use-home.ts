@@ -29,11 +29,11 @@ export function useRunsNow() {
   return { running: running.data, latest: latest.data, error: latest.error, again: () => void latest.refetch() };
 }
 
-/** What the runs that ended today used, by how they ended; a day is one in UTC. */
-export function useToday() {
+/** What the runs that ended today used, by how they ended or what they asked; a day is one in UTC. */
+export function useToday(by: 'outcome' | 'agent') {
   return useQuery({
-    queryKey: ['usage', 'today'],
-    queryFn: ({ signal }) => sluice.usage.get({ by: 'outcome', since: Date.now() }, { signal }),
+    queryKey: ['usage', 'today', by],
+    queryFn: ({ signal }) => sluice.usage.get({ by, since: Date.now() }, { signal }),
     refetchInterval: 15_000,
   });
 }

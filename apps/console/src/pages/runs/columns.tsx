@@ -25,6 +25,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
       <span title={subject === null ? user : `${user} on behalf of ${subject}`}>{user.replace(/^user:/, '')}</span>
     ),
   },
+  { id: 'agent', name: 'Agent', width: 'minmax(70px, 1fr)', isMinor: true, cell: ({ agent }) => agent ?? '–' },
   { id: 'state', name: 'State', width: 'minmax(70px, 1fr)', isMinor: true, cell: ({ state }) => state },
   {
     id: 'iterations',

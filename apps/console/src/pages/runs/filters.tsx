@@ -76,6 +76,7 @@ export function Filters({ filters, isOperator, onChange }: Props) {
       {choice('since', 'Started', times)}
       {choice('outcome', 'Status', outcomes)}
       {field('user', 'User', 'user:ann')}
+      {field('agent', 'Agent', 'default')}
       {field('tool', 'Tool')}
       {field('group', 'Group')}
       {field('state', 'State')}

@@ -2,7 +2,20 @@ import { texts } from '../../data/search.js';
 
 /** What of the address’s search the page asks the gateway by. */
 const filterNames = [
-  ...(['text', 'user', 'tool', 'outcome', 'state', 'group', 'session', 'parent', 'tenant', 'since', 'until'] as const),
+  ...([
+    'text',
+    'user',
+    'agent',
+    'tool',
+    'outcome',
+    'state',
+    'group',
+    'session',
+    'parent',
+    'tenant',
+    'since',
+    'until',
+  ] as const),
 ] as const;
 
 export type RunFilters = { readonly [Name in (typeof filterNames)[number]]?: string };

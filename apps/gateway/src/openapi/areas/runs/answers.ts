@@ -114,6 +114,9 @@ export function runListSchemas(): Readonly<Record<string, JsonSchema>> {
         ...ids,
         user: text('The actor that asked.'),
         on_behalf_of: textOrNull('The subject that the actor asked for.'),
+        agent: textOrNull(
+          'The agent that its request asks; null where it makes a call itself, or before its first turn.',
+        ),
         parent: textOrNull(
           'The run whose call this one answers, of an agent’s run; null for a run that a caller requested.',
         ),

@@ -85,6 +85,7 @@ export const listRunsExample: Example = {
           user: 'user:ann',
           on_behalf_of: null,
           parent: null,
+          agent: 'support',
           question: 'Which countries are there?',
           status: 'ended',
           outcome: 'answer',
