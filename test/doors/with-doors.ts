@@ -11,12 +11,22 @@ export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk
 
 type Script = Readonly<Record<string, () => readonly Said[]>>;
 
-const agents = "agents: { support: { instructions: 'Help.' }, ours: { may_ask: { principals: ['user:boss'] } } }";
+const agents =
+  "agents: { default: { client_tools: ['get_*', 'send'], client_effects: { 'get_*': read_only } }, support: { instructions: 'Help.' }, ours: { may_ask: { principals: ['user:boss'] } } }";
+
+/** A call of a tool that the client runs. */
+const clientCall = (name: string, args: Readonly<Record<string, unknown>> = { city: 'Bern' }) =>
+  [`client__${name}`, JSON.stringify(args)] as const;
 
 /** Turns by the question. */
 const script: Script = {
   Look: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: 'Found.' }],
   Number: () => [{ thought: 'I look.', calls: [calls.query] }, { answer: '```json\n{"n": 1}\n```' }],
+  Weather: () => [
+    { thought: 'I look.', calls: [clientCall('get_weather'), calls.query, clientCall('get_time')] },
+    { calls: [clientCall('get_weather')] },
+    { answer: 'It snows.' },
+  ],
   Reset: () => [{ calls: [calls.analysis] }, { calls: [calls.reset] }, { answer: 'Reset.' }],
   Cut: () => [{ answer: 'Half', incomplete: { reason: 'length', finishReason: 'length' } }],
 };

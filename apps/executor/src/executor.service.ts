@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { dwellTimes } from '@sluice/core';
+import { dwellTimes, isClientTool } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
@@ -35,6 +35,7 @@ import { measureStep } from './step-metrics.js';
 import { handOver } from './agents/hand-over.js';
 import type { AllReturned } from './agents/returned.js';
 import { park } from './approvals/park.js';
+import { showClient } from './approvals/show-client.js';
 import { Toolbox } from './toolbox.js';
 import { Turn } from './turn.js';
 import type { Resumed } from './turn.js';
@@ -141,7 +142,10 @@ export class ExecutorService {
         const askedAt = end.startedAt;
         const ahead = asking.question === null ? await turn.ahead(index, steps, askedAt) : [];
         const place = { index, asking, askedAt, ahead, before: askedBefore };
-        return park(message, place, steps, judges, context, this.runtime);
+        const outgoing = await park(message, place, steps, judges, context, this.runtime);
+        if (asking.question !== null && isClientTool(record.calls[index]?.tool ?? ''))
+          await showClient(record, { indexes: [index, ...end.also], keyOf, outgoing }, this.runtime);
+        return outgoing;
       }
       const handing = { ...parked.handing, startedAt: end.startedAt, fanOut: null };
       return handOver(message, index, keyOf(index), handing, steps, judges, context, this.runtime);

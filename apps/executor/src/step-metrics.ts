@@ -1,4 +1,4 @@
-import type { AvailabilityRule, Evaluator, ReconcileAnswer, Step, ToolErrorReason } from '@sluice/core';
+import type { AvailabilityRule, ConfiguredTool, Evaluator, ReconcileAnswer, Step, ToolErrorReason } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import type { Metrics } from '@sluice/host';
@@ -11,7 +11,7 @@ import type { ToolContract } from '@sluice/tools';
  */
 export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
   const known = evaluator.tool(step.action);
-  const tool = known?.key ?? otherLabel;
+  const tool = known === undefined ? otherLabel : toolLabel(known);
   const source = known === undefined ? otherLabel : sourceOf(known);
   metrics.toolCalls.inc({ tool, source, outcome: step.outcome });
   if (!isToldOf) metrics.toolDuration.observe({ tool }, Math.max(0, step.endedAt - step.startedAt) / 1_000);
@@ -85,6 +85,13 @@ export function countFilesFromZero(
   }
 }
 
-function sourceOf({ mcp }: Loaded['configuration']['tools'][number]): string {
-  return mcp?.server ?? 'core';
+/** A tool in metrics: those of clients have the names that these give them, which are without end. */
+export function toolLabel({ key, isClients }: Pick<ConfiguredTool, 'key' | 'isClients'>): string {
+  return isClients === true ? clients : key;
+}
+
+const clients = 'client';
+
+function sourceOf({ mcp, isClients }: ConfiguredTool): string {
+  return isClients === true ? clients : (mcp?.server ?? 'core');
 }

@@ -34,7 +34,8 @@ import {
   todosIn,
   withPages,
 } from '@sluice/packs';
-import { createToolSource, fileContracts } from '@sluice/sources';
+import { createToolSource, fileContracts, withClientTools } from '@sluice/sources';
+import type { FromClient } from '@sluice/sources';
 import { CallLists } from './call-lists.js';
 import { networkNamespace, networkRequests, ToolProcesses } from '@sluice/isolation';
 import { ResultCache } from '@sluice/hub';
@@ -67,7 +68,7 @@ import { requireWorkspaces, workspacesIn } from './workspaces.js';
 
 /** All that tools may be given; the compiler asks for each below. */
 type Given = ServiceCapabilities &
-  PackCapabilities & { readonly network: NetworkRequests; readonly answers: CallAnswers };
+  PackCapabilities & { readonly network: NetworkRequests; readonly answers: CallAnswers; readonly client: FromClient };
 
 /** A configuration’s tools, and the contracts that they are made of. */
 interface Opened {
@@ -91,6 +92,7 @@ export class Toolbox {
   private readonly results: ResultCache;
   private readonly life: SessionLife;
   private readonly opened = new WeakMap<Configuration, Promise<Opened>>();
+  private readonly ofClients = new WeakMap<Configuration, ToolSource>();
   private readonly caching = new WeakMap<Configuration, ReadonlySet<string>>();
   /** Who decides what is permitted under a configuration. */
   readonly authorizer: (configuration: Configuration) => AuthorizationPort;
@@ -145,7 +147,10 @@ export class Toolbox {
   }
 
   async source(configuration: Configuration): Promise<ToolSource> {
-    return (await this.open(configuration)).source;
+    const { source } = await this.open(configuration);
+    let own = this.ofClients.get(configuration);
+    if (own === undefined) this.ofClients.set(configuration, (own = withClientTools(source, configuration)));
+    return own;
   }
 
   /**
@@ -177,6 +182,7 @@ export class Toolbox {
       readonly questions: CallQuestions;
       readonly budgets: BudgetParts;
       readonly resume?: JsonObject;
+      readonly client: FromClient['result'];
     },
   ): Promise<ToolCapabilities> {
     const all: { readonly [Name in keyof Given]: () => Given[Name] | Promise<Given[Name]> } = {
@@ -216,6 +222,7 @@ export class Toolbox {
               'a server could not ask its model',
             ),
         }),
+      client: () => ({ result: asking.client }),
       todos: () => todosIn(this.runtime.documents, sessionKey(invocation.context), this.life),
       text: () => ({
         complete: (prompt: string, stop: AbortSignal) =>

@@ -4,6 +4,7 @@ import {
   claimMemoryMs,
   effectOnce,
   faultText,
+  isClientTool,
   NoticeGate,
   pastOutcomeOf,
   reserve,
@@ -36,6 +37,7 @@ import {
   ApprovalClaims,
   begunCall,
   CallerForms,
+  ClientCalls,
   callsAhead,
   callIdOf,
   callKeyOf,
@@ -69,6 +71,7 @@ import type {
   CallInTurn,
   CallOutcome,
   CallWorld,
+  ClientWait,
   EndOfCall,
   Loaded,
   NextCall,
@@ -81,6 +84,7 @@ import type {
 } from '@sluice/run';
 import { CallQuestions } from '@sluice/hub';
 import { processesPerFile } from '@sluice/isolation';
+import type { FromClient } from '@sluice/sources';
 import type { OwnProgress } from '@sluice/tools';
 import { contentByDefault, lookForCancel, toolSpan } from '@sluice/host';
 import type { Runtime, SpanEnd } from '@sluice/host';
@@ -91,6 +95,7 @@ import { CallConnection } from './connections/call-connection.js';
 import type { Toolbox } from './toolbox.js';
 import { askCaller, marginMs } from './ask-caller.js';
 import type { AskCaller } from './ask-caller.js';
+import { toolLabel } from './step-metrics.js';
 import { TurnProgress } from './turn-progress.js';
 
 /** A call that goes on behind an answer of its caller. */
@@ -100,6 +105,8 @@ export interface Resumed {
   readonly round: number;
   /** What it goes on with; null where that is gone. */
   readonly parked: ResumedWith | null;
+  /** The calls that its client ran, with what it gave; absent where it answered a form. */
+  readonly client?: ClientWait;
 }
 
 /** How long a call counts as running beyond its time, if its process was lost. */
@@ -281,7 +288,22 @@ export class Turn {
   }
 
   private roundOf(index: number): number {
-    return this.resumed?.index === index ? this.resumed.round : 1;
+    return this.resumedAt(index)?.round ?? 1;
+  }
+
+  /** What the call goes on with, where it is one that waited for its caller. */
+  private resumedAt(index: number): Resumed | null {
+    const { resumed } = this;
+    const isIts = resumed?.index === index || resumed?.client?.calls.some((call) => call.index === index) === true;
+    return isIts ? resumed : null;
+  }
+
+  /** What the client gave for the call; `waits` where it has not heard of it. */
+  private fromClient(index: number): FromClient['result'] {
+    const client = this.resumedAt(index)?.client;
+    if (client === undefined) return 'waits';
+    const id = client.calls.find((call) => call.index === index)?.id;
+    return client.results?.find((result) => result.id === id) ?? null;
   }
 
   private claims(invocation: ToolInvocation, index: number, counted: CountedCall | null = null): EffectClaims {
@@ -369,13 +391,14 @@ export class Turn {
     by: StandingFacts,
   ): Promise<string | null> {
     const { runtime } = this;
-    const key = this.granting.evaluator.byId(tool.id)?.key ?? tool.id;
+    const entry = this.granting.evaluator.byId(tool.id);
+    const key = entry?.key ?? tool.id;
     const approvals = new StandingApprovals(runtime);
     for (const one of await this.standingOf(tool, invocation, args, by)) {
       if (!(await approvals.use(invocation.context.tenantId, one, invocation.callKey))) continue;
       const about = { request_id: this.record.requestId, tool: key, standing_id: one.id };
       this.context.afterCommit(() => {
-        runtime.metrics.standingCalls.inc({ tool: key });
+        runtime.metrics.standingCalls.inc({ tool: entry === undefined ? key : toolLabel(entry) });
         runtime.log.info({ ...about, given_by: one.givenBy }, 'a call ran by a standing approval');
       });
       return one.id;
@@ -470,7 +493,7 @@ export class Turn {
     const connection = new CallConnection(granting, inForce, toolbox.connections, runtime);
     const approvals = new ApprovalClaims(runtime);
     const agentRuns = new AgentRunClaims(runtime);
-    const resumed = this.resumed?.index === index ? this.resumed : null;
+    const resumed = this.resumedAt(index);
     const questions = new CallQuestions(() => clock.now(), resumed?.parked);
     const { state: resume } = resumed?.parked ?? {};
     return {
@@ -510,6 +533,7 @@ export class Turn {
           {
             ...{ caller: this.callerOf(invocation, index, signal, limit), questions },
             budgets: this.budgetsOf(invocation),
+            client: this.fromClient(index),
             ...(resume === undefined ? {} : { resume }),
           },
         );
@@ -517,7 +541,10 @@ export class Turn {
       questions: () => questions.list(),
       round: this.roundOf(index),
       askedAt: () => questions.soFar.askedAt,
-      keepWaiting: (_, state) => new CallerForms(runtime).park(runOfRecord(record), { state, ...questions.soFar }),
+      keepWaiting: ({ toolId, callKey }, state) =>
+        isClientTool(toolId)
+          ? new ClientCalls(runtime).keepArguments(callKey, JSON.stringify(state['arguments']))
+          : new CallerForms(runtime).park(runOfRecord(record), { state, ...questions.soFar }),
       cached: (tool, invocation, args) => toolbox.cached(tool, invocation, args, configuration),
       keepAnswer: ({ context: { tenantId, runId } }, answer) =>
         keepAnswer(record, { tenantId, runId }, answer, runtime),

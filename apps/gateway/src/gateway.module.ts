@@ -44,6 +44,7 @@ import { DeadLettersController } from './dead-letters/dead-letters.controller.js
 import { DoorsController } from './doors/doors.controller.js';
 import { Doors } from './doors/doors.js';
 import { EarlierResponses } from './doors/earlier.js';
+import { WaitingCalls } from './doors/waiting-calls.js';
 import { takeApiKey } from './doors/api-key.js';
 import { GroupsController } from './groups.controller.js';
 import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
@@ -130,6 +131,7 @@ export class GatewayModule {
         Decisions,
         Doors,
         EarlierResponses,
+        WaitingCalls,
         Operators,
         Permission,
         TriedCalls,

@@ -147,6 +147,7 @@ export const configurationKeys = {
     'budgets',
     'parked_seconds',
     'client_tools',
+    'client_effects',
     'strategy',
     'strategies',
     'supervisor',

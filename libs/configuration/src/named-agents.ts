@@ -1,4 +1,13 @@
-import { defaultAgent, isJsonObject, modelName, modelsOf, quote, suggestion, wildcard } from '@sluice/core';
+import {
+  defaultAgent,
+  isJsonObject,
+  modelName,
+  modelsOf,
+  quote,
+  suggestion,
+  toolEffects,
+  wildcard,
+} from '@sluice/core';
 import { answerSchemaProblem, readAnswerSchema } from '@sluice/schemas';
 import type { AgentLimits, Budgets, Configuration, Finding, JsonObject, Limits, NamedAgent } from '@sluice/core';
 import type { NamedAgents } from '@sluice/core';
@@ -78,6 +87,7 @@ function readOwn(section: Section, world: AgentWorld): NamedAgent {
     ...given('mayCancel', readCallers(section, 'may_cancel')),
     ...given('models', readModelNames(section, world.models)),
     ...given('clientTools', section.names('client_tools', toolsOfClients) ?? undefined),
+    ...readClientEffects(section),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
     ...(section.has('budgets') ? { budgets: readAgentBudgets(section.section('budgets'), world.tools) } : {}),
   };
@@ -100,6 +110,16 @@ function readSchema(section: Section, all: AgentWorld['models']): JsonObject | u
   if (rules !== undefined)
     section.problem(path, 'a schema for answers of the built-in model `rules`', 'another model for the agent');
   return problem === null ? readAnswerSchema(text) : undefined;
+}
+
+/** What clients’ tools can change, by their names or patterns. */
+function readClientEffects(section: Section): Pick<NamedAgent, 'clientEffects'> {
+  const effects = section.section('client_effects');
+  const known = effects.keys().flatMap((name) => {
+    const effect = effects.choice(name, toolEffects);
+    return effect === null ? [] : [[name, effect] as const];
+  });
+  return known.length === 0 ? {} : { clientEffects: Object.fromEntries(known) };
 }
 
 function readGroups(section: Section, world: AgentWorld): readonly string[] | undefined {

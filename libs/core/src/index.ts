@@ -239,7 +239,14 @@ export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
 export { agentName, hasAgent } from './rules/agent-name.js';
 export type { AgentChoice } from './rules/agent-name.js';
-export { clientToolsIn, isClientTool, isNameTaken, takesClientTool } from './rules/client-tools.js';
+export {
+  clientToolId,
+  clientToolPrefix,
+  clientToolsIn,
+  isClientTool,
+  isConfiguredName,
+  takesClientTool,
+} from './rules/client-tools.js';
 export type { ClientTool } from './rules/client-tools.js';
 export { commonConfiguration, evaluatorFor } from './rules/agent-view.js';
 export { compileEvaluator } from './rules/evaluate.js';

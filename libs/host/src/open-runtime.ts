@@ -1,6 +1,6 @@
 import { awaitBelonging } from './belonging.js';
 import { ClockWatch } from './clock-watch.js';
-import { Configurations, isCallerForm } from '@sluice/run';
+import { Configurations, isCallerForm, isClientCall } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
 import { measuredContent } from './measured-content.js';
@@ -139,7 +139,7 @@ export async function openRuntime(
       past: ledger.past,
       documents: sealedDocuments(ledger.documents, {
         keys: environment.content?.keys() ?? null,
-        isPrivate: isCallerForm,
+        isPrivate: (key) => isCallerForm(key) || isClientCall(key),
         onClosed: () => log.warn(closedForm),
       }),
       content,

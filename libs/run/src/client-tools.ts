@@ -3,7 +3,7 @@ import {
   canonicalJson,
   clientToolsIn,
   isClientTool,
-  isNameTaken,
+  isConfiguredName,
   quote,
   takesClientTool,
   utf8Length,
@@ -18,7 +18,7 @@ export const clientToolLimits = { tools: 128, bytes: 131_072, name: 56 } as cons
 const nameForm = /^[\w-]{1,56}$/;
 
 /** Why the agent does not take these tools of a client, as a sentence that says what to do; null if it does. */
-export function clientToolsRefused(
+function clientToolsRefused(
   tools: readonly Pick<ClientTool, 'name'>[],
   agent: string,
   configuration: Pick<Configuration, 'agents' | 'tools'>,
@@ -33,7 +33,7 @@ export function clientToolsRefused(
   const names = tools.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) return `Two tools of the client have the name ${quote(twice)}. Rename one of them.`;
-  const own = names.find((name) => isNameTaken(name, configuration));
+  const own = names.find((name) => isConfiguredName(name, configuration));
   if (own !== undefined) return `A tool of the configuration has the place of the client’s tool ${quote(own)}. Rename yours.`; // prettier-ignore
   const refused = names.find((name) => !takesClientTool(taken, name));
   if (refused === undefined) return null;

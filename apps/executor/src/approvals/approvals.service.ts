@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { approvalsMissing, countsFor, deciderBy, deciderFor, Fault, judgeDecision } from '@sluice/core';
+import { approvalsMissing, countsFor, deciderBy, deciderFor, Fault, isClientTool, judgeDecision } from '@sluice/core';
 import type { ApprovalDecision, Authenticator, Decider, RejectionReason } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, positionOf, topics } from '@sluice/contracts';
 import type { Approval, ApprovalDecided, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
@@ -12,6 +12,7 @@ import {
   ApprovalClaims,
   approvalRequestFor,
   CallerForms,
+  ClientCalls,
   isEditSound,
   parkedTurn,
   redrivenFrom,
@@ -234,10 +235,23 @@ export class ApprovalsService {
   }
 
   /** With what the call goes on that waited for its caller; null for one that waited for an approval. */
-  private async resumed({ question, index, requestId, tenantId: tenant }: ApprovalRequested): Promise<Resumed | null> {
+  private async resumed({
+    question,
+    index,
+    requestId,
+    tenantId: tenant,
+    tool,
+    approvalId,
+  }: ApprovalRequested): Promise<Resumed | null> {
     if (question === null) return null;
+    const round = question.round + 1;
+    if (isClientTool(tool)) {
+      const client = await new ClientCalls(this.runtime).find({ requestId, tenant }, approvalId);
+      const parked = { state: {}, questions: [], askedAt: question.askedAt, number: 1, answer: null };
+      return client === null ? { index, round, parked: null } : { index, round, parked, client };
+    }
     const parked = await new CallerForms(this.runtime).parked({ requestId, tenant });
-    return { index, round: question.round + 1, parked };
+    return { index, round, parked };
   }
 
   private sayDecided(

@@ -1,4 +1,4 @@
-import { claimMemoryMs, lateRecordMs, onExpiryOf, rulesInForce } from '@sluice/core';
+import { claimMemoryMs, isClientTool, lateRecordMs, onExpiryOf, rulesInForce } from '@sluice/core';
 import { make, sha256, topics } from '@sluice/contracts';
 import type { ApprovalRequested } from '@sluice/contracts';
 import {
@@ -6,6 +6,7 @@ import {
   approvalAt,
   ApprovalClaims,
   CallerForms,
+  ClientCalls,
   cancelledMeanwhile,
   CountingApprovals,
   formGone,
@@ -95,7 +96,7 @@ export class ExpirySweep {
     if (!this.approvals.isFull) this.since = now - lateRecordMs;
     for (const [approvalId, waiting] of open) {
       if (signal.aborted) return;
-      const early = (await cancelled.has(waiting)) ? cancelledMeanwhile : await this.endOfForm(waiting);
+      const early = (await cancelled.has(waiting)) ? cancelledMeanwhile : await this.endOfForm(approvalId, waiting);
       if (early !== null) await this.expire(approvalId, waiting, now, early);
       else if (waiting.expiresAt <= now) await this.expire(approvalId, waiting, now);
     }
@@ -135,8 +136,12 @@ export class ExpirySweep {
    * Why a call waits for its caller no longer, before its time: the decision that says so is lost where the door ended
    * before it was published, and no door can publish it once the form is gone.
    */
-  private async endOfForm({ asking, timestamp }: Waiting): Promise<string | null> {
+  private async endOfForm(approvalId: string, { asking, timestamp, tool }: Waiting): Promise<string | null> {
     if (asking === null || timestamp > this.runtime.clock.now() - everyMs) return null;
+    if (isClientTool(tool)) {
+      const wait = await new ClientCalls(this.runtime).find(asking, approvalId);
+      return wait !== null && wait.results === null ? null : wait === null ? formGone : answeredMeanwhile;
+    }
     const parked = await new CallerForms(this.runtime).parked(asking);
     if (parked === null) return formGone;
     return parked.answer === null ? null : answeredMeanwhile;

@@ -13,6 +13,7 @@ import {
 } from '@sluice/run';
 import type { Asking, CallAhead, Loaded } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
+import { toolLabel } from '../step-metrics.js';
 
 /** The call that a turn waits at, and what is asked with it. */
 interface ParkedAt {
@@ -74,10 +75,11 @@ function sayAsked(
   judges: readonly Loaded[],
   { log, metrics }: Runtime,
 ): void {
-  const tool = judges.map(({ evaluator }) => evaluator.byId(id)?.key).find((key) => key !== undefined);
+  const known = judges.map(({ evaluator }) => evaluator.byId(id)).find((one) => one !== undefined);
+  const tool = known?.key;
   const about = { approval_id: approvalId, request_id: requestId, tool, until: new Date(expiresAt).toISOString() };
   if (question !== null) return log.info(about, 'a call waits for an answer of its caller');
-  metrics.approvalsRequested.inc({ tool: tool ?? id });
+  metrics.approvalsRequested.inc({ tool: known === undefined ? id : toolLabel(known) });
   log.info(about, 'a call waits for an approval');
 }
 

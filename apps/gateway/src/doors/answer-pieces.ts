@@ -1,8 +1,11 @@
 import type { AssistantStreamChunk } from 'assistant-stream';
-import type { Finish, Usage } from '@sluice/wires';
+import { isClientTool } from '@sluice/core';
+import type { CallPart, Finish, Usage } from '@sluice/wires';
 
 /** How calls of the agent’s tools are shown behind a door. */
 export type ShownCalls = 'nothing' | 'reasoning' | 'text';
+
+type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens'>;
 
 /** A run as a door tells it, piece by piece. */
 export type AnswerPiece =
@@ -14,7 +17,12 @@ export type AnswerPiece =
   | { readonly type: 'failed'; readonly code: string; readonly message: string }
   /** A call waits for an approval: the run goes on without this answer. */
   | { readonly type: 'parked'; readonly tool: string; readonly approvalId: string }
-  | { readonly type: 'end'; readonly finish: Finish; readonly usage: Pick<Usage, 'inputTokens' | 'outputTokens'> };
+  /** Calls wait for the client, which finds them under the question; with what the run has used up to there. */
+  | { readonly type: 'calls'; readonly question: string; readonly usage: Tokens }
+  | { readonly type: 'end'; readonly finish: Finish; readonly usage: Tokens };
+
+/** What goes to the client: the run’s pieces, and the calls that the client is to make. */
+export type ShownPiece = Exclude<AnswerPiece, { type: 'calls' }> | { readonly type: 'call'; readonly call: CallPart };
 
 type Json = Readonly<Record<string, unknown>>;
 type PartStart = Extract<AssistantStreamChunk, { type: 'part-start' }>;
@@ -69,7 +77,7 @@ export class AnswerPieces {
       return [{ type: 'begin', kind: 'text', again }];
     }
     if (part.type === 'reasoning') return [{ type: 'begin', kind: 'reasoning', again: false }];
-    return parkedIn(part);
+    return [...parkedIn(part), ...callsIn(part)];
   }
 
   private said(index: number, text: string): readonly AnswerPiece[] {
@@ -82,7 +90,8 @@ export class AnswerPieces {
   private called(index: number): readonly AnswerPiece[] {
     const part = this.kinds[index];
     const { shown: kind } = this;
-    if (part?.type !== 'tool-call' || kind === 'nothing') return [];
+    // The client is shown its own calls as such.
+    if (part?.type !== 'tool-call' || kind === 'nothing' || isClientTool(part.toolName)) return [];
     this.hasTextInStep = false;
     const text = `Calls ${part.toolName} with ${this.calls.get(index) ?? ''}`;
     return [
@@ -102,4 +111,12 @@ function parkedIn(part: PartStart['part']): readonly AnswerPiece[] {
   if (part.type !== 'data' || part.name !== 'approval_requested') return [];
   const { tool, approval_id: approvalId } = part.data as Json;
   return [{ type: 'parked', tool: String(tool), approvalId: String(approvalId) }];
+}
+
+function callsIn(part: PartStart['part']): readonly AnswerPiece[] {
+  if (part.type !== 'data' || part.name !== 'client_calls') return [];
+  const { question, input_tokens: input, output_tokens: output } = part.data as Json;
+  return [
+    { type: 'calls', question: String(question), usage: { inputTokens: Number(input), outputTokens: Number(output) } },
+  ];
 }

@@ -3,11 +3,12 @@ import type { AssistantStreamChunk } from 'assistant-stream';
 import type { AgentResponse } from '@sluice/contracts';
 import type { JsonObject } from '@sluice/core';
 import { encodeStream, encodeTurn, noUsage } from '@sluice/wires';
-import type { Finish, Usage } from '@sluice/wires';
+import type { ClientCall } from '@sluice/run';
+import type { CallPart, Finish, Usage } from '@sluice/wires';
 import { leaveStuck, whenGone } from '../client-disconnect.js';
 import type { RunAnswer } from '../run-answer.js';
 import { AnswerPieces } from './answer-pieces.js';
-import type { AnswerPiece, ShownCalls } from './answer-pieces.js';
+import type { AnswerPiece, ShownCalls, ShownPiece } from './answer-pieces.js';
 import type { DoorWire } from './door.js';
 import { withHeldText } from './held-text.js';
 import { refusalOfEnd } from './run-end.js';
@@ -24,6 +25,10 @@ interface AnswerHead {
   readonly shown: ShownCalls;
   /** Whether the answer has to fit a schema, so that no other text stands beside it. */
   readonly isHeld: boolean;
+  /** The calls that wait for the client under the question. */
+  readonly callsOf: (question: string) => Promise<readonly ClientCall[]>;
+  /** The question behind whose results the answer begins; null for the beginning of the run. */
+  readonly after: string | null;
   /** The sentence about a call that waits. */
   readonly waiting: (parked: Extract<AnswerPiece, { type: 'parked' }>) => string;
 }
@@ -44,6 +49,8 @@ export class DoorAnswer implements RunAnswer {
   private end: AgentResponse | null = null;
   private saidText = false;
   private id = '';
+  /** What the run had used before this answer. */
+  private before = { inputTokens: 0, outputTokens: 0 };
 
   constructor(
     private readonly response: Response,
@@ -81,15 +88,22 @@ export class DoorAnswer implements RunAnswer {
     isOver = true;
   }
 
-  private async *pieces(chunks: AsyncIterable<AssistantStreamChunk>): AsyncGenerator<AnswerPiece, void, undefined> {
-    const pieces = new AnswerPieces(this.head.shown);
+  private async *pieces(chunks: AsyncIterable<AssistantStreamChunk>): AsyncGenerator<ShownPiece, void, undefined> {
+    const { shown, after } = this.head;
+    const pieces = new AnswerPieces(shown);
+    let isBefore = after !== null;
     for await (const chunk of chunks)
       for (const piece of pieces.of(chunk)) {
-        yield piece;
-        if (piece.type === 'end' || piece.type === 'failed') return;
-        if (piece.type !== 'parked') continue;
-        yield* this.parked(piece, { ...noUsage, ...pieces.tokens });
-        return;
+        if (piece.type === 'calls') {
+          if (!isBefore) return yield* this.calls(piece);
+          isBefore = piece.question !== after;
+          this.before = piece.usage;
+        } else if (!isBefore || piece.type === 'quiet' || piece.type === 'end' || piece.type === 'failed') {
+          yield piece;
+          if (piece.type === 'end' || piece.type === 'failed') return;
+          if (piece.type !== 'parked') continue;
+          return yield* this.parked(piece, { ...noUsage, ...pieces.tokens });
+        }
       }
   }
 
@@ -97,14 +111,27 @@ export class DoorAnswer implements RunAnswer {
   private *parked(
     piece: Extract<AnswerPiece, { type: 'parked' }>,
     usage: Usage,
-  ): Generator<AnswerPiece, void, undefined> {
+  ): Generator<ShownPiece, void, undefined> {
     yield { type: 'begin', kind: 'text', again: false };
     yield { type: 'piece', kind: 'text', text: this.head.waiting(piece) };
     yield { type: 'end', finish: 'stop', usage };
   }
 
-  private async sendWhole(pieces: AsyncIterable<AnswerPiece>): Promise<void> {
-    const parts: { type: 'text' | 'reasoning'; text: string }[] = [];
+  /** The answer ends with the calls, and the run goes on once their results come. */
+  private async *calls({
+    question,
+    usage,
+  }: Extract<AnswerPiece, { type: 'calls' }>): AsyncGenerator<ShownPiece, void, undefined> {
+    const waiting = await this.head.callsOf(question);
+    if (waiting.length === 0)
+      return yield { type: 'failed', code: 'interrupted', message: 'The calls are no longer kept.' };
+    for (const { id, name, arguments: args } of waiting)
+      yield { type: 'call', call: { type: 'call', toolCallId: id, name, args } };
+    yield { type: 'end', finish: 'calls', usage };
+  }
+
+  private async sendWhole(pieces: AsyncIterable<ShownPiece>): Promise<void> {
+    const parts: ({ type: 'text' | 'reasoning'; text: string } | CallPart)[] = [];
     for await (const piece of pieces) {
       if (piece.type === 'failed') throw refusalOfEnd(piece.code, piece.message);
       if (piece.type === 'begin') {
@@ -116,15 +143,18 @@ export class DoorAnswer implements RunAnswer {
         parts.push({ type: piece.kind, text: '' });
       } else if (piece.type === 'piece') {
         const last = parts.at(-1);
-        if (last !== undefined) last.text += piece.text;
-      } else if (piece.type === 'end') return this.finishWhole(parts, this.endOf(piece));
+        if (last !== undefined && last.type !== 'call') last.text += piece.text;
+      } else if (piece.type === 'call') parts.push(piece.call);
+      else if (piece.type === 'end') return this.finishWhole(parts, this.endOf(piece));
     }
     if (!this.response.closed) throw refusalOfEnd('interrupted', 'The run cannot be followed any more.');
   }
 
-  private finishWhole(found: readonly SaidPart[], { finish, usage }: Ended): void {
+  private finishWhole(found: readonly (SaidPart | CallPart)[], { finish, usage }: Ended): void {
     const { wire, model, createdAtMs, beside } = this.head;
-    const parts = found.filter(({ text }) => text !== '').map((part) => this.separated(part));
+    const parts = found
+      .filter((part) => part.type === 'call' || part.text !== '')
+      .map((part) => (part.type === 'call' ? part : this.separated(part)));
     const { body } = encodeTurn(wire, { id: this.id, model, parts, finish, usage }, createdAtMs, {
       ...beside,
       ...this.completed(),
@@ -132,7 +162,7 @@ export class DoorAnswer implements RunAnswer {
     this.response.status(200).type('application/json').send(body);
   }
 
-  private async sendStream(pieces: AsyncIterable<AnswerPiece>): Promise<void> {
+  private async sendStream(pieces: AsyncIterable<ShownPiece>): Promise<void> {
     const { response } = this;
     const { wire, model, createdAtMs, beside } = this.head;
     const encoder = encodeStream(wire, { id: this.id, model, createdAtMs, beside });
@@ -150,7 +180,8 @@ export class DoorAnswer implements RunAnswer {
         const part: SaidPart = { type: piece.kind, text: piece.text };
         await this.write(encoder.part(isNew ? this.separated(part) : part));
         isNew = false;
-      } else if (piece.type === 'quiet') await this.write(Buffer.from(': the run goes on\n\n'));
+      } else if (piece.type === 'call') await this.write(encoder.part(piece.call));
+      else if (piece.type === 'quiet') await this.write(Buffer.from(': the run goes on\n\n'));
       else if (piece.type === 'failed') {
         const { status, code, message, more } = refusalOfEnd(piece.code, piece.message);
         await this.write(errorEvent(wire, { status, code, message, more }));
@@ -180,9 +211,11 @@ export class DoorAnswer implements RunAnswer {
   /** What the run used is on its end; one that goes on has used what its turns did so far. */
   private endOf({ finish, usage }: Extract<AnswerPiece, { type: 'end' }>): Ended {
     const run = this.end?.run;
-    if (run === undefined || run === null) return { finish, usage: { ...noUsage, ...usage } };
-    const { inputTokens, outputTokens, cachedInputTokens } = run;
-    return { finish, usage: { ...noUsage, inputTokens, outputTokens, cachedInputTokens } };
+    const { before } = this;
+    const { inputTokens, outputTokens } = run ?? usage;
+    const cachedInputTokens = before.inputTokens === 0 ? (run?.cachedInputTokens ?? 0) : 0;
+    const own = { inputTokens: inputTokens - before.inputTokens, outputTokens: outputTokens - before.outputTokens };
+    return { finish, usage: { ...noUsage, ...own, cachedInputTokens } };
   }
 
   /** Resolves once there is room for more, or the client is gone. */

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { defaultAgent, wildcard } from '@sluice/core';
-import type { Configuration, JsonValue, Principal } from '@sluice/core';
+import type { Evaluator, JsonValue, Principal } from '@sluice/core';
 import type { QuestionPart } from '@sluice/run';
 import { decodeRequest, RequestFault } from '@sluice/wires';
 import type { DecodedRequest } from '@sluice/wires';
@@ -10,6 +10,7 @@ import { requestOf } from '../requests.js';
 import type { NamedRequest } from '../requests.js';
 import { clearJson } from '../strict-body.js';
 import { answerSchemaIn, isHeldAnswer } from './answer-form.js';
+import { chosenTool, clientToolsOf } from './client-tools.js';
 import { modelPrefix } from './door.js';
 import type { DoorWire } from './door.js';
 import type { Earlier } from './earlier.js';
@@ -41,25 +42,38 @@ const wishes = { groups: 'sluice_groups', state: 'sluice_state', session: 'sluic
 /** What a request is read by. */
 interface Reading {
   readonly agents: readonly string[];
-  readonly configuration: Configuration;
+  readonly evaluator: Evaluator;
   /** What the response was asked and answered that this one goes on from. */
   readonly earlier: (id: string) => Promise<Earlier>;
 }
 
-/** Reads a request of the wire. Throws Refusal(400, 401, 404, 409, 413 or 415). */
+/** A body of the wire, before anything is looked up. */
+export interface DoorBody {
+  readonly body: Body;
+  readonly decoded: DecodedRequest;
+}
+
+/** Reads the body of a request. Throws Refusal(400, 413 or 415). */
+export function doorBody(wire: DoorWire, http: Sent): DoorBody {
+  const raw = http.rawBody?.toString('utf8') ?? '';
+  const body = objectIn(clearJson(http));
+  return { body, decoded: decodedOf(wire, raw) };
+}
+
+/** Reads a request of the wire. Throws Refusal(400, 401, 404 or 409). */
 export async function doorRequest(
   wire: DoorWire,
   http: Sent,
   caller: Principal,
-  { agents, configuration, earlier }: Reading,
+  { body, decoded }: DoorBody,
+  { agents, evaluator, earlier }: Reading,
 ): Promise<DoorRequest> {
-  const raw = http.rawBody?.toString('utf8') ?? '';
-  const body = objectIn(clearJson(http));
-  const decoded = decodedOf(wire, raw);
+  const { configuration } = evaluator;
   const agent = agentOf(decoded.model, agents);
   const ignored = ignoredParameters(wire, body);
   const metadata = metadataIn(body);
   const answerSchema = answerSchemaIn(wire, body);
+  const clientTools = clientToolsOf(decoded, agent, evaluator);
   const before = await earlierOf(body, earlier);
   const said = saidIn(decoded, before?.conversation ?? []);
   const wish = (name: keyof typeof wishes): string | null =>
@@ -74,7 +88,7 @@ export async function doorRequest(
     },
     group: groupsOf(wish('groups'), caller),
     connections: allOf(caller.connections),
-    tool_choice: choiceOf(decoded),
+    tool_choice: choiceOf(decoded, clientTools),
     answer_schema: answerSchema,
   };
   const { request, isNamed } = requestOf(asked, idOfKey(http, caller), configuration.limits);
@@ -83,7 +97,8 @@ export async function doorRequest(
   const deeper = decoded.beyond.filter((path) => !Object.hasOwn(body, path));
   return {
     isHeld: isHeldAnswer(wire, body, decoded.model, configuration),
-    ...{ request, isNamed, parts: said.parts, model: decoded.model, isStreamed: decoded.stream, metadata },
+    request: { ...request, clientTools },
+    ...{ isNamed, parts: said.parts, model: decoded.model, isStreamed: decoded.stream, metadata },
     repeated: repeatedIn(body),
     ignored: [
       ...[...ignored, ...deeper, ...said.ignored],
@@ -99,7 +114,11 @@ async function earlierOf({ previous_response_id: id }: Body, earlier: Reading['e
   return earlier(id);
 }
 
-function repeatedIn({ previous_response_id: id = null, instructions = null, text }: Body): DoorRequest['repeated'] {
+export function repeatedIn({
+  previous_response_id: id = null,
+  instructions = null,
+  text,
+}: Body): DoorRequest['repeated'] {
   const { format } = (text ?? {}) as { readonly format?: JsonValue };
   const form = format === undefined || format === null ? {} : { text: { format } };
   return { previous_response_id: id as JsonValue, instructions: instructions as JsonValue, ...form };
@@ -137,12 +156,12 @@ function allOf(names: readonly string[]): readonly string[] {
   return names.includes(wildcard) ? [wildcard] : names;
 }
 
-function choiceOf({ toolChoice }: DecodedRequest): string | null {
+function choiceOf({ toolChoice }: DecodedRequest, clientTools: string | null): string | null {
   if (toolChoice === null) return null;
-  return toolChoice.type === 'tool' ? toolChoice.id : toolChoice.type;
+  return toolChoice.type === 'tool' ? chosenTool(toolChoice.id, clientTools) : toolChoice.type;
 }
 
-function metadataIn({ metadata = {} }: Body): Readonly<Record<string, string>> {
+export function metadataIn({ metadata = {} }: Body): Readonly<Record<string, string>> {
   if (metadata === null) return {};
   const given = objectIn(metadata, 'metadata');
   const odd = Object.entries(given).find(([, value]) => typeof value !== 'string');

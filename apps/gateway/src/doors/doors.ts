@@ -7,15 +7,28 @@ import type { Runtime } from '@sluice/host';
 import type { RunAnswer } from '../run-answer.js';
 import { beginOf, whereIs } from '../run-location.js';
 import type { RunLocation } from '../run-location.js';
-import type { NamedRequest } from '../requests.js';
+import { ownRuns } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
 import { DoorAnswer } from './door-answer.js';
 import type { DoorRoute } from '../permission.js';
 import type { DoorWire } from './door.js';
-import { doorRequest } from './door-request.js';
-import type { DoorRequest } from './door-request.js';
+import { isHeldAnswer } from './answer-form.js';
+import { doorBody, doorRequest, metadataIn, repeatedIn } from './door-request.js';
+import type { DoorBody, DoorRequest } from './door-request.js';
 import { EarlierResponses } from './earlier.js';
 import { responseId } from './response-id.js';
+import { WaitingCalls } from './waiting-calls.js';
+import type { GoingOn } from './waiting-calls.js';
+
+/** What an answer is made of. */
+interface Answering {
+  readonly wire: DoorWire;
+  readonly run: RunLocation;
+  readonly asked: Pick<DoorRequest, 'model' | 'isHeld' | 'metadata' | 'repeated'>;
+  readonly isStreamed: boolean;
+  /** The question behind whose results it begins; null for the beginning of the run. */
+  readonly after: string | null;
+}
 
 /** Characters of the header that names what was not read. */
 const longestIgnored = 2_000;
@@ -27,6 +40,7 @@ export class Doors {
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(RunsService) private readonly runs: RunsService,
     @Inject(EarlierResponses) private readonly earlier: EarlierResponses,
+    @Inject(WaitingCalls) private readonly waiting: WaitingCalls,
   ) {}
 
   /** The agents that the caller may name. */
@@ -35,31 +49,59 @@ export class Doors {
   }
 
   async answer(wire: DoorWire, route: DoorRoute, caller: Principal, http: Request, response: Response): Promise<void> {
-    const { clock, configurations, environment } = this.runtime;
-    const { configuration } = configurations.current();
-    const asked = await doorRequest(wire, http, caller, {
-      ...{ agents: this.agents(caller), configuration },
+    const { configurations } = this.runtime;
+    const { evaluator } = configurations.current();
+    const sent = doorBody(wire, http);
+    const goingOn = await this.waiting.goingOn(sent.decoded, sent.body['previous_response_id'], caller);
+    if (goingOn !== null) return this.goOn(wire, sent, goingOn, caller, http, response);
+    const asked = await doorRequest(wire, http, caller, sent, {
+      ...{ agents: this.agents(caller), evaluator },
       earlier: (id) => this.earlier.before(id, caller, http, response),
     });
-    const { request, isNamed, parts, model, isStreamed, isHeld, ignored } = asked;
-    const run = beginOf(request, clock.now());
-    response.set({ 'x-sluice-run': printable(request.requestId) });
+    const { request, isNamed, parts, isStreamed, ignored } = asked;
+    const run = beginOf(request, this.runtime.clock.now());
     if (ignored.length > 0) response.set({ 'x-sluice-ignored': headerOf(ignored) });
+    const answer = this.answering({ wire, run, asked, isStreamed, after: null }, caller, http, response);
+    await this.runs.begin({ caller, request, parts, isNamed, headers: http, route }, { kind: 'stream' }, answer);
+  }
+
+  /** The run goes on with results of its client’s calls, and the answer is what follows them. */
+  private async goOn(
+    wire: DoorWire,
+    { body, decoded }: DoorBody,
+    goingOn: GoingOn,
+    caller: Principal,
+    http: Request,
+    response: Response,
+  ): Promise<void> {
+    const { question, requestId } = goingOn.wait;
+    const run = await this.runs.locate(requestId, ownRuns(caller));
+    const { model, stream: isStreamed } = decoded;
+    const { configuration } = this.runtime.configurations.current();
+    const isHeld = isHeldAnswer(wire, body, model, configuration);
+    const asked = { model, isHeld, metadata: metadataIn(body), repeated: repeatedIn(body) };
+    const answer = this.answering({ wire, run, asked, isStreamed, after: question }, caller, http, response);
+    const receive = (): Promise<void> => this.waiting.receive(goingOn, run, caller, http);
+    await this.runs.see(run, ownRuns(caller), { kind: 'stream' }, answer, receive);
+  }
+
+  private answering(
+    { wire, run, asked, isStreamed, after }: Answering,
+    caller: Principal,
+    http: Request,
+    response: Response,
+  ): DoorAnswer {
+    const { clock, environment } = this.runtime;
+    const { model } = asked;
+    response.set({ 'x-sluice-run': printable(run.requestId) });
     const head = {
-      ...{
-        wire,
-        idOf: idOf(wire, request, model),
-        model,
-        createdAtMs: clock.now(),
-        shown: environment.http.doors.calls,
-        isHeld,
-      },
-      beside: besideOf(wire, asked),
+      ...{ wire, idOf: idOf(wire, run, model), model, createdAtMs: clock.now(), shown: environment.http.doors.calls },
+      ...{ isHeld: asked.isHeld, beside: besideOf(wire, run, asked), after },
+      callsOf: (question: string) => this.waiting.of(run, caller, question),
       waiting: ({ tool, approvalId }: { readonly tool: string; readonly approvalId: string }) =>
         `A call of ${tool} waits for an approval (${approvalId}). The run goes on: ${this.link(http, run)}`,
     };
-    const answer = new DoorAnswer(response, head, isStreamed, () => void this.left(run, caller, http));
-    await this.runs.begin({ caller, request, parts, isNamed, headers: http, route }, { kind: 'stream' }, answer);
+    return new DoorAnswer(response, head, isStreamed, () => void this.left(run, caller, http));
   }
 
   /** Where a person looks: the run’s page, or its JSON where no pages are served. The link opens nothing by itself. */
@@ -93,7 +135,7 @@ const unheard: RunAnswer = {
 };
 
 /** How an answer of the wire is named: by its run, or in Responses by all that finds that again. */
-function idOf(wire: DoorWire, { requestId }: NamedRequest, model: string): (address: string) => string {
+function idOf(wire: DoorWire, { requestId }: RunLocation, model: string): (address: string) => string {
   switch (wire) {
     case 'openai-chat':
       return () => `chatcmpl-${requestId}`;
@@ -105,8 +147,12 @@ function idOf(wire: DoorWire, { requestId }: NamedRequest, model: string): (addr
 }
 
 /** What an answer says beside its turn: which run it is, where its wire has a place for that. */
-function besideOf(wire: DoorWire, { request, metadata, repeated }: DoorRequest): JsonObject {
-  const named = { sluice_run_id: request.requestId, sluice_session_id: request.sessionId };
+function besideOf(
+  wire: DoorWire,
+  { requestId, sessionId }: RunLocation,
+  { metadata, repeated }: Answering['asked'],
+): JsonObject {
+  const named = { sluice_run_id: requestId, sluice_session_id: sessionId };
   if (wire === 'anthropic') return {};
   return wire === 'openai-chat' ? { metadata: named } : { ...repeated, metadata: { ...metadata, ...named } };
 }

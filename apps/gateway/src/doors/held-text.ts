@@ -1,20 +1,20 @@
-import type { AnswerPiece } from './answer-pieces.js';
+import type { AnswerPiece, ShownPiece } from './answer-pieces.js';
 
 /**
  * The pieces of an answer that has to fit a schema: its text comes whole, once it is known, and no text of a turn
  * before it; `structured` is the answer as JSON text, null where the run did not end with one.
  */
-export async function* withHeldText<P extends { readonly type: string }>(
-  pieces: AsyncIterable<P | AnswerPiece>,
+export async function* withHeldText(
+  pieces: AsyncIterable<ShownPiece>,
   structured: () => string | null,
-): AsyncGenerator<P | AnswerPiece, void, undefined> {
+): AsyncGenerator<ShownPiece, void, undefined> {
   let last = '';
   for await (const piece of pieces) {
     if (isText(piece, 'begin')) last = '';
     else if (isText(piece, 'piece')) last += piece.text;
     else {
       const text = structured() ?? last;
-      if (piece.type === 'end' && 'finish' in piece && piece.finish !== 'calls' && text !== '') {
+      if (piece.type === 'end' && piece.finish !== 'calls' && text !== '') {
         yield { type: 'begin', kind: 'text', again: false };
         yield { type: 'piece', kind: 'text', text };
       }

@@ -6,32 +6,29 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** Members of a body that are read, or of which only the values that change nothing pass. */
 const read: Readonly<Record<DoorWire, readonly string[]>> = {
-  'openai-chat': ['model', 'messages', 'stream', 'stream_options', 'metadata', 'tool_choice', 'response_format'],
-  'openai-responses': [
-    'model',
-    'input',
-    'instructions',
-    'stream',
-    'metadata',
-    'tool_choice',
-    'previous_response_id',
-    'text',
+  'openai-chat': [
+    ...['model', 'messages', 'stream', 'stream_options', 'metadata', 'tools', 'tool_choice', 'response_format'],
   ],
-  anthropic: ['model', 'messages', 'system', 'stream', 'metadata', 'tool_choice', 'output_config', 'output_format'],
+  'openai-responses': [
+    ...['model', 'input', 'instructions', 'stream', 'metadata', 'tools', 'tool_choice', 'previous_response_id', 'text'],
+  ],
+  anthropic: [
+    ...['model', 'messages', 'system', 'stream', 'metadata', 'tools', 'tool_choice', 'output_config', 'output_format'],
+  ],
 };
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 const isFalse = (value: unknown): boolean => value === false;
 
 const noTools =
-  'This door takes no tools of the client: the agent has those of its configuration. Leave the parameter out.';
+  'Tools that a provider runs are not here. Send functions of your own as `tools`, or leave the parameter out.';
 
 interface Rule {
   readonly passes: (value: unknown) => boolean;
   readonly message: string;
 }
 
-const tools: Rule = { passes: isEmptyList, message: noTools };
+const hosted: Rule = { passes: isEmptyList, message: noTools };
 const never = (message: string): Rule => ({ passes: () => false, message });
 const one: Rule = { passes: (value) => value === 1, message: 'There is one answer to a request here. Leave n out.' };
 const logprobs: Rule = { passes: isFalse, message: 'An answer comes from a whole run, which has no logprobs.' };
@@ -44,16 +41,15 @@ const onlyText: Rule = {
 /** What changes the meaning of an answer so much that it is refused instead of left out. */
 const refused: Readonly<Record<DoorWire, Readonly<Record<string, Rule>>>> = {
   'openai-chat': {
-    ...{ tools, functions: tools, function_call: never(noTools), web_search_options: never(noTools), n: one, logprobs },
+    ...{ functions: hosted, function_call: never(noTools), web_search_options: never(noTools), n: one, logprobs },
     ...{ modalities: onlyText, audio: never(noAudio) },
   },
   'openai-responses': {
-    tools,
     background: { passes: isFalse, message: 'Every run goes on without its client here. Leave background out.' },
     conversation: never('Go on from an answer with previous_response_id, or send the conversation as input.'),
     prompt: never('The agent’s configuration has its prompt. Leave the parameter out.'),
   },
-  anthropic: { tools, mcp_servers: tools, container: never(noTools) },
+  anthropic: { mcp_servers: hosted, container: never(noTools) },
 };
 
 /** What stands beside the form of an answer, such as how long it is wished. */

@@ -1,5 +1,6 @@
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type {
+  ApprovalRequested,
   AgentProgress,
   AgentResponse,
   AgentStep,
@@ -11,6 +12,7 @@ import type {
 } from '@sluice/contracts';
 import { noticeOf, recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
+import { isClientTool } from '@sluice/core';
 import { callIdOf } from '@sluice/run';
 import { ofRecords } from '../record-view.js';
 import type { RecordView } from '../record-view.js';
@@ -64,6 +66,8 @@ export class RunParts {
   private readonly toolIds = new Map<string, string>();
   /** Tokens of the run by the end of the last step. */
   private tokens = { inputTokens: 0, outputTokens: 0 };
+  /** The same by the last turn that calls tools. */
+  private calledWith: Pick<Run, 'inputTokens' | 'outputTokens'> = { inputTokens: 0, outputTokens: 0 };
   private readonly text = new TextPart(() => this.parts++);
   private readonly callParts: CallParts;
 
@@ -176,6 +180,7 @@ export class RunParts {
     if (this.called.has(iteration)) return [];
     const begun = this._begin(iteration, requestId, request.history, run);
     this.called.add(iteration);
+    this.calledWith = run;
     // In the order in which they are sent, since each part takes the next number.
     const said = [...this.text.complete(thought), ...this.text.close()];
     const decided = this.decided(record.decision, iteration);
@@ -200,7 +205,7 @@ export class RunParts {
     if (requested !== null) {
       if (requested.question !== null) {
         this.questions.add(requested.approvalId);
-        return [];
+        return isClientTool(requested.tool) ? this.clientCalls(requested) : [];
       }
       this.askedTools.set(requested.approvalId, requested.tool);
       const {
@@ -226,6 +231,14 @@ export class RunParts {
     const tool = this.askedTools.get(approvalId);
     const editedArguments = edited === null || tool === undefined ? null : this.view.shown(tool, edited);
     return this.data('approval_outcome', recordToJson('ApprovalOutcome', { ...outcome, editedArguments }) as Json);
+  }
+
+  /** Calls that the client of the run is to make, with the tokens that the run has used up to there. */
+  private clientCalls({ approvalId, iteration }: ApprovalRequested): readonly AssistantStreamChunk[] {
+    const { inputTokens, outputTokens } = this.calledWith;
+    return this.data('client_calls', {
+      ...{ question: approvalId, iteration, input_tokens: inputTokens, output_tokens: outputTokens },
+    });
   }
 
   private results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {

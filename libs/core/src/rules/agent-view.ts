@@ -6,7 +6,7 @@ import { modelName, modelsOf } from '../settings/models.js';
 import type { NamedAgent } from '../settings/named-agent.js';
 import type { Budgets, ToolBudget } from '../settings/policy-types.js';
 import { type AgentChoice, agentName } from './agent-name.js';
-import { withClientTools } from './client-tools.js';
+import { clientToolsIn, withClientTools } from './client-tools.js';
 import { sharedGroups } from './shared-groups.js';
 import { compileEvaluator, type Evaluator } from './evaluate.js';
 
@@ -31,28 +31,43 @@ export function evaluatorFor(given: Evaluator, choice: AgentChoice): Evaluator {
   return clientTools === null || choice.call !== null ? view : withTools(view, clientTools, agentName(choice));
 }
 
-/** Different texts of clients’ tools whose evaluators are kept for each agent. */
+/** Evaluators with the tools of clients that are kept for each agent. */
 const clientsKept = 32;
 
-/** The evaluators with the tools of clients, by the text of these. */
-const withClients = new WeakMap<Evaluator, Map<string, Evaluator>>();
+/** By the text of a record, and by that of its tools alone, which many runs bring. */
+const byText = new WeakMap<Evaluator, Map<string, Evaluator>>();
+const byTools = new WeakMap<Evaluator, Map<string, Evaluator>>();
+
+/** What is kept under the name, of a few that were last asked for. */
+function keptIn(
+  all: WeakMap<Evaluator, Map<string, Evaluator>>,
+  of: Evaluator,
+  name: string,
+  made: () => Evaluator,
+): Evaluator {
+  let kept = all.get(of);
+  if (kept === undefined) all.set(of, (kept = new Map()));
+  const found = kept.get(name) ?? made();
+  kept.delete(name);
+  kept.set(name, found);
+  const [oldest] = kept.keys();
+  if (kept.size > clientsKept && oldest !== undefined) kept.delete(oldest);
+  return found;
+}
 
 function withTools(view: Evaluator, text: string, agent: string): Evaluator {
-  let kept = withClients.get(view);
-  if (kept === undefined) withClients.set(view, (kept = new Map()));
-  let own = kept.get(text);
-  if (own === undefined) {
-    const { configuration } = view;
-    const { agents = {} } = configuration;
-    const taken = Object.hasOwn(agents, agent) ? agents[agent]?.clientTools : undefined;
-    own = compileEvaluator(withClientTools(configuration, text, taken));
-    bases.set(own, bases.get(view) ?? view);
-    common.set(own.configuration, commonConfiguration(configuration));
-    const [oldest] = kept.keys();
-    if (kept.size >= clientsKept && oldest !== undefined) kept.delete(oldest);
-  } else kept.delete(text);
-  kept.set(text, own);
-  return own;
+  return keptIn(byText, view, text, () => {
+    const { tools = [] } = clientToolsIn(text) ?? {};
+    return keptIn(byTools, view, JSON.stringify(tools), () => {
+      const { configuration } = view;
+      const { agents = {} } = configuration;
+      const entry = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+      const own = compileEvaluator(withClientTools(configuration, tools, entry ?? {}));
+      bases.set(own, bases.get(view) ?? view);
+      common.set(own.configuration, commonConfiguration(configuration));
+      return own;
+    });
+  });
 }
 
 function agentsView(given: Evaluator, choice: AgentChoice): Evaluator {

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import type { Configuration } from '../settings/configuration.js';
 import type { ConfiguredTool } from '../settings/configured-tool.js';
+import type { NamedAgent } from '../settings/named-agent.js';
+import type { ToolEffect } from '../tool/types.js';
 import { wildcard } from './defaults.js';
 import { matchesPattern } from './matches-pattern.js';
 
@@ -23,7 +25,7 @@ export interface ClientTool {
 }
 
 /** What a request says of its client’s tools. */
-export interface ClientTools {
+interface ClientTools {
   readonly tools: readonly ClientTool[];
   /** Identifies what the client said up to here, so that another branch of its conversation is seen. */
   readonly said: string;
@@ -56,7 +58,7 @@ export function clientToolsIn(text: string): ClientTools | null {
 }
 
 /** Whether a tool of the configuration has the name that a client’s tool would have here. */
-export function isNameTaken(name: string, { tools }: Pick<Configuration, 'tools'>): boolean {
+export function isConfiguredName(name: string, { tools }: Pick<Configuration, 'tools'>): boolean {
   const id = clientToolId(name);
   return tools.some((tool) => tool.key === id || tool.id === id);
 }
@@ -69,13 +71,12 @@ export function takesClientTool(taken: readonly string[] | undefined, name: stri
 /** The configuration as a run has it whose client brought tools: those that its agent takes stand behind all others. */
 export function withClientTools(
   configuration: Configuration,
-  text: string,
-  taken: readonly string[] | undefined,
+  tools: readonly ClientTool[],
+  { clientTools: taken, clientEffects = {} }: Pick<NamedAgent, 'clientTools' | 'clientEffects'>,
 ): Configuration {
-  const { tools = [] } = clientToolsIn(text) ?? {};
   const own = tools
-    .filter(({ name }) => takesClientTool(taken, name) && !isNameTaken(name, configuration))
-    .map((tool) => configured(tool, configuration));
+    .filter(({ name }) => takesClientTool(taken, name) && !isConfiguredName(name, configuration))
+    .map((tool) => configured(tool, effectOf(tool, clientEffects), configuration));
   const { policy } = configuration;
   return {
     ...configuration,
@@ -84,9 +85,17 @@ export function withClientTools(
   };
 }
 
-function configured({ name, description, schema, hash }: ClientTool, { limits }: Configuration): ConfiguredTool {
+function effectOf({ name }: ClientTool, effects: Readonly<Record<string, ToolEffect>>): ToolEffect {
+  const found = Object.entries(effects).find(([pattern]) => matchesPattern(pattern, name));
+  return found?.[1] ?? 'external_side_effect';
+}
+
+function configured(
+  { name, description, schema, hash }: ClientTool,
+  effect: ToolEffect,
+  { limits }: Configuration,
+): ConfiguredTool {
   const id = clientToolId(name);
-  const effect = 'external_side_effect';
   return {
     ...{ key: id, id, type: clientToolType, title: name, description },
     ...{ groups: [clientToolGroup], states: [wildcard], target: null },

@@ -1,6 +1,7 @@
 import type { ArgumentBounds } from '../bounds/types.js';
 import type { JsonObject } from '../json.js';
 import type { DescriptionMode, DescriptionSettings } from '../descriptions/types.js';
+import type { ToolEffect } from '../tool/types.js';
 import type { MemorySettings, StrategyName, SupervisorSettings } from './agent-types.js';
 import type { AgentDiscovery } from './discovery-types.js';
 import type { Budgets, Limits } from './policy-types.js';
@@ -52,6 +53,8 @@ export interface NamedAgent {
   readonly descriptionModes?: Readonly<Record<string, DescriptionMode>>;
   /** Names of its clients’ own tools that it takes, where `*` stands for any characters; absent for none. */
   readonly clientTools?: readonly string[];
+  /** By such a name: what a client’s tool can change, where that is not the outside. The first that fits counts. */
+  readonly clientEffects?: Readonly<Record<string, ToolEffect>>;
   /** By tool id: bounds of what it calls, beside those of every agent. */
   readonly arguments?: Readonly<Record<string, ArgumentBounds>>;
   /** Not above those of every run. */

@@ -45,7 +45,8 @@ export function withBegun(
   const tool = granted.byId(call.tool);
   const ended = { toolCallId: callIdOf(record, call, index), ok: true, value: '' } as const;
   const times = { startedAtMs: record.run.deadline, endedAtMs: record.run.deadline };
-  const bytes = Math.min(tool?.agent?.answerBytes ?? 0, granted.configuration.limits.resultBytes);
+  const { resultBytes } = granted.configuration.limits;
+  const bytes = Math.min(tool?.isClients === true ? resultBytes : (tool?.agent?.answerBytes ?? 0), resultBytes);
   const step: Step = {
     ...stepOf(record, index, turn.state, tool, invocationRecord(call, ended, times)),
     ...{ outcome: 'execution', reason: 'agent_failed', observation: 'x'.repeat(bytes) },

@@ -1,4 +1,4 @@
-import { invocationRecord } from '@sluice/core';
+import { invocationRecord, isClientTool } from '@sluice/core';
 import type { AgentRun, CallTimes, Evaluator, Step, ToolExecResult } from '@sluice/core';
 import type { RequestedCall, ToolCall } from '@sluice/contracts';
 import { firstUse } from '../documentation.js';
@@ -38,6 +38,8 @@ export type TurnEnd =
       /** When the call began that waits, milliseconds since the epoch. */
       readonly startedAt: number;
       readonly steps: readonly Step[];
+      /** Where the client runs the call: those behind it that the client runs as well. */
+      readonly also: readonly number[];
     }
   | {
       /** Parked before calls that begin side by side. */
@@ -74,11 +76,44 @@ export async function runTurn(
     const outcome = await next({ record, call, index, turn, steps, notMade: why });
     if (isFanned(outcome) && runsBeside(record, call, granting))
       return fanOut(record, index, outcome, { steps, turn }, granting, next, count);
-    if (outcome.kind === 'parked') return { ...outcome, index, steps };
+    if (outcome.kind === 'parked') {
+      const ofClient = isClients(outcome.parked, call);
+      const also = ofClient ? await alsoOfClient(record, index, { steps, turn }, granting, next) : [];
+      return { ...outcome, index, steps, also };
+    }
     steps.push(outcome.step);
     turn = afterStep(turn, outcome.counts ? call.tool : null, outcome.step, granting);
   }
   return { kind: 'ended', steps, turn };
+}
+
+/** Whether the client of the run runs the call, and has heard of it. */
+function isClients(parked: ParkedCall, { tool }: RequestedCall): boolean {
+  return parked.kind === 'approval' && parked.asking.question !== null && isClientTool(tool);
+}
+
+/**
+ * The calls behind the one at `first` that wait for the client too: it is shown all of a turn at once. One that is
+ * refused now, or waits for an approval, is decided again when those before it have ended.
+ */
+async function alsoOfClient(
+  record: ToolCall,
+  first: number,
+  before: AssumedTurn,
+  granting: Evaluator,
+  next: (call: NextCall) => Promise<CallOutcome>,
+): Promise<readonly number[]> {
+  const found: number[] = [];
+  let assumed = before;
+  for (let index = first + 1; index < record.calls.length; index++) {
+    assumed = withBegun(record, index - 1, assumed, granting);
+    const { steps, turn } = assumed;
+    const call = record.calls[index] as RequestedCall;
+    if (!isClientTool(call.tool) || notMade(record, index, steps, turn, granting) !== null) continue;
+    const outcome = await next({ record, call, index, turn, steps, notMade: null });
+    if (outcome.kind === 'parked' && isClients(outcome.parked, call)) found.push(index);
+  }
+  return found;
 }
 
 /**
