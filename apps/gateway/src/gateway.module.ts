@@ -51,6 +51,7 @@ import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from '
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
 import { DescriptionController } from './openapi/description.controller.js';
+import { MailLinksController } from './mail/mail-links.controller.js';
 import { Operators } from './operators.js';
 import { Permission } from './permission.js';
 import { Rights } from './rights.js';
@@ -115,6 +116,7 @@ export class GatewayModule {
         DescriptionController,
         DoorsController,
         SlackController,
+        MailLinksController,
       ],
       providers: [
         { provide: RUNTIME, useValue: runtime },

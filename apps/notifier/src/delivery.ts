@@ -7,6 +7,7 @@ import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 import { DeliveryError } from './senders/sender.js';
 import type { Sender } from './senders/sender.js';
+import { MailSender } from './senders/mail-sender.js';
 import { SlackSender } from './senders/slack-sender.js';
 import { WebhookSender } from './senders/webhook-sender.js';
 import { vouchKey } from './wanted.js';
@@ -105,6 +106,6 @@ export class Delivery {
 }
 
 function senderOf(kind: NotifyReceiver['kind'], privateHosts: readonly string[], runtime: Runtime): Sender {
-  const senders = { webhook: WebhookSender, slack: SlackSender };
+  const senders = { webhook: WebhookSender, slack: SlackSender, mail: MailSender };
   return new senders[kind](privateHosts, runtime) as Sender;
 }

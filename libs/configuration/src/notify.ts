@@ -10,7 +10,14 @@ import {
   runErrors,
   suggestion,
 } from '@sluice/core';
-import type { Finding, NotifyReceiver, NotifySettings, NotifySubscription, SlackChannel } from '@sluice/core';
+import type {
+  Finding,
+  MailReceiver,
+  NotifyReceiver,
+  NotifySettings,
+  NotifySubscription,
+  SlackChannel,
+} from '@sluice/core';
 import { readVariable } from './connections.js';
 import { configurationKeys } from './keys.js';
 import type { Section } from './section.js';
@@ -40,13 +47,17 @@ export function readNotify(section: Section): NotifySettings | null {
   const names: string[] = [];
   const subscriptions = readEach(written, names, (id, entry) => readSubscription(id, entry, privateHosts));
   const slack = readEach(section.section('slack'), names, (id, entry) => readSlack(id, entry, privateHosts));
+  const mail = readEach(section.section('mail'), names, readMail);
+  if (mail.length > 0 && baseUrl === null)
+    section.problem(section.at('base_url'), 'nothing', 'the address of the console, which mails link to');
   if (names.length > mostSubscriptions)
     written.problem(written.path, `${String(names.length)} receivers`, `at most ${String(mostSubscriptions)}`);
-  if (subscriptions.length + slack.length === 0) return null;
+  if (subscriptions.length + slack.length + mail.length === 0) return null;
   return {
     ...(baseUrl === null ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
     ...{ privateHosts, subscriptions },
     ...(slack.length === 0 ? {} : { slack }),
+    ...(mail.length === 0 ? {} : { mail }),
   };
 }
 
@@ -68,6 +79,8 @@ function readEach<T>(section: Section, names: string[], read: (id: string, entry
 
 /** What the receivers of approvals are notified of. */
 const approvalEvents = ['approval.waiting', 'approval.escalated', 'approval.ended'] as const;
+
+const mailEvents = ['approval.waiting', 'approval.escalated'] as const;
 
 function readSlack(id: string, section: Section, privateHosts: readonly string[]): SlackChannel | null {
   section.closed(configurationKeys['notify.slack.<channel>']);
@@ -111,6 +124,37 @@ function readSlack(id: string, section: Section, privateHosts: readonly string[]
     ...(signingSecretEnv === null || credentialEnv === null
       ? {}
       : { deciding: { signingSecretEnv, credentialEnv, users: Object.fromEntries(named) } }),
+  };
+}
+
+const linkSeconds = { byDefault: hours, least: 60, most: 24 * hours };
+const mostAddresses = 50;
+const mailAddress = /^[^\s@<>,;"]+@[A-Za-z0-9.-]+$/;
+
+function readMail(id: string, section: Section): MailReceiver | null {
+  section.closed(configurationKeys['notify.mail.<recipients>']);
+  const write = 'an address such as `desk@example.org`';
+  const from = section.text('from', write);
+  if (from === null) section.problem(section.at('from'), 'nothing', write);
+  else if (!mailAddress.test(from)) section.problem(section.at('from'), quote(from), write);
+  const to = section.names('to', `a list of ${String(mostAddresses)} addresses at most`) ?? [];
+  to.forEach((one, at) => {
+    if (!mailAddress.test(one)) section.problem(section.itemAt('to', at), quote(one), write);
+  });
+  if (section.usable && (to.length === 0 || to.length > mostAddresses))
+    section.problem(section.at('to'), `${String(to.length)} addresses`, `1 to ${String(mostAddresses)} addresses`);
+  const serverEnv = readVariable(section, 'server_env', 'the name of the variable with the mail server’s address');
+  const linkSecretEnv = readVariable(section, 'link_secret_env', 'the name of the variable with the secret of links');
+  for (const key of ['server_env', 'link_secret_env'] as const)
+    if (!section.has(key)) section.problem(section.at(key), 'nothing', 'the name of a variable');
+  const events = oneOf(section, 'events', mailEvents) ?? mailEvents;
+  const tenants = section.names('tenants', 'a list of tenants');
+  const linkMs = section.wholeNumber('link_seconds', linkSeconds) * 1_000;
+  const retryMs = section.wholeNumber('retry_seconds', retrySeconds) * 1_000;
+  if (from === null || serverEnv === null || linkSecretEnv === null) return null;
+  return {
+    ...{ id, from, to, serverEnv, linkSecretEnv, linkMs, events, retryMs },
+    ...(tenants === null ? {} : { tenants }),
   };
 }
 
@@ -204,5 +248,7 @@ function variablesOf(receiver: NotifyReceiver): readonly [string, Readonly<Recor
       return ['subscriptions', { secret_env: receiver.secretEnv, previous_secret_env: receiver.previousSecretEnv }];
     case 'slack':
       return ['slack', { token_env: receiver.tokenEnv }];
+    case 'mail':
+      return ['mail', { server_env: receiver.serverEnv, link_secret_env: receiver.linkSecretEnv }];
   }
 }

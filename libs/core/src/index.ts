@@ -386,6 +386,7 @@ export type { ModelPrice, ModelSettings } from './settings/model-types.js';
 export { approvalTexts, includedTexts, notificationEvents, receiversOf } from './settings/notify-types.js';
 export type {
   IncludedText,
+  MailReceiver,
   NotificationEvent,
   NotifyFilter,
   NotifyReceiver,

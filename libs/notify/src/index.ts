@@ -1,3 +1,5 @@
+export { isLinkSecret, linkIn, linkToken } from './mail/link-token.js';
+export type { MailLink } from './mail/link-token.js';
 export { SlackApi, SlackError } from './slack/api.js';
 export { endedMessage, noteView, reasonView, waitingMessage } from './slack/blocks.js';
 export type { SlackMessage } from './slack/blocks.js';

@@ -62,6 +62,18 @@ interface SlackDeciding {
   readonly users: Readonly<Record<string, string>>;
 }
 
+/** Persons who are mailed that calls wait. */
+export interface MailReceiver extends NotifyFilter {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** The variable with the address of the mail server, with its user and password. */
+  readonly serverEnv: string;
+  /** The variable with the secret that signs links. */
+  readonly linkSecretEnv: string;
+  /** How long a link leads to its page, milliseconds. */
+  readonly linkMs: number;
+}
+
 export interface NotifySettings {
   /** Where the console is served, for links; absent for none. */
   readonly baseUrl?: string;
@@ -70,16 +82,21 @@ export interface NotifySettings {
   readonly subscriptions: readonly NotifySubscription[];
   /** Absent where there are none. */
   readonly slack?: readonly SlackChannel[];
+  /** Absent where there is none. */
+  readonly mail?: readonly MailReceiver[];
 }
 
 /** All that are sent what happens, each with a consumer group of its own. */
 export type NotifyReceiver =
-  (NotifySubscription & { readonly kind: 'webhook' }) | (SlackChannel & { readonly kind: 'slack' });
+  | (NotifySubscription & { readonly kind: 'webhook' })
+  | (SlackChannel & { readonly kind: 'slack' })
+  | (MailReceiver & { readonly kind: 'mail' });
 
 export function receiversOf(notify: NotifySettings | undefined): readonly NotifyReceiver[] {
   if (notify === undefined) return [];
   return [
     ...notify.subscriptions.map((one) => ({ kind: 'webhook' as const, ...one })),
     ...(notify.slack ?? []).map((one) => ({ kind: 'slack' as const, ...one })),
+    ...(notify.mail ?? []).map((one) => ({ kind: 'mail' as const, ...one })),
   ];
 }
