@@ -21,6 +21,8 @@ rules:
 /** A Monday at noon. */
 const monday = Date.UTC(2026, 0, 5, 12);
 
+const agents = 'agents: { support: { instructions: Help them., groups: [knowledge] } }\n';
+
 describe('configurations over HTTP', () => {
   let system: TestSystem;
   let gateway: Gateway;
@@ -205,7 +207,8 @@ describe('configurations over HTTP', () => {
     const file = join(environment.dataFolder, 'next.yaml');
     const changed = workflowConfiguration({ allowed: 'knowledge-query, graph-update' })
       .replace('group: ["write", "knowledge", "admin"]', 'group: ["write", "admin"]')
-      .concat(`${rules.replace('18:00', '20:00')}limits: { max_iterations: 7 }\n`);
+      .concat(`${rules.replace('18:00', '20:00')}limits: { max_iterations: 7 }\n`)
+      .concat(agents);
     writeFileSync(file, changed);
     expect(await inProcess(config, environment, 'apply', file)).toMatchObject({ code: 0 });
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -223,13 +226,14 @@ describe('configurations over HTTP', () => {
     expect(of('tool', 'complex-analysis')).toContainEqual(expect.objectContaining({ part: 'allowed', after: 'no' }));
     expect(of('rule', 'office')).toMatchObject([{ part: 'words', after: expect.stringContaining('to 20:00') }]);
     expect(of('policy', 'policy')).toMatchObject([{ before: '5 tools are allowed.', after: '2 tools are allowed.' }]);
+    expect(of('agent', 'support')).toMatchObject([{ change: 'added', after: 'groups: knowledge' }]);
     expect(of('setting', 'limits.maxIterations')).toMatchObject([{ after: '7' }]);
     expect((await get('/current/diff?from=current'))[1]).toMatchObject({ changes: [] });
   });
 
   it('are applied, with the checks of the command, where they change who may use what, and nothing else', async () => {
     const [, { config_version: before }] = await get('/current');
-    const text = workflowConfiguration({ allowed: 'knowledge-query, complex-analysis' }).concat('limits: { max_iterations: 9 }\n'); // prettier-ignore
+    const text = workflowConfiguration({ allowed: 'knowledge-query, complex-analysis' }).concat(`limits: { max_iterations: 9 }\n${agents}`); // prettier-ignore
     const stale = await send('configurations', { text, replaces: 'c-stale' });
     expect(stale).toMatchObject([409, { detail: expect.stringContaining(String(before)) }]);
     expect(await send('configurations', { text: 'tol: {}' })).toMatchObject([422, { code: 'invalid_configuration' }]);

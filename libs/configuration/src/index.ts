@@ -14,7 +14,7 @@ export { pinKeyOf } from './specifications.js';
 export type { Pins } from './specifications.js';
 export { readStanding, standingLimits } from './standing.js';
 export { toolFolders } from './tool-folders.js';
-export { configurationChanges, describedSections } from './description/changes.js';
+export { configurationChanges, undescribed } from './description/changes.js';
 export type { ConfigurationChange } from './description/changes.js';
 export { describeConfiguration, findInConfiguration } from './description/describe.js';
 export { groupStateMatrix } from './description/matrix.js';

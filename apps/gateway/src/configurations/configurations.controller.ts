@@ -5,9 +5,9 @@ import type { Request } from 'express';
 import {
   configurationChanges,
   describeConfiguration,
-  describedSections,
   findInConfiguration,
   groupStateMatrix,
+  undescribed,
 } from '@sluice/configuration';
 import type { ConfigurationChange } from '@sluice/configuration';
 import type { Configuration, Principal } from '@sluice/core';
@@ -153,10 +153,4 @@ function changesBetween(before: Configuration, after: Configuration): readonly C
     return { kind: 'setting', name: path, change, part: null, before: was ?? null, after: is ?? null };
   });
   return [...configurationChanges(before, after), ...others];
-}
-
-/** The sections whose changes are not said in words. */
-function undescribed(configuration: Configuration): object {
-  const words: readonly string[] = describedSections;
-  return Object.fromEntries(Object.entries(configuration).filter(([section]) => !words.includes(section)));
 }

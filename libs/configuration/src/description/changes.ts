@@ -5,7 +5,7 @@ import type { ConfigurationDescription } from './describe.js';
 
 /** What of a configuration is other than in another one. */
 export interface ConfigurationChange {
-  readonly kind: 'tool' | 'group' | 'state' | 'rule' | 'policy' | 'setting';
+  readonly kind: 'tool' | 'agent' | 'group' | 'state' | 'rule' | 'policy' | 'setting';
   readonly name: string;
   readonly change: 'added' | 'removed' | 'changed';
   /** Of what is changed, which part of it; null for what was added or removed. */
@@ -17,11 +17,12 @@ export interface ConfigurationChange {
 /** Characters of a text before or after. */
 const longestText = 2_000;
 
-/** What is other in tools, groups, states, rules and policy, in words; what else is other says `differences`. */
+/** What is other in tools, agents, groups, states, rules and policy, in words; what else is, `differences` says. */
 export function configurationChanges(before: Configuration, after: Configuration): readonly ConfigurationChange[] {
   const [was, is] = [describeConfiguration(before), describeConfiguration(after)];
   return [
     ...changed('tool', toolsOf(before, was), toolsOf(after, is)),
+    ...changed('agent', agentsOf(before), agentsOf(after)),
     ...changed('group', named(was.groups, membersOf), named(is.groups, membersOf)),
     ...changed('state', named(was.states, transitionsOf), named(is.states, transitionsOf)),
     ...changed('rule', named(was.rules, partsOfRule), named(is.rules, partsOfRule)),
@@ -29,10 +30,12 @@ export function configurationChanges(before: Configuration, after: Configuration
   ];
 }
 
-/** The sections that these changes are about: `differences` need not look at them. */
-export const describedSections: readonly (keyof Configuration)[] = [
-  ...(['version', 'tools', 'groupTree', 'rules', 'policy'] as const),
-];
+/** What these changes are not about: `differences` looks at it. */
+export function undescribed({ policy, ...configuration }: Configuration): object {
+  const { version: _v, tools: _t, groupTree: _g, rules: _r, agents: _a, ...others } = configuration;
+  const { approvalRules } = policy;
+  return approvalRules === undefined ? others : { ...others, policy: { approvalRules } };
+}
 
 type Parts = Readonly<Record<string, string>>;
 
@@ -110,6 +113,35 @@ function toolsOf(
       },
     ]),
   );
+}
+
+/** The entries under `agents`: each key as a part, as it is written where it is no text. */
+function agentsOf({ agents = {} }: Configuration): ReadonlyMap<string, Parts> {
+  return new Map(
+    Object.entries(agents).map(([name, entry]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(entry).map(([part, value]: readonly [string, unknown]) => [
+          words[part] ?? part,
+          typeof value === 'string' ? value : isNames(value) ? list(value) : JSON.stringify(value),
+        ]),
+      ),
+    ]),
+  );
+}
+
+/** Of an agent’s entry, what is called otherwise than in a configuration that is compiled. */
+const words: Readonly<Record<string, string>> = {
+  mayAsk: 'may ask',
+  mayCancel: 'may cancel',
+  agentDiscovery: 'tool discovery',
+  descriptionModes: 'descriptions of tools',
+  answerSchema: 'answer schema',
+  clientTools: 'tools of clients',
+};
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 /** Those of the entry and of agents; a rule has its own as a part of itself. */

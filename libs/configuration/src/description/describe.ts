@@ -191,6 +191,7 @@ function policyInWords(policy: Policy, keyOf: (id: string) => string): readonly 
   const minutes = approvalMs / 60_000;
   return [
     allowedInWords(policy.allowedTools.length),
+    ...agentsInWords(policy, keyOf),
     ...(approvalEffects.length === 0
       ? [`No call needs an approval${approvalWaived === undefined ? '' : `: ${quote(approvalWaived)}`}.`]
       : [
@@ -213,6 +214,12 @@ function policyInWords(policy: Policy, keyOf: (id: string) => string): readonly 
       return bounds.length === 0 ? [] : [`${keyOf(id)} has at most ${sentenceList(bounds)}.`];
     }),
   ];
+}
+
+function agentsInWords({ allowedAgents = [], agentDepth }: Policy, keyOf: (id: string) => string): readonly string[] {
+  if (allowedAgents.length === 0) return [];
+  const depth = agentDepth === undefined ? '' : `, ${String(agentDepth)} levels deep at most`;
+  return [`As agents may be called ${sentenceList(allowedAgents.map(keyOf), shownNames)}${depth}.`];
 }
 
 function allowedInWords(count: number): string {

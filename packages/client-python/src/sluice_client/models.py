@@ -1590,7 +1590,7 @@ class ConfigurationDifferences(Answer):
 class ConfigurationChange(Answer):
     """One thing that is other."""
 
-    kind: Literal["tool", "group", "state", "rule", "policy", "setting"] | str = Field(description="")
+    kind: Literal["tool", "agent", "group", "state", "rule", "policy", "setting"] | str = Field(description="")
     name: str = Field(description="What it is about; of a setting, its path.")
     change: Literal["added", "removed", "changed"] | str = Field(description="")
     part: str | None = Field(description="Of what is changed, the part of it.")

@@ -2291,7 +2291,7 @@ export interface ConfigurationDifferences {
 
 /** One thing that is other. */
 export interface ConfigurationChange {
-  readonly kind: "tool" | "group" | "state" | "rule" | "policy" | "setting";
+  readonly kind: "tool" | "agent" | "group" | "state" | "rule" | "policy" | "setting";
   /** What it is about; of a setting, its path. */
   readonly name: string;
   readonly change: "added" | "removed" | "changed";

@@ -105,7 +105,7 @@ export function configurationSchemas(): Readonly<Record<string, JsonSchema>> {
       ...left,
     }),
     ConfigurationChange: object('One thing that is other.', {
-      kind: { enum: ['tool', 'group', 'state', 'rule', 'policy', 'setting'] },
+      kind: { enum: ['tool', 'agent', 'group', 'state', 'rule', 'policy', 'setting'] },
       name: text('What it is about; of a setting, its path.'),
       change: { enum: ['added', 'removed', 'changed'] },
       part: textOrNull('Of what is changed, the part of it.'),
