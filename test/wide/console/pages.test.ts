@@ -18,12 +18,13 @@ let desks: Desk;
 let system: Served;
 
 beforeAll(async () => {
-  desks = await desk(home);
+  desks = await desk(home, 'agents: { support: { description: Helps with orders, groups: [support] } }');
   system = await served(desks.variables, join(home, 'data'));
   browser = await startBrowser();
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
   const questions = ['look-up {"id":"7"}', 'hostile', 'large\nlarge\nlarge\nlarge', hostileText];
   for (const [n, question] of questions.entries()) await ask(system, question, `run-${n}`, { waitSeconds: 50 });
+  await ask(system, 'look-up {"id":"8"}', 'run-of-agent', { waitSeconds: 50, agent: 'support' });
   await ask(system, 'look-up {"id":"7"}\nrefund {"id":"7","amount":12.5}', 'run-waits', {});
 });
 afterAll(async () => {
@@ -37,6 +38,7 @@ const addresses = {
   home: '/',
   runs: '/runs',
   'runs-filtered': '/runs?tool=look-up',
+  'runs-of-agent': '/runs?agent=support',
   'runs-none': '/runs?user=user%3Anoone',
   run: '/runs/run-0',
   'run-content': '/runs/run-0?tab=content',
@@ -46,6 +48,8 @@ const addresses = {
   'run-of-markup': '/runs/run-3',
   'run-unknown': '/runs/no-such-run',
   approvals: '/approvals',
+  'approvals-history': '/approvals?tab=history',
+  'approvals-standing': '/approvals?tab=standing',
   policy: '/policy',
   'policy-as': '/policy?tab=as',
   'policy-states': '/policy?tab=states',

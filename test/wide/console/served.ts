@@ -63,7 +63,11 @@ export async function ask(
   { base, secret }: Served,
   question: string,
   requestId: string,
-  { waitSeconds = 0, credential = secret() }: { readonly waitSeconds?: number; readonly credential?: string },
+  {
+    waitSeconds = 0,
+    credential = secret(),
+    agent = null,
+  }: { readonly waitSeconds?: number; readonly credential?: string; readonly agent?: string | null },
 ): Promise<void> {
   const response = await fetch(`${base}/v1/runs`, {
     method: 'POST',
@@ -72,7 +76,7 @@ export async function ask(
       authorization: `Bearer ${credential}`,
       ...(waitSeconds === 0 ? {} : { prefer: `wait=${waitSeconds}` }),
     },
-    body: JSON.stringify({ question, request_id: requestId, group: ['read', 'write', 'support'] }),
+    body: JSON.stringify({ question, request_id: requestId, group: ['read', 'write', 'support'], agent }),
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
