@@ -95,7 +95,13 @@ export class Doors {
     const { model } = asked;
     response.set({ 'x-sluice-run': printable(run.requestId) });
     const head = {
-      ...{ wire, idOf: idOf(wire, run, model), model, createdAtMs: clock.now(), shown: environment.http.doors.calls },
+      ...{
+        wire,
+        idOf: idOf(wire, run, model, after),
+        model,
+        createdAtMs: clock.now(),
+        shown: environment.http.doors.calls,
+      },
       ...{ isHeld: asked.isHeld, beside: besideOf(wire, run, asked), after },
       callsOf: (question: string) => this.waiting.of(run, caller, question),
       waiting: ({ tool, approvalId }: { readonly tool: string; readonly approvalId: string }) =>
@@ -135,14 +141,19 @@ const unheard: RunAnswer = {
 };
 
 /** How an answer of the wire is named: by its run, or in Responses by all that finds that again. */
-function idOf(wire: DoorWire, { requestId }: RunLocation, model: string): (address: string) => string {
+function idOf(
+  wire: DoorWire,
+  { requestId }: RunLocation,
+  model: string,
+  after: string | null,
+): (address: string) => string {
   switch (wire) {
     case 'openai-chat':
       return () => `chatcmpl-${requestId}`;
     case 'anthropic':
       return () => `msg_${requestId}`;
     case 'openai-responses':
-      return (address) => responseId(requestId, address, model);
+      return (address) => responseId(requestId, address, model, after);
   }
 }
 
