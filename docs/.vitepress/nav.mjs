@@ -30,6 +30,7 @@ export const groups = [
       approvals: 'Approvals',
       notifications: 'Notifications by webhook',
       schedules: 'Runs by a schedule',
+      hooks: 'Runs by webhooks of others',
       connections: 'Credentials of tools',
       agents: 'Agents as tools',
       strategies: 'Plans and agents side by side',

@@ -302,4 +302,4 @@ function cameBy({ headers }: Incoming<'agent.requests'>, { channel }: Sender): R
   return ownChannels.includes(headers[channelHeader] ?? '') ? { [channelHeader]: 'kafka' } : {};
 }
 
-const ownChannels = ['schedule'];
+const ownChannels = ['schedule', 'hook'];

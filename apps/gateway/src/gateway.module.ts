@@ -47,6 +47,7 @@ import { EarlierResponses } from './doors/earlier.js';
 import { WaitingCalls } from './doors/waiting-calls.js';
 import { takeApiKey } from './doors/api-key.js';
 import { GroupsController } from './groups.controller.js';
+import { HooksController } from './hooks/hooks.controller.js';
 import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
@@ -117,6 +118,7 @@ export class GatewayModule {
         DoorsController,
         SlackController,
         MailLinksController,
+        HooksController,
       ],
       providers: [
         { provide: RUNTIME, useValue: runtime },

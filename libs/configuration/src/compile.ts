@@ -39,6 +39,7 @@ import { withFittingExamples } from './examples.js';
 import { readGroups } from './group-map.js';
 import { findAboutRoles } from './role-findings.js';
 import { readIdentity } from './identity.js';
+import { readHooks } from './hooks.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readDocuments } from './documents.js';
@@ -181,6 +182,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const notify = readNotify(file.section('notify'));
   const own = { groups, connections, agents: agents.agents };
   const schedules = readSchedules(file.section('schedule'), own);
+  const hooks = readHooks(file.section('hook'), own);
   const monitoring = readMonitoring(file.section('monitoring'), rules);
   const found = {
     tools,
@@ -211,6 +213,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(pipes === null ? {} : { pipes }),
     ...(notify === null ? {} : { notify }),
     ...(schedules.length === 0 ? {} : { schedules }),
+    ...(hooks.length === 0 ? {} : { hooks }),
     ...(monitoring === null ? {} : { monitoring }),
   };
   if (problems.length > 0) return { configuration: null, problems: withoutConsequences(problems, meant), findings: [] };

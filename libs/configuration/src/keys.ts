@@ -28,6 +28,7 @@ export const configurationKeys = {
     'providers',
     'notify',
     'schedule',
+    'hook',
     'monitoring',
   ],
   'tool.<tool>': [
@@ -299,5 +300,9 @@ export const configurationKeys = {
     ...(['question', 'groups', 'connections', 'agent', 'state', 'principal', 'tenant', 'may_control'] as const),
   ],
   'schedule.<schedule>.may_control': ['groups', 'principals', 'tenants'],
+  'hook.<hook>': [
+    ...(['scheme', 'secret_env', 'previous_secret_env', 'question', 'body', 'groups', 'connections'] as const),
+    ...(['agent', 'state', 'principal', 'tenant'] as const),
+  ],
   monitoring: ['folder', 'prometheus_url'],
 } as const satisfies Record<string, readonly string[]>;

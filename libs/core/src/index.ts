@@ -394,6 +394,8 @@ export type {
   NotifySubscription,
   SlackChannel,
 } from './settings/notify-types.js';
+export { hookSchemes } from './settings/hook-types.js';
+export type { HookScheme, HookSettings } from './settings/hook-types.js';
 export { catchUps, overlaps } from './settings/schedule-types.js';
 export type { OwnRequest, ScheduleSettings } from './settings/schedule-types.js';
 export type {

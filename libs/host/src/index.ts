@@ -29,6 +29,7 @@ export { Past } from './watch/past.js';
 export { anothersRun, isSame, RunAccess } from './watch/run-access.js';
 export { countDenial } from './watch/count-denial.js';
 export { GroupNotes } from './watch/note-groups.js';
+export { hookSecrets } from './hook-secrets.js';
 export { senderOf } from './record-sender.js';
 export type { Sender } from './record-sender.js';
 export { VerifiedCallers } from './watch/verified-callers.js';

@@ -5,6 +5,8 @@ export { examineKeys } from './credentials/examine-keys.js';
 export { keyFileProblem } from './credentials/key-source.js';
 export { trialIssuer } from './credentials/trial-issuer.js';
 export type { TrialIssuer } from './credentials/trial-issuer.js';
+export { deliveryId, deliveryProblem, hookHeaders } from './hooks/signed-delivery.js';
+export type { Delivery } from './hooks/signed-delivery.js';
 export { completed, isComplete, keysFor, newKeySet, rotate, takeUpMs, verifyingRoles } from './keys/key-set.js';
 export type { Key, KeySet } from './keys/key-set.js';
 export { readKeySet, writeKeySet } from './keys/read-key-set.js';

@@ -75,6 +75,9 @@ export { longestContentName, mostQuestionContent } from './uploads/names.js';
 export { modelRequestOf, searchedRequestOf, turnModel, withReminder } from './model-request.js';
 export type { CountedTokens, SearchedRequest } from './model-request.js';
 export { readOpenRuns, reportOpenRuns } from './open-run-reports.js';
+export { deliveryIn, hookCredential, isHookCredential } from './hooks/credential.js';
+export type { CarriedDelivery } from './hooks/credential.js';
+export { hookRequest } from './hooks/render.js';
 export { isScheduleCredential, ownPrincipal, scheduleCredential, scheduleOf } from './schedules/credential.js';
 export type { ScheduledTopic } from './schedules/credential.js';
 export {

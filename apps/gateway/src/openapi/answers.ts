@@ -5,6 +5,7 @@ import { usageSchemas, statusSchemas, serverSchemas } from './areas/installation
 import { toolSchemas } from './areas/tools/answers.js';
 import { approvalSchemas } from './areas/approvals/answers.js';
 import { configurationSchemas } from './areas/configurations/answers.js';
+import { hookSchemas } from './areas/hooks/operations.js';
 import { rejectionReasons } from '@sluice/core';
 import { ref } from './record-schemas.js';
 import { text, whole, list, described, object } from './schema-parts.js';
@@ -27,6 +28,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ...auditSchemas(),
     ...letterSchemas(),
     ...configurationSchemas(),
+    ...hookSchemas(),
     Problem: object(
       'Why the request got nothing (RFC 9457).',
       {

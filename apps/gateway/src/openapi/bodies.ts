@@ -4,6 +4,7 @@ import { propertiesOf, ref, schemasOfRecord } from './record-schemas.js';
 import type { JsonSchema } from './json-schema.js';
 import { ownBodies } from './own-bodies.js';
 import { standingBodies } from './areas/approvals/standing.js';
+import { hookBodies } from './areas/hooks/operations.js';
 
 /** What the gateway fills in where a decision leaves it out. */
 const filledIn = ['decided_by', 'decided_at'];
@@ -17,6 +18,7 @@ export function bodySchemas(): Readonly<Record<string, JsonSchema>> {
     ApprovalDecision: decision(),
     ApprovalDecisions: decisions,
     ...standingBodies(),
+    ...hookBodies,
     CancelRequest: cancelRequest(),
     ...signInBodies,
     ...ownBodies,

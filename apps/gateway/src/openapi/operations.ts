@@ -6,6 +6,7 @@ import { auditOperations } from './areas/audit/operations.js';
 import { consoleOperations } from './areas/console/operations.js';
 import { configurationOperations } from './areas/configurations/operations.js';
 import { descriptionOperations } from './areas/description/operations.js';
+import { hookOperations } from './areas/hooks/operations.js';
 import type { Operation } from './operation.js';
 
 /** Parameters of `GET /v1/tools` that are lists, with commas between. */
@@ -26,4 +27,5 @@ export const operations: readonly Operation[] = [
   ...consoleOperations,
   ...configurationOperations,
   ...descriptionOperations,
+  ...hookOperations,
 ];

@@ -34,7 +34,7 @@ export interface Whom extends Pick<ContextCondition, 'tenants' | 'actors' | 'cha
 /** What the one agent there is without a tool of its own is called. */
 export const defaultAgent = 'default';
 
-export const channels = ['http', 'mcp', 'proxy', 'kafka', 'schedule'] as const;
+export const channels = ['http', 'mcp', 'proxy', 'kafka', 'schedule', 'hook'] as const;
 export type Channel = (typeof channels)[number];
 
 /** Facts of a request. A list holds if the fact is one of its items; what is absent is not asked. */

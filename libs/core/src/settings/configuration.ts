@@ -15,6 +15,7 @@ import type { DocumentSettings, GraphSettings, KnowledgeSettings, WebSettings } 
 import type { NotifySettings } from './notify-types.js';
 import type { Limits, Policy } from './policy-types.js';
 import type { ProxySettings } from './proxy-types.js';
+import type { HookSettings } from './hook-types.js';
 import type { ScheduleSettings } from './schedule-types.js';
 
 /** From a group to those that stand in for it, in order. */
@@ -77,6 +78,8 @@ export interface Configuration {
   readonly notify?: NotifySettings;
   /** Requests that are made at certain times; absent where there are none. */
   readonly schedules?: readonly ScheduleSettings[];
+  /** Requests that webhooks of other systems make; absent where there are none. */
+  readonly hooks?: readonly HookSettings[];
   /** Where files for monitoring are written; absent for nowhere. */
   readonly monitoring?: MonitoringSettings;
 }

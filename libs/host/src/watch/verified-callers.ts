@@ -22,7 +22,7 @@ export class VerifiedCallers {
   constructor(
     private readonly runtime: Pick<
       Runtime,
-      'clock' | 'configurations' | 'credentials' | 'log' | 'metrics' | 'signatures'
+      'clock' | 'configurations' | 'credentials' | 'environment' | 'log' | 'metrics' | 'signatures'
     >,
     private readonly authenticator: Authenticator,
   ) {

@@ -224,6 +224,11 @@ class RevokedStanding(Body):
     reason: str | None = Field(default=None, description="Why.")
 
 
+class HookDelivery(Answer):
+    """What the other system sends."""
+
+
+
 class CancelRequest(Body):
     """CancelRequest"""
 
@@ -295,7 +300,7 @@ class ExplainRequest(Body):
     tenant: str | None = Field(default=None, description="The tenant; null where it is not known.")
     user: str | None = Field(default=None, description="The actor, as `user:ann`; null where it is not known.")
     on_behalf_of: str | None = Field(default=None, description="The subject that the actor asks for.")
-    channel: Literal["http", "mcp", "proxy", "kafka", "schedule", None] = Field(default=None, description="How the request came; null where that is not known.")
+    channel: Literal["http", "mcp", "proxy", "kafka", "schedule", "hook", None] = Field(default=None, description="How the request came; null where that is not known.")
     claims: dict[str, list[str]] | None = Field(default=None, description="The claims of the credential, each as a list of values; null where they are not known.")
     roles: list[str] | None = Field(default=None, description="Roles that `identity.permissions.roles` maps to the groups that the caller may ask for.")
     permitted_groups: list[str] | None = Field(default=None, description="The groups that the caller may ask for, in place of its roles; null for all.")
@@ -1779,6 +1784,14 @@ class ClosingRule(Answer):
 
     name: str = Field(description="The name of the rule.")
     words: list[str] = Field(description="What it asks for.")
+
+
+class AcceptedDelivery(Answer):
+    """The run that a delivery starts."""
+
+    request_id: str = Field(description="The run; it follows from the delivery’s id.")
+    session_id: str = Field(description="Its session.")
+    status: Literal["accepted", "accepted_before"] | str = Field(description="`accepted_before`: the delivery came again.")
 
 
 class Problem(Answer):

@@ -326,6 +326,10 @@ export interface RevokedStanding {
   readonly reason?: string;
 }
 
+/** What the other system sends. */
+export interface HookDelivery {
+}
+
 /** CancelRequest */
 export interface CancelRequest {
   /** Why, in words for people; at most 500 characters. */
@@ -417,7 +421,7 @@ export interface ExplainRequest {
   /** The subject that the actor asks for. */
   readonly on_behalf_of?: string | null;
   /** How the request came; null where that is not known. */
-  readonly channel?: "http" | "mcp" | "proxy" | "kafka" | "schedule" | null;
+  readonly channel?: "http" | "mcp" | "proxy" | "kafka" | "schedule" | "hook" | null;
   /** The claims of the credential, each as a list of values; null where they are not known. */
   readonly claims?: Readonly<Record<string, readonly string[]>> | null;
   /** Roles that `identity.permissions.roles` maps to the groups that the caller may ask for. */
@@ -2562,6 +2566,16 @@ export interface ClosingRule {
   readonly name: string;
   /** What it asks for. */
   readonly words: readonly string[];
+}
+
+/** The run that a delivery starts. */
+export interface AcceptedDelivery {
+  /** The run; it follows from the delivery’s id. */
+  readonly request_id: string;
+  /** Its session. */
+  readonly session_id: string;
+  /** `accepted_before`: the delivery came again. */
+  readonly status: "accepted" | "accepted_before";
 }
 
 /** Why the request got nothing (RFC 9457). */

@@ -1,7 +1,7 @@
 import type { ExplainRequest } from '@sluice/client';
 import type { PolicySearch } from './search.js';
 
-export const channels = ['http', 'mcp', 'proxy', 'kafka', 'schedule'] as const;
+export const channels = ['http', 'mcp', 'proxy', 'kafka', 'schedule', 'hook'] as const;
 
 /** Names with commas between, each once. */
 export function namesOf(text: string | undefined): readonly string[] {
