@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
-import { Fault, isAsChosen, modelName, promptHash, tokenSum, utf8Length, whyIncomplete } from '@sluice/core';
+import {
+  Fault,
+  isAsChosen,
+  modelName,
+  promptHash,
+  sampledSettings,
+  tokenSum,
+  utf8Length,
+  whyIncomplete,
+} from '@sluice/core';
 import type {
   Configuration,
   Limits,
@@ -483,9 +492,10 @@ export class AgentService implements OnModuleDestroy {
 /** The most that a call may use: what it sends, and the longest reply. */
 async function mostTokens(
   request: ModelRequest,
-  { maxOutputTokens }: ModelSettings,
+  settings: ModelSettings,
   { counting }: Pick<Asking, 'counting'>,
 ): Promise<TurnTokens> {
+  const { maxOutputTokens } = sampledSettings(settings, request.sampling);
   const counted = await counting;
   // Where the count failed, no token has less than a byte.
   if (counted === undefined) return { inputTokens: utf8Length(JSON.stringify(request)), outputTokens: maxOutputTokens };

@@ -1,4 +1,4 @@
-import { modelProviderEntry, modelProviders } from '@sluice/core';
+import { modelProviderEntry, modelProviders, reasoningEfforts, samplingLimits } from '@sluice/core';
 import type { ModelProvider, ModelSettings, ProviderSetting } from '@sluice/core';
 import { describe } from './problems.js';
 import type { Section } from './section.js';
@@ -20,8 +20,6 @@ const options = [
   'api_version',
 ] as const satisfies readonly ProviderSetting[];
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-const mostStops = 4;
 const mostHeaders = 20;
 
 /** Headers that Sluice or the connection sets itself, or that hold a key. */
@@ -47,10 +45,10 @@ export function readModelOptions(section: Section, provider: ModelProvider, maxO
     section.has(key) ? section.wholeNumber(key, { byDefault: 0, least: 0, most }) : null;
   const [temperature, topP] = [number('temperature', 2), number('top_p', 1)];
   const stop = section.names('stop', 'a list of texts, such as `["END"]`') ?? [];
-  if (stop.length > mostStops)
-    section.problem(section.at('stop'), describe(stop), `at most ${String(mostStops)} texts`);
+  if (stop.length > samplingLimits.stops)
+    section.problem(section.at('stop'), describe(stop), `at most ${String(samplingLimits.stops)} texts`);
   const seed = whole('seed', 2_147_483_647);
-  const effort = section.choice('reasoning_effort', efforts);
+  const effort = section.choice('reasoning_effort', reasoningEfforts);
   const thinking = whole('thinking_tokens', 1_000_000);
   const { leastThinking } = modelProviderEntry(provider);
   if (thinking !== null && leastThinking !== undefined)

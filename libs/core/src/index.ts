@@ -337,6 +337,14 @@ export type { McpOffer, OfferedText, OfferedTool, ToolIcon } from './settings/of
 export { proxyApis, unknownToolChoices } from './settings/proxy-types.js';
 export type { ProxyApi, ProxyModel, ProxySettings, UnknownTools, UpstreamSettings } from './settings/proxy-types.js';
 export { largestMessage, largestRecord, largestThought } from './settings/record-sizes.js';
+export {
+  reasoningEfforts,
+  sampledSettings,
+  samplingLimits,
+  samplingProblem,
+  takesSampling,
+} from './settings/sampling.js';
+export type { Sampling } from './settings/sampling.js';
 export { isConfidence, isPlanned } from './settings/strategies.js';
 export { agentToolType, isServerTool, mcpToolType, openApiToolType, planToolType } from './settings/tool-types.js';
 export { onErrorChoices, strategyNames } from './settings/agent-types.js';

@@ -12,6 +12,7 @@ import {
   normaliseState,
   quote,
   runEnd,
+  samplingProblem,
   wildcard,
 } from '@sluice/core';
 import type { Configuration, Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
@@ -37,7 +38,7 @@ export interface RunIds {
 }
 
 type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'> &
-  Partial<Pick<AgentRequest, 'agent' | 'answerSchema'>>;
+  Partial<Pick<AgentRequest, 'agent' | 'answerSchema' | 'sampling'>>;
 
 /** Characters of an agent’s name. */
 export const longestAgent = 64;
@@ -45,7 +46,7 @@ export const longestAgent = 64;
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
   { requestId, sessionId }: RunIds,
-  { question, connections, history, call, content, conversation, agent, answerSchema }: RequestParts,
+  { question, connections, history, call, content, conversation, agent, answerSchema, sampling }: RequestParts,
   bounds: StepBounds | null = null,
 ): string | null {
   if (requestId.length > longestId)
@@ -62,6 +63,7 @@ export function requestProblem(
     return 'call.order is not known: write `none`, or leave it out for the order of the session.';
   return (
     requestedSchemaProblem(answerSchema, call) ??
+    samplingProblem(sampling) ??
     questionContentProblem(content) ??
     conversationProblem(conversation) ??
     historyProblem(history, bounds)

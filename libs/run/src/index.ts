@@ -69,7 +69,6 @@ export type { CallLoad } from './load-reports.js';
 export { recall } from './memory.js';
 export { claimUploads, keepFile, nameParts, QuestionContentError, uploadExpiry, uploadsOf } from './uploads/keep.js';
 export type { QuestionPart } from './uploads/keep.js';
-export { answerSchemaOf } from './answer-schema.js';
 export { conversationLimits } from './conversation.js';
 export { longestContentName, mostQuestionContent } from './uploads/names.js';
 export { modelRequestOf, searchedRequestOf, turnModel, withReminder } from './model-request.js';

@@ -125,6 +125,7 @@ function wholeRequest(toolset: Toolset, evaluator: Evaluator): ModelRequest {
     ...saidBefore(toolset.request),
     ...(toolset.request.content ? { content: toolset.request.content } : {}),
     ...earlierOf(toolset.run),
+    ...(toolset.request.sampling ? { sampling: toolset.request.sampling } : {}),
     state: toolset.state,
     history: toolset.request.history.map((step) => ({
       ...step,

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { defaultAgent, wildcard } from '@sluice/core';
+import { defaultAgent, evaluatorFor, wildcard } from '@sluice/core';
 import type { Evaluator, JsonValue, Principal } from '@sluice/core';
 import type { QuestionPart } from '@sluice/run';
 import { decodeRequest, RequestFault } from '@sluice/wires';
@@ -16,6 +16,7 @@ import type { DoorWire } from './door.js';
 import type { Earlier } from './earlier.js';
 import { ignoredParameters } from './parameters.js';
 import { saidIn } from './said.js';
+import { samplingIn } from './sampling.js';
 
 type Body = Readonly<Record<string, unknown>>;
 type Sent = Request & { rawBody?: Buffer };
@@ -74,6 +75,8 @@ export async function doorRequest(
   const metadata = metadataIn(body);
   const answerSchema = answerSchemaIn(wire, body);
   const clientTools = clientToolsOf(decoded, agent, evaluator);
+  const { model } = evaluatorFor(evaluator, { agent, call: null }).configuration;
+  const { sampling, members } = samplingIn(body, decoded, model);
   const before = await earlierOf(body, earlier);
   const said = saidIn(decoded, before?.conversation ?? []);
   const wish = (name: keyof typeof wishes): string | null =>
@@ -90,6 +93,7 @@ export async function doorRequest(
     connections: allOf(caller.connections),
     tool_choice: choiceOf(decoded, clientTools),
     answer_schema: answerSchema,
+    sampling,
   };
   const { request, isNamed } = requestOf(asked, idOfKey(http, caller), configuration.limits);
   const known: readonly string[] = Object.values(wishes);
@@ -101,7 +105,8 @@ export async function doorRequest(
     ...{ isNamed, parts: said.parts, model: decoded.model, isStreamed: decoded.stream, metadata },
     repeated: repeatedIn(body),
     ignored: [
-      ...[...ignored, ...deeper, ...said.ignored],
+      ...[...ignored, ...deeper].filter((name) => !members.includes(name)),
+      ...said.ignored,
       ...(wire === 'openai-responses' ? [] : unread.map((name) => `metadata.${name}`)),
     ],
   };

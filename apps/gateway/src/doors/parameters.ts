@@ -11,6 +11,7 @@ const read: Readonly<Record<DoorWire, readonly string[]>> = {
   ],
   'openai-responses': [
     ...['model', 'input', 'instructions', 'stream', 'metadata', 'tools', 'tool_choice', 'previous_response_id', 'text'],
+    'reasoning',
   ],
   anthropic: [
     ...['model', 'messages', 'system', 'stream', 'metadata', 'tools', 'tool_choice', 'output_config', 'output_format'],
@@ -52,11 +53,11 @@ const refused: Readonly<Record<DoorWire, Readonly<Record<string, Rule>>>> = {
   anthropic: { mcp_servers: hosted, container: never(noTools) },
 };
 
-/** What stands beside the form of an answer, such as how long it is wished. */
+/** What stands beside the form of an answer, such as how long it is wished, and how the model is to think. */
 function besideForm(name: string, value: unknown): readonly string[] {
-  if (name !== 'text' && name !== 'output_config') return [];
+  if (!['text', 'output_config', 'reasoning'].includes(name)) return [];
   if (!isJsonObject(value)) return [name];
-  return Object.keys(value).flatMap((key) => (key === 'format' ? [] : [`${name}.${key}`]));
+  return Object.entries(value).flatMap(([key, one]) => (key === 'format' || one === null ? [] : [`${name}.${key}`]));
 }
 
 /**

@@ -1,5 +1,13 @@
 import { standingLimits } from '@sluice/configuration';
-import { connectionIdForm, conversationRoles, faultCodes, mostStandingCalls, strategyNames } from '@sluice/core';
+import {
+  connectionIdForm,
+  conversationRoles,
+  faultCodes,
+  mostStandingCalls,
+  reasoningEfforts,
+  samplingLimits,
+  strategyNames,
+} from '@sluice/core';
 import { allTopics, longestId } from '@sluice/contracts';
 import { answerSchemaLimits } from '@sluice/schemas';
 import { listedKinds, usageDimensions } from '@sluice/projection';
@@ -37,6 +45,17 @@ const ofFields: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> =
     action: notBlank,
     tool_call_id: { minLength: 1, maxLength: longestName },
     arguments: { contentMediaType: 'application/json' },
+  },
+  Sampling: {
+    temperature: { minimum: 0, maximum: samplingLimits.temperature },
+    top_p: { minimum: 0, maximum: samplingLimits.topP },
+    max_output_tokens: { minimum: 1, maximum: samplingLimits.tokens },
+    stop: {
+      maxItems: samplingLimits.stops,
+      items: { type: 'string', minLength: 1, maxLength: samplingLimits.stopLength },
+    },
+    seed: { minimum: -2_147_483_648, maximum: 2_147_483_647 },
+    reasoning_effort: { enum: [...reasoningEfforts, null] },
   },
   DirectCall: { order: { enum: ['', 'none', null] } },
   Cancellation: { reason: { maxLength: longestCancelReason } },

@@ -388,6 +388,15 @@ export const schemas = {
         ],
         "doc": "A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.",
         "default": null
+      },
+      {
+        "name": "sampling",
+        "type": [
+          "null",
+          "Sampling"
+        ],
+        "doc": "How the run's models are to write their turns; absent or null means as the configuration says.",
+        "default": null
       }
     ]
   },
@@ -3046,6 +3055,68 @@ export const schemas = {
         "type": "int",
         "doc": "Steps that the request brought along: what a strategy goes by are the steps behind these.",
         "default": 0
+      }
+    ]
+  },
+  "Sampling": {
+    "type": "record",
+    "name": "Sampling",
+    "namespace": "sluice",
+    "doc": "How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it.",
+    "fields": [
+      {
+        "name": "temperature",
+        "type": [
+          "null",
+          "double"
+        ],
+        "doc": "From 0 to 2.",
+        "default": null
+      },
+      {
+        "name": "top_p",
+        "type": [
+          "null",
+          "double"
+        ],
+        "doc": "From 0 to 1.",
+        "default": null
+      },
+      {
+        "name": "max_output_tokens",
+        "type": [
+          "null",
+          "int"
+        ],
+        "doc": "The most tokens of a turn, if they are fewer than the configuration allows.",
+        "default": null
+      },
+      {
+        "name": "stop",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Texts behind which a turn ends, 4 at most; empty means those of the configuration.",
+        "default": []
+      },
+      {
+        "name": "seed",
+        "type": [
+          "null",
+          "long"
+        ],
+        "doc": "A whole number of 32 bits.",
+        "default": null
+      },
+      {
+        "name": "reasoning_effort",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says.",
+        "default": null
       }
     ]
   },

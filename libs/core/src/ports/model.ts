@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.js';
 import type { ToolChoice } from '../rules/tool-choice.js';
 import type { IncompleteAnswer } from '../run/incomplete.js';
 import type { Step, StepContent } from '../run/step.js';
+import type { Sampling } from '../settings/sampling.js';
 import type { ModelMediaType } from '../settings/model-inputs.js';
 
 /** A tool as the model sees it: exactly the offered ones, by id. */
@@ -54,6 +55,8 @@ export interface ModelRequest {
   readonly earlier?: readonly EarlierRun[];
   /** Empty means: answer without tools. */
   readonly tools: readonly ModelTool[];
+  /** How the model is to write its turn, beside its settings; absent where the request says nothing. */
+  readonly sampling?: Sampling;
   /** A JSON Schema that its answer has to fit; the instructions have it too. Absent where any text will do. */
   readonly answerSchema?: JsonObject;
   /**

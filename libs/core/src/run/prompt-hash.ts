@@ -21,6 +21,7 @@ export function promptHash(
     toolChoice,
     earlier = [],
     answerSchema,
+    sampling,
   }: Asked & Partial<ModelRequest>,
   model: string,
   digest: Digest,
@@ -47,6 +48,7 @@ export function promptHash(
       : { searched: searched.tools.map(({ id, description, inputSchema }) => ({ id, description, inputSchema })) }),
     ...(toolChoice === undefined || toolChoice.type === 'auto' ? {} : { toolChoice }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
+    ...(sampling === undefined ? {} : { sampling: { ...sampling } }),
   };
   return digest(canonicalJson(sent as JsonValue));
 }

@@ -1,5 +1,5 @@
-import { tokenSum } from '@sluice/core';
-import type { JsonObject, Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn } from '@sluice/core';
+import { sampledSettings, tokenSum } from '@sluice/core';
+import type { JsonObject, Model, ModelOptions, ModelRequest, ModelSettings, ModelTurn, Sampling } from '@sluice/core';
 import {
   decodeStream,
   type DecodedTurn,
@@ -53,8 +53,8 @@ function asked({ seed, reasoningEffort, thinkingTokens }: ModelSettings): Encode
   };
 }
 
-/** Refused schemas that are remembered for a model. */
-const mostRefusedSchemas = 100;
+/** Schemas and wishes that are remembered for a model as refused. */
+const mostRefused = 200;
 
 /** What such a server says of arguments that it cannot read. */
 const statusesOfUnreadable: readonly number[] = [400, 422, 500];
@@ -69,17 +69,18 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
   /** What a provider says of a schema that it does not take. */
   const refusals = setup.hasImitators === true ? statusesOfUnreadable : [400, 422];
-  /** Schemas that the provider does not take as its own structured output, as JSON text. */
-  const refusedSchemas = new Set<string>();
-  const isRefused = (schema: JsonObject): boolean => refusedSchemas.has(JSON.stringify(schema));
-  const remember = (schema: JsonObject): void => {
-    if (refusedSchemas.size >= mostRefusedSchemas) refusedSchemas.clear();
-    refusedSchemas.add(JSON.stringify(schema));
+  /** Schemas for answers and wishes for sampling that this model refuses, as JSON text. */
+  const refused = new Set<string>();
+  const isRefused = (what: JsonObject | Sampling | undefined): boolean =>
+    what !== undefined && refused.has(JSON.stringify(what));
+  const remember = (what: JsonObject | Sampling): void => {
+    if (refused.size >= mostRefused) refused.clear();
+    refused.add(JSON.stringify(what));
   };
 
-  function encoded(request: WireRequest, form?: JsonObject): string {
+  function encoded(request: WireRequest, settings: ModelSettings, form: JsonObject | undefined): string {
     const held = form === undefined ? {} : { answerSchema: form };
-    return encodeRequest(setup.wire, request, { ...setup.options, ...asked(setup.settings), ...held }).body;
+    return encodeRequest(setup.wire, request, { ...setup.options, ...asked(settings), ...held }).body;
   }
 
   async function turn(request: ModelRequest, options: ModelOptions): Promise<ModelTurn> {
@@ -116,27 +117,35 @@ export function createProviderModel(setup: ProviderSetup): Model {
     const search = withheld ? null : searchOf(asked);
     const { searched, ...shown } = asked;
     const given = search === null ? shown : asked;
-    const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, {
-      ...{ name: setup.name, settings: setup.settings, origin, given: content },
-    });
-    const request =
-      said.length === 0
-        ? begun
-        : { ...begun, messages: [...begun.messages, { role: 'assistant', parts: said } as const] };
+    const requestWith = (settings: ModelSettings): WireRequest => {
+      const begun = wireRequestOf(withheld ? { ...given, tools: [] } : given, {
+        ...{ name: setup.name, settings, origin, given: content },
+      });
+      if (said.length === 0) return begun;
+      return { ...begun, messages: [...begun.messages, { role: 'assistant', parts: said }] };
+    };
     const deferred = new Set(search === null ? [] : searched?.tools.map(({ id }) => id));
-    let form = asked.answerSchema === undefined || isRefused(asked.answerSchema) ? undefined : asked.answerSchema;
-    const post = (sent: WireRequest): Promise<ProviderResponse> => postWith(sent, { search, deferred, form }, signal);
-    let response = await post(request);
-    if (form !== undefined && refusals.includes(response.status) && encoded(request, form) !== encoded(request)) {
-      // The instructions say the schema too, and the answer is checked by it.
+    let settings = isRefused(asked.sampling) ? setup.settings : sampledSettings(setup.settings, asked.sampling);
+    let form = isRefused(asked.answerSchema) ? undefined : asked.answerSchema;
+    const post = (sent: WireRequest): Promise<ProviderResponse> =>
+      postWith(sent, settings, { search, deferred, form }, signal);
+    const body = (): string => encoded(requestWith(settings), settings, form);
+    /** Sends the request once more without what the request asks beside its turn, where that is refused. */
+    const without = async (what: JsonObject | Sampling | undefined, leaveOut: () => void): Promise<void> => {
+      if (what === undefined || !refusals.includes(response.status)) return;
+      const before = body();
+      leaveOut();
+      if (body() === before) return;
       response.body.destroy();
-      const refused = form;
-      form = undefined;
-      response = await post(request);
-      if (response.status === 200) remember(refused);
-    }
+      response = await post(requestWith(settings));
+      if (response.status === 200) remember(what);
+    };
+    let response = await post(requestWith(settings));
+    await without(asked.sampling, () => (settings = setup.settings));
+    // The instructions say the schema too, and the answer is checked by it.
+    await without(asked.answerSchema, () => (form = undefined));
     if (setup.hasImitators !== true || !statusesOfUnreadable.includes(response.status)) return response;
-    const readable = withArgumentsAsObjects(request);
+    const readable = withArgumentsAsObjects(requestWith(settings));
     if (readable === null) return response;
     response.body.destroy();
     return post(readable);
@@ -155,6 +164,7 @@ export function createProviderModel(setup: ProviderSetup): Model {
 
   async function postWith(
     request: WireRequest,
+    settings: ModelSettings,
     {
       search,
       deferred,
@@ -166,7 +176,7 @@ export function createProviderModel(setup: ProviderSetup): Model {
     },
     signal: AbortSignal,
   ): Promise<ProviderResponse> {
-    const plain = encoded(request, form);
+    const plain = encoded(request, settings, form);
     const body = search === null ? plain : withSearch(plain, search, deferred);
     const beta = search?.betaHeader ?? null;
     const headers = { ...setup.settings.headers, ...(await setup.headers(body)) };

@@ -104,6 +104,8 @@ export interface AgentRequest {
   readonly clientTools: string | null;
   /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
   readonly answerSchema: string | null;
+  /** How the run's models are to write their turns; absent or null means as the configuration says. */
+  readonly sampling: Sampling | null;
 }
 
 /** The one end of a run. */
@@ -968,6 +970,22 @@ export interface RunStrategy {
   readonly brought: number;
 }
 
+/** How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it. */
+export interface Sampling {
+  /** From 0 to 2. */
+  readonly temperature: number | null;
+  /** From 0 to 1. */
+  readonly topP: number | null;
+  /** The most tokens of a turn, if they are fewer than the configuration allows. */
+  readonly maxOutputTokens: number | null;
+  /** Texts behind which a turn ends, 4 at most; empty means those of the configuration. */
+  readonly stop: readonly string[];
+  /** A whole number of 32 bits. */
+  readonly seed: number | null;
+  /** How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says. */
+  readonly reasoningEffort: string | null;
+}
+
 /** An approver's word on calls to come: they run unasked within these bounds, or do so no longer. With `at` it is the executor's word on that. */
 export interface StandingApproval {
   /** Names the standing approval, and is the key. */
@@ -1257,6 +1275,7 @@ export interface RecordTypes {
   readonly RunConditions: RunConditions;
   readonly RunError: RunError;
   readonly RunStrategy: RunStrategy;
+  readonly Sampling: Sampling;
   readonly StandingApproval: StandingApproval;
   readonly StateTransition: StateTransition;
   readonly StepContent: StepContent;

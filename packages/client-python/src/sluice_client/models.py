@@ -41,6 +41,7 @@ class AgentRequest(Body):
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
     client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
     answer_schema: str | None = Field(default=None, description="A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.")
+    sampling: SamplingInBody | None = Field(default=None, description="How the run's models are to write their turns; absent or null means as the configuration says.")
 
 
 class AgentStepInBody(Body):
@@ -139,6 +140,17 @@ class ConversationMessageInBody(Body):
 
     role: Literal["user", "assistant", "system"] = Field(description="Whose words they are, as the client says: `user`, `assistant`, or `system` for what the client’s application asks for.")
     text: str = Field(description="The words.")
+
+
+class SamplingInBody(Body):
+    """How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it."""
+
+    temperature: float | None = Field(default=None, description="From 0 to 2.")
+    top_p: float | None = Field(default=None, description="From 0 to 1.")
+    max_output_tokens: int | None = Field(default=None, description="The most tokens of a turn, if they are fewer than the configuration allows.")
+    stop: list[str] | None = Field(default=None, description="Texts behind which a turn ends, 4 at most; empty means those of the configuration.")
+    seed: int | None = Field(default=None, description="A whole number of 32 bits.")
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", None] = Field(default=None, description="How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says.")
 
 
 class QuestionContent(Body):

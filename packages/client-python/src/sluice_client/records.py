@@ -51,6 +51,7 @@ class AgentRequest(Record):
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
     client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
     answer_schema: str | None = Field(default=None, description="A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.")
+    sampling: Sampling | None = Field(default=None, description="How the run's models are to write their turns; absent or null means as the configuration says.")
 
 
 class AgentResponse(Record):
@@ -340,6 +341,17 @@ class RunStrategy(Record):
     name: str = Field(description="`react`, `plan`, `confidence` or `supervisor`; `auto` while none of these is chosen yet.")
     reason: str = Field(default="", description="Why this one, where a rule chose it; empty where the request or the configuration names it.")
     brought: int = Field(default=0, description="Steps that the request brought along: what a strategy goes by are the steps behind these.")
+
+
+class Sampling(Record):
+    """How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it."""
+
+    temperature: float | None = Field(default=None, description="From 0 to 2.")
+    top_p: float | None = Field(default=None, description="From 0 to 1.")
+    max_output_tokens: int | None = Field(default=None, description="The most tokens of a turn, if they are fewer than the configuration allows.")
+    stop: list[str] = Field(default_factory=list, description="Texts behind which a turn ends, 4 at most; empty means those of the configuration.")
+    seed: int | None = Field(default=None, description="A whole number of 32 bits.")
+    reasoning_effort: str | None = Field(default=None, description="How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says.")
 
 
 class StateTransition(Record):

@@ -40,6 +40,8 @@ export interface AgentRequest {
   readonly client_tools?: string | null;
   /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
   readonly answer_schema?: string | null;
+  /** How the run's models are to write their turns; absent or null means as the configuration says. */
+  readonly sampling?: SamplingInBody | null;
 }
 
 /** One step of a run: a thought, a tool call and its outcome. What a history holds. */
@@ -188,6 +190,22 @@ export interface ConversationMessageInBody {
   readonly role: "user" | "assistant" | "system";
   /** The words. */
   readonly text: string;
+}
+
+/** How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it. */
+export interface SamplingInBody {
+  /** From 0 to 2. */
+  readonly temperature?: number | null;
+  /** From 0 to 1. */
+  readonly top_p?: number | null;
+  /** The most tokens of a turn, if they are fewer than the configuration allows. */
+  readonly max_output_tokens?: number | null;
+  /** Texts behind which a turn ends, 4 at most; empty means those of the configuration. */
+  readonly stop?: readonly string[];
+  /** A whole number of 32 bits. */
+  readonly seed?: number | null;
+  /** How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says. */
+  readonly reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null;
 }
 
 /** An image or a file: an upload by its `hash`, or its bytes as `data`. What an upload was answered with may stand here as it is. */

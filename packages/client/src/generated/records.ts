@@ -70,6 +70,8 @@ export interface AgentRequest {
   readonly client_tools: string | null;
   /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
   readonly answer_schema: string | null;
+  /** How the run's models are to write their turns; absent or null means as the configuration says. */
+  readonly sampling: Sampling | null;
 }
 
 /** The one end of a run. */
@@ -504,6 +506,22 @@ export interface RunStrategy {
   readonly reason: string;
   /** Steps that the request brought along: what a strategy goes by are the steps behind these. */
   readonly brought: number;
+}
+
+/** How a model is to write its turns, as far as its API has a word for it; what is null is as the configuration has it. */
+export interface Sampling {
+  /** From 0 to 2. */
+  readonly temperature: number | null;
+  /** From 0 to 1. */
+  readonly top_p: number | null;
+  /** The most tokens of a turn, if they are fewer than the configuration allows. */
+  readonly max_output_tokens: number | null;
+  /** Texts behind which a turn ends, 4 at most; empty means those of the configuration. */
+  readonly stop: readonly string[];
+  /** A whole number of 32 bits. */
+  readonly seed: number | null;
+  /** How much the model thinks: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, and no more than the configuration says. */
+  readonly reasoning_effort: string | null;
 }
 
 /** A change of state by a successful tool call. */

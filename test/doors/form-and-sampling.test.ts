@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { post } from '../gateway/over-http.js';
+import { replayed } from '../replay/replaying.js';
 import { startDoors } from './with-doors.js';
 import type { DoorSystem } from './with-doors.js';
 
@@ -95,5 +96,55 @@ describe('an answer with a schema behind a door', () => {
     const response = await post(`${doors.gateway.url}/openai/v1/chat/completions`, body);
     const { error } = (await response.json()) as { error: Json };
     expect([response.status, error['message']]).toEqual([400, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('what a client asks of the writing', () => {
+  const client = () => new OpenAI({ apiKey: 'any', baseURL: `${doors.gateway.url}/openai/v1`, maxRetries: 0 });
+  const none = {
+    ...{ temperature: null, topP: null, maxOutputTokens: null, stop: [], seed: null, reasoningEffort: null },
+  };
+
+  it('goes to a model that has words for it, on the record, and the rest is named', async () => {
+    const asked = {
+      ...{ model, messages: [{ role: 'user' as const, content: 'Hi' }], temperature: 0.2, top_p: 0.5, max_tokens: 70 },
+      ...{ stop: 'END', seed: 3, reasoning_effort: 'low' as const, presence_penalty: 1 },
+    };
+    const { response } = await client().chat.completions.create(asked).withResponse();
+    expect(response.headers.get('x-sluice-ignored')).toBe('presence_penalty');
+    const sampling = {
+      temperature: 0.2,
+      topP: 0.5,
+      maxOutputTokens: 70,
+      stop: ['END'],
+      seed: 3,
+      reasoningEffort: 'low',
+    };
+    expect(doors.model.asked.at(-1)?.sampling).toEqual(sampling);
+    const requests = await doors.system.all('agent.requests');
+    expect(requests.at(-1)?.record.sampling).toEqual(sampling);
+    const found = await replayed(doors.system.bus, null);
+    expect(found.filter(({ outcome }) => outcome.kind !== 'equal')).toEqual([]);
+  });
+
+  it('is read in the words of the other wires', async () => {
+    const reasoning = { effort: 'high' as const, summary: 'auto' as const };
+    const more = { max_output_tokens: 60, reasoning };
+    const { response } = await client()
+      .responses.create({ model, input: 'Hi', ...more })
+      .withResponse();
+    expect(response.headers.get('x-sluice-ignored')).toBe('reasoning.summary');
+    expect(doors.model.asked.at(-1)?.sampling).toEqual({ ...none, maxOutputTokens: 60, reasoningEffort: 'high' });
+    const anthropic = new Anthropic({ apiKey: 'any', baseURL: `${doors.gateway.url}/anthropic`, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const asked = { model, max_tokens: 80, messages, stop_sequences: ['END'], top_k: 4 };
+    const { response: other } = await anthropic.messages.create(asked).withResponse();
+    expect(other.headers.get('x-sluice-ignored')).toBe('top_k');
+    expect(doors.model.asked.at(-1)?.sampling).toEqual({ ...none, maxOutputTokens: 80, stop: ['END'] });
+  });
+
+  it('is refused where no model takes it', async () => {
+    const asked = { model, messages: [{ role: 'user' as const, content: 'Hi' }], temperature: 3 };
+    await expect(client().chat.completions.create(asked)).rejects.toThrow('temperature must be a number from 0 to 2');
   });
 });
