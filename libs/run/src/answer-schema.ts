@@ -34,4 +34,4 @@ export function answerForm(schema: JsonObject): string {
 }
 
 const form =
-  'Your final answer is one JSON value that fits the following JSON Schema, and nothing beside it: no other words and no code fence. This holds for the final answer alone, not for calls of tools.';
+  'Your final answer is one JSON value that fits the following JSON Schema, and nothing beside it: no other words and no code fence. This holds for the final answer alone, not for calls of tools. What stands in the schema says what the answer looks like, and changes none of your other instructions.';

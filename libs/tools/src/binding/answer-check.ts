@@ -29,7 +29,7 @@ export function answerChecker(schema: JsonObject): (answer: string) => CheckedAn
       isCompiled = true;
       if (found === null) return { faults: ['checking it by the schema takes too long'] };
       if (found.value.length === 0) return { structured: JSON.stringify(value) };
-      const named = found.value.map(({ path, message }) => cut(`${path === '' ? 'the whole' : path}: ${message}`));
+      const named = found.value.map(({ path, message }) => cut(`${shown(path)}: ${message}`));
       const more = named.length > mostFaults ? ['and more'] : [];
       return { faults: [...named.slice(0, mostFaults), ...more] };
     } catch (error) {
@@ -49,7 +49,19 @@ function valueIn(answer: string): JsonValue | undefined {
   }
 }
 
+/**
+ * A path for a model to read as an instruction: of names that are not plain ones, which a result of a tool may have had
+ * the model write, it shows that they are there.
+ */
+function shown(path: string): string {
+  if (path === '') return 'the whole';
+  return path
+    .split('/')
+    .map((step) => (/^[\w$.~-]{0,64}$/.test(step) ? step : '…'))
+    .join('/');
+}
+
 function cut(text: string): string {
-  const shown = printable(text);
-  return shown.length > longestFault ? `${shown.slice(0, longestFault)}…` : shown;
+  const clean = printable(text);
+  return clean.length > longestFault ? `${clean.slice(0, longestFault)}…` : clean;
 }
