@@ -48,6 +48,7 @@ import { WaitingCalls } from './doors/waiting-calls.js';
 import { takeApiKey } from './doors/api-key.js';
 import { GroupsController } from './groups.controller.js';
 import { HooksController } from './hooks/hooks.controller.js';
+import { SchedulesController } from './schedules/schedules.controller.js';
 import { isUpload, LimitedServer, refuseForeignHosts, refuseLargeBodies } from './limited-server.js';
 import { ListsController } from './lists/lists.controller.js';
 import { Lists } from './lists/lists.js';
@@ -119,6 +120,7 @@ export class GatewayModule {
         SlackController,
         MailLinksController,
         HooksController,
+        SchedulesController,
       ],
       providers: [
         { provide: RUNTIME, useValue: runtime },

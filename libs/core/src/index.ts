@@ -168,7 +168,7 @@ export { requestFieldsOfAudit } from './generated/request-views.js';
 export { claimAt, readPrincipal } from './identity/claims.js';
 export { isOperator } from './identity/operator.js';
 export { noGroupsReasons, whyNoGroups } from './identity/without-groups.js';
-export { agentRefused, agentsFor, mayCancelRunsOf } from './identity/agent-callers.js';
+export { agentRefused, agentsFor, isAmong, mayCancelRunsOf } from './identity/agent-callers.js';
 export { insufficientPermissions, mayRequest, notPermitted, refusedGroupsSentence } from './identity/permission.js';
 export type { RequestVerdict } from './identity/permission.js';
 export { localPrincipal, principalKinds } from './identity/principal.js';

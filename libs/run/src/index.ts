@@ -91,6 +91,7 @@ export {
   withoutHead,
 } from './schedules/plan.js';
 export type { QueuedStart, ScheduleState, Skipped, StartedRun } from './schedules/plan.js';
+export { scheduleView } from './schedules/view.js';
 export { ScheduleTimes } from './schedules/since.js';
 export { ScheduleStates } from './schedules/states.js';
 export type { OpenRunReport } from './open-run-reports.js';

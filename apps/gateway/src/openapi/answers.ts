@@ -6,6 +6,7 @@ import { toolSchemas } from './areas/tools/answers.js';
 import { approvalSchemas } from './areas/approvals/answers.js';
 import { configurationSchemas } from './areas/configurations/answers.js';
 import { hookSchemas } from './areas/hooks/operations.js';
+import { scheduleSchemas } from './areas/schedules/operations.js';
 import { rejectionReasons } from '@sluice/core';
 import { ref } from './record-schemas.js';
 import { text, whole, list, described, object } from './schema-parts.js';
@@ -29,6 +30,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ...letterSchemas(),
     ...configurationSchemas(),
     ...hookSchemas(),
+    ...scheduleSchemas(),
     Problem: object(
       'Why the request got nothing (RFC 9457).',
       {

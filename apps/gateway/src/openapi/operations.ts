@@ -7,6 +7,7 @@ import { consoleOperations } from './areas/console/operations.js';
 import { configurationOperations } from './areas/configurations/operations.js';
 import { descriptionOperations } from './areas/description/operations.js';
 import { hookOperations } from './areas/hooks/operations.js';
+import { scheduleOperations } from './areas/schedules/operations.js';
 import type { Operation } from './operation.js';
 
 /** Parameters of `GET /v1/tools` that are lists, with commas between. */
@@ -28,4 +29,5 @@ export const operations: readonly Operation[] = [
   ...configurationOperations,
   ...descriptionOperations,
   ...hookOperations,
+  ...scheduleOperations,
 ];

@@ -115,6 +115,11 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./doctor.js'),
   },
   notify: { group: 'Configure', summary: 'List and try subscriptions to webhooks', load: () => import('./notify.js') },
+  schedules: {
+    group: 'Configure',
+    summary: 'List, pause and run schedules',
+    load: () => import('./schedules.js'),
+  },
   check: { group: 'Configure', summary: 'Check a configuration file', load: () => import('./check.js') },
   export: {
     group: 'Prove and repair',

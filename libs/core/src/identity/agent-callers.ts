@@ -16,7 +16,7 @@ const agentsShown = 10;
 const longestName = 64;
 
 /** Whether the caller is among these. */
-function isAmong(
+export function isAmong(
   { principals, tenants, groups }: Callers,
   { actorId, tenantId, groups: permitted }: Principal,
   tree: GroupTree = noGroupTree,

@@ -301,6 +301,27 @@ class Configurations:
         return self._transport.run(Call("/v1/what-if", model(models.WhatIf), method="POST", body=body_of(request)))
 
 
+class Schedules:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> models.ScheduleList:
+        """The schedules of the configuration in force: when each is due next, how its last run ended, and whether it is paused. Of an operator all; of others those of their tenant whose `may_control` names them."""
+        return self._transport.run(Call("/v1/schedules", model(models.ScheduleList)))
+
+    def pause(self, name: str) -> models.ListedSchedule:
+        """It starts nothing at its due times until it is resumed. What was due meanwhile is not made up for."""
+        return self._transport.run(Call(f"/v1/schedules/{quote(name, safe='')}/pause", model(models.ListedSchedule), method="POST"))
+
+    def resume(self, name: str) -> models.ListedSchedule:
+        """It starts runs again, from the next due time on."""
+        return self._transport.run(Call(f"/v1/schedules/{quote(name, safe='')}/resume", model(models.ListedSchedule), method="POST"))
+
+    def run(self, name: str) -> models.QueuedRun:
+        """Queues a run, though the schedule is paused. Its `overlap` holds for it too."""
+        return self._transport.run(Call(f"/v1/schedules/{quote(name, safe='')}/run", model(models.QueuedRun), method="POST", repeatable=False))
+
+
 class Resources:
     """The resources that nothing is written for by hand."""
 
@@ -317,3 +338,4 @@ class Resources:
         self.callers = Callers(transport)
         self.console = Console(transport)
         self.configurations = Configurations(transport)
+        self.schedules = Schedules(transport)

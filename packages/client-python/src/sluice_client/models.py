@@ -1806,6 +1806,46 @@ class AcceptedDelivery(Answer):
     status: Literal["accepted", "accepted_before"] | str = Field(description="`accepted_before`: the delivery came again.")
 
 
+class ScheduleList(Answer):
+    """The schedules that the caller may control."""
+
+    schedules: list[ListedSchedule] = Field(description="In the order of the configuration.")
+
+
+class ListedSchedule(Answer):
+    """A schedule of the configuration in force."""
+
+    name: str = Field(description="Names it.")
+    tenant: str = Field(description="Whose its runs are.")
+    principal: str = Field(description="As whom they ask.")
+    cron: str = Field(description="When a run is due.")
+    time_zone: str = Field(description="The time zone in which that is read.")
+    overlap: Literal["skip", "queue", "cancel"] | str = Field(description="What happens if the run before has not ended.")
+    catch_up: Literal["none", "last", "all"] | str = Field(description="Which missed due times are made up for.")
+    next_due: int | None = Field(description="The next due time; null if there is none, or while it is paused. Milliseconds since the epoch.")
+    paused_by: str | None = Field(description="Who paused it; null while it is not.")
+    paused_at: int | None = Field(description="Since when it is paused. Milliseconds since the epoch.")
+    waiting: int = Field(description="Runs that are due and not started yet.")
+    last_run: ScheduledRun | None = Field(description="The run that was started last; null before the first.")
+
+
+class ScheduledRun(Answer):
+    """A run that a schedule started."""
+
+    request_id: str = Field(description="The run.")
+    due: int = Field(description="When it was due. Milliseconds since the epoch.")
+    started_at: int = Field(description="When it was started. Milliseconds since the epoch.")
+    started_by: str | None = Field(description="Who asked for it; null where it was due.")
+    outcome: str | None = Field(description="`answer` or the code of its error, as lists of runs have it; null before it has ended.")
+
+
+class QueuedRun(Answer):
+    """A run that is started next."""
+
+    request_id: str = Field(description="The run.")
+    status: Literal["queued"] | str = Field(description="A filter starts it.")
+
+
 class Problem(Answer):
     """Why the request got nothing (RFC 9457)."""
 

@@ -2596,6 +2596,62 @@ export interface AcceptedDelivery {
   readonly status: "accepted" | "accepted_before";
 }
 
+/** The schedules that the caller may control. */
+export interface ScheduleList {
+  /** In the order of the configuration. */
+  readonly schedules: readonly ListedSchedule[];
+}
+
+/** A schedule of the configuration in force. */
+export interface ListedSchedule {
+  /** Names it. */
+  readonly name: string;
+  /** Whose its runs are. */
+  readonly tenant: string;
+  /** As whom they ask. */
+  readonly principal: string;
+  /** When a run is due. */
+  readonly cron: string;
+  /** The time zone in which that is read. */
+  readonly time_zone: string;
+  /** What happens if the run before has not ended. */
+  readonly overlap: "skip" | "queue" | "cancel";
+  /** Which missed due times are made up for. */
+  readonly catch_up: "none" | "last" | "all";
+  /** The next due time; null if there is none, or while it is paused. Milliseconds since the epoch. */
+  readonly next_due: number | null;
+  /** Who paused it; null while it is not. */
+  readonly paused_by: string | null;
+  /** Since when it is paused. Milliseconds since the epoch. */
+  readonly paused_at: number | null;
+  /** Runs that are due and not started yet. */
+  readonly waiting: number;
+  /** The run that was started last; null before the first. */
+  readonly last_run: ScheduledRun | null;
+}
+
+/** A run that a schedule started. */
+export interface ScheduledRun {
+  /** The run. */
+  readonly request_id: string;
+  /** When it was due. Milliseconds since the epoch. */
+  readonly due: number;
+  /** When it was started. Milliseconds since the epoch. */
+  readonly started_at: number;
+  /** Who asked for it; null where it was due. */
+  readonly started_by: string | null;
+  /** `answer` or the code of its error, as lists of runs have it; null before it has ended. */
+  readonly outcome: string | null;
+}
+
+/** A run that is started next. */
+export interface QueuedRun {
+  /** The run. */
+  readonly request_id: string;
+  /** A filter starts it. */
+  readonly status: "queued";
+}
+
 /** Why the request got nothing (RFC 9457). */
 export interface Problem {
   /** Where the code is explained: a reference from the gateway’s address. */

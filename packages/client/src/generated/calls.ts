@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentList, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, CancellationRequest, CancellationRequested, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, PublishedDecision, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentList, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, CancellationRequest, CancellationRequested, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, ListedSchedule, Me, PublishedDecision, PublishedDecisions, PublishedStanding, QueuedRun, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ScheduleList, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -310,6 +310,30 @@ export class Configurations {
   }
 }
 
+export class Schedules {
+  constructor(protected readonly transport: Transport) {}
+
+  /** The schedules of the configuration in force: when each is due next, how its last run ended, and whether it is paused. Of an operator all; of others those of their tenant whose `may_control` names them. */
+  list(options: CallOptions = {}): Promise<ScheduleList> {
+    return this.transport.json<ScheduleList>({ path: '/v1/schedules', isRepeatable: true, ...options });
+  }
+
+  /** It starts nothing at its due times until it is resumed. What was due meanwhile is not made up for. */
+  pause(name: string, options: CallOptions = {}): Promise<ListedSchedule> {
+    return this.transport.json<ListedSchedule>({ method: 'POST', path: `/v1/schedules/${encodeURIComponent(name)}/pause`, isRepeatable: true, ...options });
+  }
+
+  /** It starts runs again, from the next due time on. */
+  resume(name: string, options: CallOptions = {}): Promise<ListedSchedule> {
+    return this.transport.json<ListedSchedule>({ method: 'POST', path: `/v1/schedules/${encodeURIComponent(name)}/resume`, isRepeatable: true, ...options });
+  }
+
+  /** Queues a run, though the schedule is paused. Its `overlap` holds for it too. */
+  run(name: string, options: CallOptions = {}): Promise<QueuedRun> {
+    return this.transport.json<QueuedRun>({ method: 'POST', path: `/v1/schedules/${encodeURIComponent(name)}/run`, isRepeatable: false, ...options });
+  }
+}
+
 /** The resources that nothing is written for by hand. */
 export class Resources {
   readonly cancellations: Cancellations;
@@ -324,6 +348,7 @@ export class Resources {
   readonly callers: Callers;
   readonly console: Console;
   readonly configurations: Configurations;
+  readonly schedules: Schedules;
 
   constructor(transport: Transport) {
     this.cancellations = new Cancellations(transport);
@@ -338,5 +363,6 @@ export class Resources {
     this.callers = new Callers(transport);
     this.console = new Console(transport);
     this.configurations = new Configurations(transport);
+    this.schedules = new Schedules(transport);
   }
 }
