@@ -11,12 +11,13 @@ export interface McpSystem extends TestSystem {
   readonly mcp: McpService;
 }
 
-/** All services and the MCP server in this process; no model is asked. */
+/** All services and the MCP server in this process; a model that is asked all the same says that none is. */
 export async function startMcpSystem(
   configuration: string,
   more: Parameters<typeof startSystem>[3] = {},
+  script: ScriptedModel['script'] = () => ({ answer: 'No model is asked.' }),
 ): Promise<McpSystem> {
-  const model = new ScriptedModel(() => ({ answer: 'No model is asked.' }));
+  const model = new ScriptedModel(script);
   const system = await startSystem(configuration, model, undefined, more);
   const mcp = await startMcp(system.embedded.runtime);
   return {

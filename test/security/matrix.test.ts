@@ -8,6 +8,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
 import { workflowConfiguration } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
+import type { ScriptedModel } from '../harness/system.js';
 import { newClient, startMcpSystem } from '../mcp/with-mcp.js';
 import type { McpSystem } from '../mcp/with-mcp.js';
 
@@ -31,12 +32,21 @@ const asked = [['read-only'], ['write'], ['read-only', 'write'], ['*'], []] as c
 /** The keys of the tools, as the policy allows them, by group. */
 const names = new Map<string, string>();
 
+const saidBy = (content: string) => [{ role: 'user', content }];
 /** A question for each door. */
 const doorBodies = {
-  '/openai/v1/chat/completions': { messages: [{ role: 'user', content: 'Q' }] },
-  '/openai/v1/responses': { input: 'Q' },
-  '/anthropic/v1/messages': { max_tokens: 9, messages: [{ role: 'user', content: 'Q' }] },
+  '/openai/v1/chat/completions': (question: string) => ({ messages: saidBy(question) }),
+  '/openai/v1/responses': (question: string) => ({ input: question }),
+  '/anthropic/v1/messages': (question: string) => ({ max_tokens: 9, messages: saidBy(question) }),
 } as const;
+const doors = Object.keys(doorBodies) as (keyof typeof doorBodies)[];
+
+/** A model that is asked to say something calls a tool with it; what a tool asks it is answered at once. */
+const speaking: ScriptedModel['script'] = ({ question, history }) => {
+  const [, prompt] = /^Say (.*)/.exec(question) ?? [];
+  if (prompt === undefined) return { answer: 'No model is asked.' };
+  return history.length > 0 ? { answer: 'Said.' } : { calls: [['core__text-completion', JSON.stringify({ prompt })]] };
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-matrix-'));
 const keyFile = join(folder, 'issuer.json');
@@ -56,7 +66,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     writeFileSync(usersFile, JSON.stringify(users));
     const settings = `provider: jwt, key_file: "${keyFile}", issuer: "${issuer}", audience: ${audience}`;
     const identity = `identity: { ${settings}, operators: ${operators}, permissions: { users: { file: "${usersFile}" } } }`;
-    system = await startMcpSystem(workflowConfiguration({ limits: `${identity}\n${rules}` }));
+    system = await startMcpSystem(workflowConfiguration({ limits: `${identity}\n${rules}` }), {}, speaking);
     gateway = await startGateway(system.embedded.runtime);
     const apiKeys = new ApiKeys(system.embedded.runtime.documents);
     for (const { name, tenant, user, groups } of callers) {
@@ -79,6 +89,16 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
     groups.includes('*') || wanted.every((group) => groups.includes(group));
   const nameOf = ({ user }: (typeof callers)[number]) => (user === null ? 'service:service' : `user:${user}`);
   const bearer = (name: string) => ({ authorization: `Bearer ${names.get(name) ?? ''}` });
+  /** Asks by a door, with the credential as its clients send it. */
+  const byDoor = (door: (typeof doors)[number], name: string, question: string, groups: readonly string[]) => {
+    const isAnthropic = door.startsWith('/anthropic');
+    const credential = isAnthropic ? { 'x-api-key': names.get(name) ?? '' } : bearer(name);
+    return fetch(`${gateway.url}${door}`, {
+      method: 'POST',
+      headers: { ...credential, 'content-type': 'application/json', 'x-sluice-groups': groups.join(',') },
+      body: JSON.stringify({ model: 'sluice/default', ...doorBodies[door](question) }),
+    });
+  };
   const others = (tenant: string) => callers.filter((one) => one.tenant !== tenant);
 
   const operator = 'olga of acme, an operator';
@@ -115,15 +135,9 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
           expect(await seen.text()).not.toContain(tenant);
         }
 
-        // By each door, with the credential as its clients send it: refused in its wire, else a run with these groups.
-        for (const [door, asked] of Object.entries(doorBodies)) {
-          const isAnthropic = door.startsWith('/anthropic');
-          const credential = isAnthropic ? { 'x-api-key': names.get(name) ?? '' } : bearer(name);
-          const through = await fetch(`${gateway.url}${door}`, {
-            method: 'POST',
-            headers: { ...credential, 'content-type': 'application/json', 'x-sluice-groups': wanted.join(',') },
-            body: JSON.stringify({ model: 'sluice/default', ...asked }),
-          });
+        // By each door: refused in its wire, else a run with these groups.
+        for (const door of doors) {
+          const through = await byDoor(door, name, 'Q', wanted);
           expect([door, through.status]).toEqual([door, may ? 200 : 403]);
           await through.body?.cancel();
           if (!may) continue;
@@ -150,7 +164,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       const json = { ...bearer(name), 'content-type': 'application/json', prefer: 'wait=20' };
       const post = (path: string, body: object) =>
         fetch(`${gateway.url}/v1/${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) });
-      const doors = {
+      const columns = {
         dry: async (request: object) => {
           const { call } = (await (await post('toolsets', request)).json()) as { readonly call?: object };
           return JSON.stringify(call);
@@ -168,6 +182,18 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
           await system.bus.appendRaw('agent.requests', id, Buffer.from(JSON.stringify(record)), bearer(name));
           return JSON.stringify(await system.responseOf(id));
         },
+        // There the model makes the call.
+        ...Object.fromEntries(
+          doors.map((door) => [
+            door,
+            async (_: object, prompt: string) => {
+              const through = await byDoor(door, name, `Say ${prompt}`, group);
+              const answer = await through.text();
+              const id = through.headers.get('x-sluice-run');
+              return id === null ? answer : JSON.stringify((await system.responseOf(id)).history);
+            },
+          ]),
+        ),
       };
       const rulesOf = (prompt: string): readonly string[] => [
         ...(prompt.startsWith('B') || name !== 'bob of acme' ? [] : ['only-b']),
@@ -175,7 +201,7 @@ describe('every caller on every route with every group (G-06, G-87, G-89, XG-12)
       ];
       try {
         for (const prompt of ['Best', 'Ask', 'Beyond all bounds'])
-          for (const [door, call] of Object.entries(doors)) {
+          for (const [door, call] of Object.entries(columns)) {
             const made = { tool: 'text-completion', arguments: JSON.stringify({ prompt }) };
             const said = await call({ question: 'Q', group, call: made }, prompt);
             const [rule] = rulesOf(prompt);

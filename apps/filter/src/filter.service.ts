@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { clientToolsIn, Fault, logNames, quote } from '@sluice/core';
+import { agentName, clientToolsIn, defaultAgent, Fault, logNames, quote } from '@sluice/core';
 import type { Authenticator, Evaluator, RunState } from '@sluice/core';
 import { positionOf, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, Toolset } from '@sluice/contracts';
@@ -7,6 +7,7 @@ import { isCredentialGone } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
   channelHeader,
+  doorOf,
   asDeadLettered,
   beginning,
   boundedLabel,
@@ -122,7 +123,10 @@ export class FilterService {
       context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));
       return this.deny(ids, permission.message, { request, run, by: endedBy(message, run) }, context);
     }
-    context.afterCommit(() => this.countGroups(groups, loaded));
+    context.afterCommit(() => {
+      this.countGroups(groups, loaded);
+      this.countRun(request, doorOf(message.headers, origin));
+    });
     return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context, origin);
   }
 
@@ -279,6 +283,13 @@ export class FilterService {
       );
     });
     return [];
+  }
+
+  private countRun(request: AgentRequest, door: string): void {
+    const { metrics, configurations } = this.runtime;
+    const { agents = {} } = configurations.current().configuration;
+    const known = new Set([defaultAgent, ...Object.keys(agents)]);
+    metrics.runsBegun.inc({ door, agent: request.call === null ? boundedLabel(agentName(request), known) : '' });
   }
 
   private countGroups(groups: readonly string[], { evaluator }: Loaded): void {

@@ -6,6 +6,7 @@ import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
 import {
   channelHeader,
+  doorHeader,
   claimUploads,
   hasEnded,
   requestOwner,
@@ -65,6 +66,8 @@ interface AcceptedRun {
   readonly headers: SentHeaders;
   /** The route that it came by, where that is not POST /v1/runs. */
   readonly route?: DoorRoute;
+  /** The wire that it came by, where that is a provider’s. */
+  readonly door?: string;
 }
 
 /** A wish that a run end. */
@@ -126,7 +129,8 @@ export class RunsService {
         const record = await this.withClaimedContent(request, caller);
         const written = { topic: topics.requests, record } as const;
         const own = await recordHeaders(sent, written, caller, this.runtime);
-        const headers = { ...own, [channelHeader]: 'http', [tenantHeader]: tenant };
+        const came = asked.door === undefined ? {} : { [doorHeader]: asked.door };
+        const headers = { ...own, [channelHeader]: 'http', ...came, [tenantHeader]: tenant };
         await bus.publish([{ ...written, key: run.sessionId, headers }]);
       } catch (error) {
         takeBack();

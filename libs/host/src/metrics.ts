@@ -57,6 +57,12 @@ export function createMetrics() {
     ),
 
     runsEnded: counter('sluice_runs_ended_total', 'Runs by how they ended: answer, or the error code.', 'outcome'),
+    runsBegun: counter(
+      'sluice_runs_begun_total',
+      'Runs that the filter began, by how their requests came (openai-chat, openai-responses, anthropic, or the channel as rules know it) and the agent that they ask; empty for a call that a request makes itself.',
+      'door',
+      'agent',
+    ),
     agentRunsEnded: counter(
       'sluice_agent_runs_ended_total',
       'Runs of agents that ended, by the name of the agent in the configuration and kind of end (answer, error).',

@@ -31,6 +31,17 @@ const nothingMeasured: Measured = { loads: {}, held: [] };
  */
 export const channelHeader = 'sluice-channel';
 
+/** The header of a request’s record that says which provider’s wire it came by, where it came over HTTP. */
+export const doorHeader = 'sluice-door';
+
+const wireDoors: readonly (string | undefined)[] = ['openai-chat', 'openai-responses', 'anthropic'];
+
+/** How a request came, as metrics have it: of few names, whatever its headers say. */
+export function doorOf(headers: Readonly<Record<string, string>>, { channel }: Pick<Origin, 'channel'>): string {
+  const door = headers[doorHeader];
+  return channel === 'http' && door !== undefined && wireDoors.includes(door) ? door : channel;
+}
+
 /** How a request came, and of its credential’s claims those that rules name, absent ones as empty. */
 export function originOf(
   headers: Readonly<Record<string, string>>,

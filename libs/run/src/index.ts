@@ -28,6 +28,8 @@ export {
   agentOf,
   beginningFacts,
   channelHeader,
+  doorHeader,
+  doorOf,
   measuredFor,
   notRecorded,
   originOf,

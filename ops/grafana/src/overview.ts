@@ -115,6 +115,14 @@ export const overview = dashboardOf({
       ),
       lines(
         {
+          title: 'Begun by door',
+          description: 'Runs that began, by how their requests came.',
+          unit: 'reqps',
+        },
+        { expr: sumBy('door', rate('sluice_runs_begun_total')), legend: '{{door}}' },
+      ),
+      lines(
+        {
           title: 'Run duration',
           description: 'All iterations of a run together, with the model, the tools and the time spent waiting.',
           unit: 's',
