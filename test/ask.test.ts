@@ -49,6 +49,25 @@ describe('a request that was made before', () => {
   );
 
   it(
+    'is refused where its schema is none, or where the model is that of rules',
+    async () => {
+      const [schema, odd] = ['number.json', 'odd.json'].map((name) => join(folder, name));
+      writeFileSync(schema ?? '', '{"type":"object"}');
+      writeFileSync(odd ?? '', '{"$ref":"other.json"}');
+      const asked = (file = '') =>
+        sluice(['ask', question, '--answer-schema', file, '--json'], { SLUICE_DATA: folder }).ended;
+      const { code, errors } = await asked(odd);
+      expect([code, errors]).toEqual([1, expect.stringContaining('odd.json, refers to')]);
+      const ruled = await asked(schema);
+      expect([ruled.code, JSON.parse(ruled.output)]).toEqual([
+        1,
+        expect.objectContaining({ structured: null, error: expect.objectContaining({ code: 'invalid_request' }) }),
+      ]);
+    },
+    testMs,
+  );
+
+  it(
     'sends files along, which are content of its run, and names what is no such file',
     async () => {
       const png = Buffer.from(

@@ -72,6 +72,15 @@ describe('an answer with a schema behind a door', () => {
     expect(streamed).toEqual(['{"n":1}']);
   });
 
+  it('is JSON also where the agent has the schema', async () => {
+    const asked = { model: 'sluice/sorts', messages };
+    const whole = await client().chat.completions.create(asked);
+    expect(whole.choices[0]?.message.content).toBe('{"n":1}');
+    const stream = client().chat.completions.stream(asked);
+    expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('{"n":1}');
+    expect(doors.model.asked.at(-1)?.answerSchema).toEqual({ type: 'object', required: ['n'] });
+  });
+
   it('is that of Messages, by both names', async () => {
     const anthropic = new Anthropic({ apiKey: 'any', baseURL: `${doors.gateway.url}/anthropic`, maxRetries: 0 });
     const asked = { model, max_tokens: 100, messages };

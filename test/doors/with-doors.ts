@@ -14,6 +14,9 @@ type Script = Readonly<Record<string, () => readonly Said[]>>;
 const agents =
   "agents: { default: { client_tools: ['get_*', 'send'], client_effects: { 'get_*': read_only } }, support: { instructions: 'Help.' }, ours: { may_ask: { principals: ['user:boss'] } } }";
 
+/** With a model that can answer by a schema, an agent that does. */
+const sorting = 'agents: { sorts: { answer_schema: { type: object, required: [n] } },';
+
 /** A call of a tool that the client runs. */
 const clientCall = (name: string, args: Readonly<Record<string, unknown>> = { city: 'Bern' }) =>
   [`client__${name}`, JSON.stringify(args)] as const;
@@ -50,7 +53,9 @@ export async function startDoors(
     const turns = script[request.question]?.() ?? [{ answer: 'Hello there.' }];
     return inOrder(...turns)(request);
   });
-  const configuration = configured(anyone, { limits: `${agents}\n${limits}` });
+  const configuration = configured(anyone, {
+    limits: `${limits.includes('model:') ? agents.replace('agents: {', sorting) : agents}\n${limits}`,
+  });
   const system = await startSystem(configuration, model, undefined, { http: readEnvironment(variables).http });
   const gateway = await startGateway(system.embedded.runtime);
   return {

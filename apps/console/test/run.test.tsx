@@ -124,6 +124,15 @@ describe('A run', () => {
     expect(document.querySelector('main img, main script')).toBeNull();
   });
 
+  it.each([
+    ['{"n":1}', '{\n  "n": 1\n}'],
+    ['{"n":12345678901234567890}', '{"n":12345678901234567890}'],
+  ])('shows the JSON of an answer that had to fit a schema: %s', async (structured, shown) => {
+    const fenced = { ...ended, answer: '```json', structured };
+    show('/runs/run-1', { ...answers, 'GET /v1/runs/run-1': () => fenced });
+    expect((await screen.findByRole('region', { name: 'Answer' })).textContent).toBe(shown);
+  });
+
   it('names the rule and the argument of a refusal, what it was judged by, and what an approver changed', async () => {
     const message = 'The argument q is out of its bounds by the rule "own-words": it must have at most 2 characters.';
     const edited = { arguments: '{"q":"all"}', arguments_hash: 'h', edited_by: 'user:bob' };
