@@ -55,6 +55,10 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/servers/servers.js'), 'Servers'),
   }),
   createRoute({
+    ...at('/schedules'),
+    component: lazyRouteComponent(() => import('./pages/schedules/schedules.js'), 'Schedules'),
+  }),
+  createRoute({
     ...at('/audit'),
     validateSearch: auditSearch,
     component: lazyRouteComponent(() => import('./pages/audit/audit.js'), 'Audit'),

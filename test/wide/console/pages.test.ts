@@ -60,6 +60,7 @@ const addresses = {
   tool: '/tools/refund',
   'tool-hostile': '/tools/hostile',
   servers: '/servers',
+  schedules: '/schedules',
   audit: '/audit',
   'dead-letters': '/dead-letters',
   'no-page': '/no/such/page',

@@ -23,6 +23,7 @@ const items: readonly Item[] = [
   { to: '/policy', name: 'Policy', isForOperators: true },
   { to: '/tools', name: 'Tools' },
   { to: '/servers', name: 'Servers', isForOperators: true },
+  { to: '/schedules', name: 'Schedules' },
   { to: '/audit', name: 'Audit' },
   { to: '/dead-letters', name: 'Dead letters', isForOperators: true },
 ];
