@@ -100,6 +100,13 @@ describe('the door for Responses', () => {
     await expect(onward).rejects.toMatchObject({ status: 409, param: 'previous_response_id' });
   });
 
+  it('shows the thoughts of models in any case, and reads no effort', async () => {
+    const reasoning = { effort: 'low', summary: 'auto' } as const;
+    const { data, response } = await client().responses.create({ model, input: 'Hi', reasoning }).withResponse();
+    expect(data.reasoning).toEqual({ effort: null, summary: 'auto' });
+    expect(response.headers.get('x-sluice-ignored')).toBe('reasoning.effort');
+  });
+
   it('has no route to compact a conversation, which clients see by a 404', async () => {
     const response = await post(`${doors.gateway.url}/openai/v1/responses/compact`, { model, input: 'Hi' });
     expect([response.status, await response.json()]).toMatchObject([404, { error: { type: 'invalid_request_error' } }]);

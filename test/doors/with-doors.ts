@@ -11,8 +11,13 @@ export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk
 
 type Script = Readonly<Record<string, () => readonly Said[]>>;
 
-const agents =
-  "agents: { default: { client_tools: ['get_*', 'send'], client_effects: { 'get_*': read_only } }, support: { instructions: 'Help.' }, ours: { may_ask: { principals: ['user:boss'] } } }";
+const ofClient = "client_tools: ['get_*', 'send'], client_effects: { 'get_*': read_only }";
+
+function agents(named: readonly string[]): string {
+  const own = ["support: { instructions: 'Help.' }", "ours: { may_ask: { principals: ['user:boss'] } }"];
+  const all = [`default: { ${ofClient} }`, ...own, ...named.map((name) => `${name}: { ${ofClient} }`)];
+  return `agents: { ${all.join(', ')} }`;
+}
 
 /** With a model that can answer by a schema, an agent that does. */
 const sorting = 'agents: { sorts: { answer_schema: { type: object, required: [n] } },';
@@ -30,6 +35,9 @@ const script: Script = {
     { calls: [clientCall('get_weather')] },
     { answer: 'It snows.' },
   ],
+  'What is the weather in San Francisco?': () => [
+    { calls: [clientCall('get_weather', { location: 'San Francisco' })] },
+  ],
   Reset: () => [{ calls: [calls.analysis] }, { calls: [calls.reset] }, { answer: 'Reset.' }],
   Cut: () => [{ answer: 'Half', incomplete: { reason: 'length', finishReason: 'length' } }],
 };
@@ -41,11 +49,15 @@ export interface DoorSystem {
   close(): Promise<void>;
 }
 
-/** All services and a gateway, with a model that answers by the question, and one tool that needs an approval. */
+/**
+ * All services and a gateway, with a model that answers by the question, and one tool that needs an approval; `named`:
+ * further agents.
+ */
 export async function startDoors(
   variables: Readonly<Record<string, string>> = {},
   limits = '',
   slow: Promise<unknown> = Promise.resolve(),
+  named: readonly string[] = [],
 ): Promise<DoorSystem> {
   const model = new ScriptedModel(async (request, signal) => {
     if (request.question === 'Wait') await Promise.race([slow, aborted(signal)]);
@@ -53,8 +65,10 @@ export async function startDoors(
     const turns = script[request.question]?.() ?? [{ answer: 'Hello there.' }];
     return inOrder(...turns)(request);
   });
+  const all = agents(named);
   const configuration = configured(anyone, {
-    limits: `${limits.includes('model:') ? agents.replace('agents: {', sorting) : agents}\n${limits}`,
+    limits: `${limits.includes('model:') ? all.replace('agents: {', sorting) : all}
+${limits}`,
   });
   const system = await startSystem(configuration, model, undefined, { http: readEnvironment(variables).http });
   const gateway = await startGateway(system.embedded.runtime);

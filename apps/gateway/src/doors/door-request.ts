@@ -123,10 +123,15 @@ export function repeatedIn({
   previous_response_id: id = null,
   instructions = null,
   text,
+  reasoning,
 }: Body): DoorRequest['repeated'] {
   const { format } = (text ?? {}) as { readonly format?: JsonValue };
-  const form = format === undefined || format === null ? {} : { text: { format } };
-  return { previous_response_id: id as JsonValue, instructions: instructions as JsonValue, ...form };
+  const { summary = null } = (reasoning ?? {}) as { readonly summary?: JsonValue };
+  return {
+    ...{ previous_response_id: id as JsonValue, instructions: instructions as JsonValue },
+    ...(format === undefined || format === null ? {} : { text: { format } }),
+    ...(summary === null ? {} : { reasoning: { effort: null, summary } }),
+  };
 }
 
 function decodedOf(wire: DoorWire, raw: string): DecodedRequest {

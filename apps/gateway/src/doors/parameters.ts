@@ -53,11 +53,15 @@ const refused: Readonly<Record<DoorWire, Readonly<Record<string, Rule>>>> = {
   anthropic: { mcp_servers: hosted, container: never(noTools) },
 };
 
-/** What stands beside the form of an answer, such as how long it is wished, and how the model is to think. */
+/** What is read of a member; thoughts of models are shown in any case. */
+const readOf: Readonly<Record<string, string>> = { text: 'format', output_config: 'format', reasoning: 'summary' };
+
+/** What stands beside that, such as how long an answer is wished, and how the model is to think. */
 function besideForm(name: string, value: unknown): readonly string[] {
-  if (!['text', 'output_config', 'reasoning'].includes(name)) return [];
+  const own = readOf[name];
+  if (own === undefined) return [];
   if (!isJsonObject(value)) return [name];
-  return Object.entries(value).flatMap(([key, one]) => (key === 'format' || one === null ? [] : [`${name}.${key}`]));
+  return Object.entries(value).flatMap(([key, one]) => (key === own || one === null ? [] : [`${name}.${key}`]));
 }
 
 /**

@@ -1412,12 +1412,12 @@ export const schemas = {
     "type": "record",
     "name": "AskedQuestion",
     "namespace": "sluice",
-    "doc": "A form that the MCP server of a call shows the call's caller, who may take time; none of its contents (docs/mcp-hub.md).",
+    "doc": "What a call waits for that its caller may take time over, none of its contents: a form that the MCP server of the call shows, or the result of a tool that the caller runs itself (docs/mcp-hub.md, docs/doors.md).",
     "fields": [
       {
         "name": "server",
         "type": "string",
-        "doc": "The server's name in the configuration."
+        "doc": "The server's name in the configuration; empty for a tool of the caller's own."
       },
       {
         "name": "round",

@@ -412,9 +412,9 @@ export interface ApprovalRequested {
   readonly question: AskedQuestion | null;
 }
 
-/** A form that the MCP server of a call shows the call's caller, who may take time; none of its contents (docs/mcp-hub.md). */
+/** What a call waits for that its caller may take time over, none of its contents: a form that the MCP server of the call shows, or the result of a tool that the caller runs itself (docs/mcp-hub.md, docs/doors.md). */
 export interface AskedQuestion {
-  /** The server's name in the configuration. */
+  /** The server's name in the configuration; empty for a tool of the caller's own. */
   readonly server: string;
   /** How often the call has waited with this: the answer begins its next round. */
   readonly round: number;
