@@ -37,7 +37,7 @@ describe('pages in a browser', () => {
     for (const origin of [ours, 'http://localhost:5173']) {
       const answer = await asking(open.url, origin);
       expect([answer.status, allowed(answer), answer.headers.get('vary')]).toEqual([204, origin, 'origin']);
-      expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST');
+      expect(answer.headers.get('access-control-allow-methods')).toBe('GET, POST, PATCH, DELETE');
       expect(answer.headers.get('access-control-allow-headers')).toMatch(/authorization, content-type, prefer/);
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     }

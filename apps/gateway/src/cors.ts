@@ -20,7 +20,7 @@ export function allowOrigins(origins: readonly string[]) {
     response.set({ 'access-control-allow-origin': origin, 'access-control-expose-headers': read });
     if (request.method !== 'OPTIONS' || request.get('access-control-request-method') === undefined) return next();
     response.set({
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers': sent,
       'access-control-max-age': keptSeconds,
     });

@@ -71,6 +71,7 @@ import { RunsService } from './runs.service.js';
 import { securityHeaders } from './security-headers.js';
 import { SlackController } from './slack/slack.controller.js';
 import { SlackDecisions } from './slack/slack-decisions.js';
+import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
 import { SpecificationsController } from './specifications.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { ApprovalFollowers } from './stream/approval-stream.js';
@@ -118,6 +119,7 @@ export class GatewayModule {
         DescriptionController,
         DoorsController,
         SlackController,
+        SubscriptionsController,
         MailLinksController,
         HooksController,
         SchedulesController,

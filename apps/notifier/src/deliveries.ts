@@ -1,11 +1,10 @@
-import { receiversOf } from '@sluice/core';
-import type { Configuration } from '@sluice/core';
 import { groupOfSubscription, topics } from '@sluice/contracts';
 import type { Consumer } from '@sluice/bus';
 import { reportDeadLetter } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { observerOf, watchConsumer } from '@sluice/host';
 import { Delivery } from './delivery.js';
+import type { Receivers } from './receivers.js';
 
 /** Deliveries of one subscription in work at a time, those that wait for another attempt among them. */
 const maxInFlight = 100;
@@ -29,10 +28,13 @@ export class Deliveries {
   private again: NodeJS.Timeout | undefined;
   private isClosed = false;
 
-  constructor(private readonly runtime: Runtime) {}
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly receivers: Receivers,
+  ) {}
 
   start(): void {
-    this.runtime.configurations.onChange(({ configuration }) => this.follow(configuration));
+    this.receivers.onChange(() => this.follow());
     this.runtime.health.add({ name: 'notifications', check: () => this.check() });
   }
 
@@ -44,14 +46,14 @@ export class Deliveries {
     this.running.clear();
   }
 
-  private follow(configuration: Configuration): void {
+  private follow(): void {
     if (this.isClosed) return;
     clearTimeout(this.again);
-    this.changing = this.changing.then(() => this.change(configuration));
+    this.changing = this.changing.then(() => this.change());
   }
 
-  private async change(configuration: Configuration): Promise<void> {
-    const ids = new Set(receiversOf(configuration.notify).map(({ id }) => id));
+  private async change(): Promise<void> {
+    const ids = new Set(this.receivers.all().map(({ id }) => id));
     try {
       for (const [id, { close }] of this.running) {
         if (ids.has(id)) continue;
@@ -64,14 +66,14 @@ export class Deliveries {
         { error: (error as Error).message },
         'the deliveries of a subscription could not be started or stopped; trying again',
       );
-      if (!this.isClosed) this.again = setTimeout(() => this.follow(configuration), againMs);
+      if (!this.isClosed) this.again = setTimeout(() => this.follow(), againMs);
     }
   }
 
   private async subscribe(id: string): Promise<Running> {
     const { bus, environment, metrics } = this.runtime;
     const group = groupOfSubscription(id);
-    const delivery = new Delivery(id, this.runtime);
+    const delivery = new Delivery(id, this.runtime, this.receivers);
     const consumer = await bus.subscribe({
       ...{ group, topics: [topics.notifications], maxInFlight, retry },
       observer: observerOf(group, this.runtime),
@@ -87,7 +89,10 @@ export class Deliveries {
     const unwatch = watchConsumer(group, consumer, this.runtime);
     const age = (): void => metrics.notificationAge.set({ subscription: id }, delivery.oldestMs / 1_000);
     age();
-    const timer = setInterval(age, lookEveryMs);
+    const timer = setInterval(() => {
+      age();
+      void delivery.write();
+    }, lookEveryMs);
     return {
       consumer,
       close: async () => {

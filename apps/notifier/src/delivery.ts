@@ -1,10 +1,12 @@
-import { Fault, receiversOf } from '@sluice/core';
+import { Fault } from '@sluice/core';
 import type { NotifyReceiver, NotifySettings } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { Notification } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
+import { DeliveryLog } from '@sluice/notify';
+import type { Receivers } from './receivers.js';
 import { DeliveryError } from './senders/sender.js';
 import type { Sender } from './senders/sender.js';
 import { MailSender } from './senders/mail-sender.js';
@@ -22,13 +24,17 @@ export class Delivery {
   private sender: Sender | undefined;
   /** The kind of the sender, and the private hosts that it may reach. */
   private madeFor = '';
+  private readonly log: DeliveryLog;
   /** When what is under way happened, by its position. */
   private readonly waiting = new Map<string, number>();
 
   constructor(
     private readonly id: string,
     private readonly runtime: Runtime,
-  ) {}
+    private readonly receivers: Receivers,
+  ) {
+    this.log = new DeliveryLog(id, runtime.documents);
+  }
 
   /** Handles a record of agent.notifications: it is through once the receiver has it. */
   async deliver(message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> {
@@ -52,6 +58,7 @@ export class Delivery {
       throw this.fault(error, record, trustedTimeOf(message) + subscribed.receiver.retryMs);
     }
     this.waiting.delete(place);
+    this.note(record, null);
     context.afterCommit(() => {
       metrics.notifications.inc({ subscription: this.id, event: record.event });
       metrics.notificationDelay.observe({ subscription: this.id }, Math.max(0, clock.now() - record.at) / 1_000);
@@ -70,13 +77,19 @@ export class Delivery {
     return Math.max(0, ...[...this.waiting.values()].map((at) => now - at));
   }
 
+  /** Keeps what was attempted, for people to look at. */
+  write(): Promise<void> {
+    return this.log.write(this.runtime.clock.now());
+  }
+
   async close(): Promise<void> {
+    await this.write();
     await this.sender?.close();
   }
 
   private subscribed(): Subscribed | null {
     const { notify } = this.runtime.configurations.current().configuration;
-    const receiver = receiversOf(notify).find(({ id }) => id === this.id);
+    const receiver = this.receivers.all().find(({ id }) => id === this.id);
     return notify === undefined || receiver === undefined ? null : { notify, receiver };
   }
 
@@ -95,9 +108,15 @@ export class Delivery {
     return this.sender;
   }
 
-  private fault(error: unknown, { event, subject }: Notification, until: number): unknown {
+  private note({ notificationId, event, subject }: Notification, failure: string | null): void {
+    this.log.note({ id: notificationId, event, subject, at: this.runtime.clock.now(), failure });
+  }
+
+  private fault(error: unknown, record: Notification, until: number): unknown {
+    const { event, subject } = record;
     if (!(error instanceof DeliveryError)) return error;
     const { failure, message } = error;
+    this.note(record, failure);
     this.runtime.metrics.notificationFailures.inc({ subscription: this.id, reason: failure });
     const sentence = `The subscription ${this.id} was not sent ${event} of ${subject}: ${message}`;
     if (failure === 'gone') return new Fault('receiver_gone', sentence, false, { cause: error });

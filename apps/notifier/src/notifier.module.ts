@@ -6,6 +6,7 @@ import { RUNTIME, startService } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Deliveries } from './deliveries.js';
 import { NotifierController } from './notifier.controller.js';
+import { Receivers } from './receivers.js';
 import { NotifierService } from './notifier.service.js';
 
 /** Waits for as long as it takes: a notification that is missing would be missed. */
@@ -13,13 +14,13 @@ const retry = { initialMs: 100, maxMs: 10_000, attempts: Infinity };
 
 @Module({})
 class NotifierModule {
-  static with(runtime: Runtime): DynamicModule {
+  static with(runtime: Runtime, receivers: Receivers): DynamicModule {
     return {
       module: NotifierModule,
       controllers: [NotifierController],
       providers: [
         { provide: RUNTIME, useValue: runtime },
-        { provide: NotifierService, useValue: new NotifierService(runtime) },
+        { provide: NotifierService, useValue: new NotifierService(runtime, receivers) },
       ],
     };
   }
@@ -31,16 +32,19 @@ export async function startNotifier(runtime: Runtime): Promise<Service> {
     runtime.log.error({ topic, partition, offset, code, reason }, 'nothing is notified of a record');
     return [];
   };
-  const service = await startService('notifier', NotifierModule.with(runtime), runtime, {
+  const receivers = new Receivers(runtime);
+  await receivers.start();
+  const service = await startService('notifier', NotifierModule.with(runtime, receivers), runtime, {
     // A record that cannot be read is the dead letter of who works on it.
     watching: { deadLetters: false, onDead, retry },
   });
-  const deliveries = new Deliveries(runtime);
+  const deliveries = new Deliveries(runtime, receivers);
   deliveries.start();
   return {
     close: async () => {
       await service.close();
       await deliveries.close();
+      await receivers.close();
     },
   };
 }

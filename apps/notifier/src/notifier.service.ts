@@ -1,4 +1,4 @@
-import { claimMemoryMs, Fault, receiversOf } from '@sluice/core';
+import { claimMemoryMs, Fault } from '@sluice/core';
 import { isTopic, runIdsOf, tenantOf, topics } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
@@ -7,6 +7,7 @@ import { ApprovalClaims, approvalAt, endSignature, isClosing } from '@sluice/run
 import type { Runtime } from '@sluice/host';
 import { approvalEnds, approvalEscalates, approvalWaits, deadLetter, endOfRun } from './events.js';
 import type { DeadRecord, Happened } from './events.js';
+import type { Receivers } from './receivers.js';
 import { SubscriptionTimes } from './subscription-times.js';
 import { isWanted, notificationKey, notificationOf, vouchKey } from './wanted.js';
 
@@ -22,7 +23,10 @@ export class NotifierService {
   private readonly claims: ApprovalClaims;
   private readonly times: SubscriptionTimes;
 
-  constructor(private readonly runtime: Runtime) {
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly receivers: Receivers,
+  ) {
     this.claims = new ApprovalClaims(runtime);
     this.times = new SubscriptionTimes(runtime);
   }
@@ -32,9 +36,9 @@ export class NotifierService {
     if (happened === null) return [];
     const { configuration } = this.runtime.configurations.current();
     const { notify } = configuration;
-    const wanting = receiversOf(notify).filter((receiver) => isWanted(happened, receiver));
+    const wanting = this.receivers.all(configuration).filter((receiver) => isWanted(happened, receiver));
     if (notify === undefined || wanting.length === 0) return [];
-    const since = await this.times.of(configuration);
+    const since = new Map([...(await this.times.of(configuration)), ...this.receivers.storedSince()]);
     const at = trustedTimeOf(message);
     const records = wanting
       .filter(({ id }) => at >= (since.get(id) ?? Infinity))

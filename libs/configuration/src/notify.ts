@@ -52,7 +52,8 @@ export function readNotify(section: Section): NotifySettings | null {
     section.problem(section.at('base_url'), 'nothing', 'the address of the console, which mails link to');
   if (names.length > mostSubscriptions)
     written.problem(written.path, `${String(names.length)} receivers`, `at most ${String(mostSubscriptions)}`);
-  if (subscriptions.length + slack.length + mail.length === 0) return null;
+  // Without receivers of its own it lets subscriptions be made over HTTP.
+  if (section.keys().length === 0) return null;
   return {
     ...(baseUrl === null ? {} : { baseUrl: baseUrl.replace(/\/+$/, '') }),
     ...{ privateHosts, subscriptions },

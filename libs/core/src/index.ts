@@ -391,7 +391,13 @@ export type {
 export { modelInputs } from './settings/model-types.js';
 export type { AgentLimits, Callers, NamedAgent, NamedAgents, StrategySettings } from './settings/named-agent.js';
 export type { ModelPrice, ModelSettings } from './settings/model-types.js';
-export { approvalTexts, includedTexts, notificationEvents, receiversOf } from './settings/notify-types.js';
+export {
+  approvalTexts,
+  includedTexts,
+  notificationEvents,
+  receiversOf,
+  subscriptionsDocument,
+} from './settings/notify-types.js';
 export type {
   IncludedText,
   MailReceiver,

@@ -1,3 +1,4 @@
+import { subscriptionsDocument } from '@sluice/core';
 import { awaitBelonging } from './belonging.js';
 import { ClockWatch } from './clock-watch.js';
 import { Configurations, isCallerForm, isClientCall } from '@sluice/run';
@@ -139,7 +140,7 @@ export async function openRuntime(
       past: ledger.past,
       documents: sealedDocuments(ledger.documents, {
         keys: environment.content?.keys() ?? null,
-        isPrivate: (key) => isCallerForm(key) || isClientCall(key),
+        isPrivate: (key) => isCallerForm(key) || isClientCall(key) || key === subscriptionsDocument,
         onClosed: () => log.warn(closedForm),
       }),
       content,

@@ -30,7 +30,7 @@ export interface CallOptions {
 }
 
 export interface Sent extends CallOptions {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: object;
   readonly body?: unknown;

@@ -1,6 +1,7 @@
 import { runSchemas, runListSchemas, verdictSchemas, waitingSchemas } from './areas/runs/answers.js';
 import { verificationSchemas, auditSchemas, letterSchemas } from './areas/audit/answers.js';
 import { consoleSchemas } from './areas/console/answers.js';
+import { subscriptionSchemas } from './areas/subscriptions/answers.js';
 import { usageSchemas, statusSchemas, serverSchemas } from './areas/installation/answers.js';
 import { toolSchemas } from './areas/tools/answers.js';
 import { approvalSchemas } from './areas/approvals/answers.js';
@@ -21,6 +22,7 @@ export function answerSchemas(): Readonly<Record<string, JsonSchema>> {
     ...runListSchemas(),
     ...verdictSchemas(),
     ...usageSchemas(),
+    ...subscriptionSchemas(),
     ...statusSchemas(),
     ...serverSchemas(),
     ...waitingSchemas(),

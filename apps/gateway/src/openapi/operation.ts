@@ -21,7 +21,7 @@ export interface Operation {
   readonly isRepeatable?: true;
   /** The place in the path that takes several of its segments. */
   readonly deepPlace?: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** With `{name}` for what stands in its place. */
   readonly path: string;
   readonly tag: string;

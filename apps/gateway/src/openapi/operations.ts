@@ -3,6 +3,7 @@ import { installationOperations } from './areas/installation/operations.js';
 import { toolOperations } from './areas/tools/operations.js';
 import { approvalOperations } from './areas/approvals/operations.js';
 import { auditOperations } from './areas/audit/operations.js';
+import { subscriptionOperations } from './areas/subscriptions/operations.js';
 import { consoleOperations } from './areas/console/operations.js';
 import { configurationOperations } from './areas/configurations/operations.js';
 import { descriptionOperations } from './areas/description/operations.js';
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   ...toolOperations,
   ...approvalOperations,
   ...auditOperations,
+  ...subscriptionOperations,
   ...consoleOperations,
   ...configurationOperations,
   ...descriptionOperations,

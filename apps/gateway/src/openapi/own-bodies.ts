@@ -1,4 +1,4 @@
-import { channels, loadMeasures } from '@sluice/core';
+import { channels, includedTexts, loadMeasures, notificationEvents } from '@sluice/core';
 import { longestId } from '@sluice/contracts';
 import { longestCancelReason } from '@sluice/run';
 import { timeForm, timeForms } from '../times.js';
@@ -37,6 +37,29 @@ function body(description: string, properties: Readonly<Record<string, JsonSchem
     ...(required.length === 0 ? {} : { required }),
   } satisfies JsonSchema;
 }
+
+const subscription: Readonly<Record<string, JsonSchema>> = {
+  url: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 2_000,
+    description: 'Where webhooks go: `https`, or a host of notify.private_hosts.',
+  },
+  events: {
+    ...{ type: 'array', items: { type: 'string', enum: [...notificationEvents] }, maxItems: 50 },
+    description: 'The events that it is sent.',
+  },
+  tenants: names('Whose events it is sent; null for all, those of no tenant too.'),
+  outcomes: names('The outcomes that it is sent; null for all.'),
+  include: {
+    ...{ type: ['array', 'null'], items: { type: 'string', enum: [...includedTexts] }, maxItems: 10, default: null },
+    description: 'What is left out otherwise.',
+  },
+  retry_seconds: {
+    ...{ type: 'integer', minimum: 1, maximum: 604_800, default: 86_400 },
+    description: 'How long a delivery is tried again.',
+  },
+};
 
 /** Bodies that become no record; handlers hold them to these schemas. */
 export const ownBodies = {
@@ -94,6 +117,21 @@ export const ownBodies = {
     },
     ['decision', 'arguments_hash'],
   ),
+  NewSubscription: body(
+    'A receiver of webhooks (docs/notifications.md).',
+    { name: { ...name, description: 'Names it: 1 to 64 letters, digits, `_` and `-`.' }, ...subscription },
+    ['name', 'url', 'events'],
+  ),
+  SubscriptionChange: body('What is to be different of a subscription; null or left out: as it is.', {
+    url: textOrNull('Where webhooks go.'),
+    events: names('The events that it is sent.'),
+    tenants: names('Whose events it is sent; `*` alone for all.'),
+    outcomes: names('The outcomes that it is sent; `*` alone for all.'),
+    retry_seconds: {
+      ...{ type: ['integer', 'null'], minimum: 1, maximum: 604_800, default: null },
+      description: 'How long a delivery is tried again.',
+    },
+  }),
   ExplainRequest: body('A caller and its request, as far as they are known. What is left out is unknown, or none.', {
     text: candidate,
     group: names('The groups that are asked for; null for the default.'),

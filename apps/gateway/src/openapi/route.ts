@@ -1,6 +1,8 @@
-import { applyDecorators, Get, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { applyDecorators, Delete, Get, HttpCode, Patch, Post, UseGuards } from '@nestjs/common';
 import { OperationOf, Rights } from '../rights.js';
 import { operations } from './operations.js';
+
+const decorators = { get: Get, post: Post, patch: Patch, delete: Delete };
 
 /**
  * A handler of the operation, with the method, the path and the status of success that `operations.ts` says, for those
@@ -13,7 +15,7 @@ export function Route(id: string): MethodDecorator {
   const place = (_: string, name: string): string => `${name === deepPlace ? '*' : ':'}${name}`;
   const nested = path.slice(1).replace(/\{(\w+)\}/g, place);
   return applyDecorators(
-    ...[method === 'get' ? Get(nested) : Post(nested), HttpCode(Number(Object.keys(answers)[0]))],
+    ...[decorators[method](nested), HttpCode(Number(Object.keys(answers)[0]))],
     ...[OperationOf(operation), UseGuards(Rights)],
   );
 }

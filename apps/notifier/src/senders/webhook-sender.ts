@@ -21,7 +21,7 @@ export class WebhookSender implements Sender<Webhook> {
   async send({ record, receiver, notify }: Sending<Webhook>, signal: AbortSignal): Promise<void> {
     const webhook = cloudEventOf(record, notify.baseUrl);
     const { environment, clock } = this.runtime;
-    const headers = signedHeaders(webhook, secretsOf(receiver, environment.secret), clock.now());
+    const headers = signedHeaders(webhook, receiver.secrets ?? secretsOf(receiver, environment.secret), clock.now());
     await this.receiver.send(receiver.url, { headers, body: webhook.body }, signal);
   }
 

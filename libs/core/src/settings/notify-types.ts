@@ -1,3 +1,6 @@
+/** The document with the subscriptions that were made over HTTP, and their secrets: it is sealed where others are. */
+export const subscriptionsDocument = 'notify/subscriptions';
+
 /** What subscriptions can be notified of. */
 export const notificationEvents = [
   'run.ended',
@@ -37,6 +40,8 @@ export interface NotifySubscription extends NotifyFilter {
   readonly secretEnv: string;
   /** The variable with the former secret, which signs too while receivers change over; absent where none does. */
   readonly previousSecretEnv?: string;
+  /** The secrets themselves, where it was made over HTTP and no variable has them. */
+  readonly secrets?: readonly string[];
   readonly include: readonly IncludedText[];
 }
 

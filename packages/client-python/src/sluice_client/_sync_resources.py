@@ -229,6 +229,35 @@ class DeadLetters:
         return self._transport.run(Call(f"/v1/dead-letters/{quote(id, safe='')}/redrive", model(models.Redriven), method="POST", repeatable=False))
 
 
+class Subscriptions:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> models.SubscriptionList:
+        """Those of the configuration in force and those that were made over HTTP. For operators."""
+        return self._transport.run(Call("/v1/subscriptions", model(models.SubscriptionList)))
+
+    def create(self, request: models.NewSubscription) -> models.SubscriptionSecret:
+        """Webhooks of what happens from now on, signed with the secret that the answer has and no later one repeats. The configuration needs a section `notify`. For operators."""
+        return self._transport.run(Call("/v1/subscriptions", model(models.SubscriptionSecret), method="POST", body=body_of(request), repeatable=False))
+
+    def change(self, name: str, request: models.SubscriptionChange) -> models.Subscription:
+        """Change a subscription that was made over HTTP."""
+        return self._transport.run(Call(f"/v1/subscriptions/{quote(name, safe='')}", model(models.Subscription), method="PATCH", body=body_of(request), repeatable=False))
+
+    def delete(self, name: str) -> models.DeletedSubscription:
+        """Nothing more is sent, and what waits to be sent is left out. For operators."""
+        return self._transport.run(Call(f"/v1/subscriptions/{quote(name, safe='')}", model(models.DeletedSubscription), method="DELETE", repeatable=False))
+
+    def renew_secret(self, name: str) -> models.SubscriptionSecret:
+        """The former one signs too for a day. For operators."""
+        return self._transport.run(Call(f"/v1/subscriptions/{quote(name, safe='')}/secret", model(models.SubscriptionSecret), method="POST", repeatable=False))
+
+    def deliveries(self, name: str) -> models.DeliveryList:
+        """Attempts, and what became a dead letter within a week. For operators."""
+        return self._transport.run(Call(f"/v1/subscriptions/{quote(name, safe='')}/deliveries", model(models.DeliveryList)))
+
+
 class Callers:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -335,6 +364,7 @@ class Resources:
         self.tools = Tools(transport)
         self.agents = Agents(transport)
         self.dead_letters = DeadLetters(transport)
+        self.subscriptions = Subscriptions(transport)
         self.callers = Callers(transport)
         self.console = Console(transport)
         self.configurations = Configurations(transport)

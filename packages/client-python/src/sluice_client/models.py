@@ -298,6 +298,28 @@ class DecisionById(Body):
     arguments: str | None = Field(default=None, description="The arguments to make the call with, as the JSON of an object; null: its own.")
 
 
+class NewSubscription(Body):
+    """A receiver of webhooks (docs/notifications.md)."""
+
+    name: str = Field(description="Names it: 1 to 64 letters, digits, `_` and `-`.")
+    url: str = Field(description="Where webhooks go: `https`, or a host of notify.private_hosts.")
+    events: list[Literal["run.ended", "run.failed", "approval.waiting", "approval.escalated", "approval.ended", "dead_letter"]] = Field(description="The events that it is sent.")
+    tenants: list[str] | None = Field(default=None, description="Whose events it is sent; null for all, those of no tenant too.")
+    outcomes: list[str] | None = Field(default=None, description="The outcomes that it is sent; null for all.")
+    include: list[Literal["question", "answer"]] | None = Field(default=None, description="What is left out otherwise.")
+    retry_seconds: int | None = Field(default=None, description="How long a delivery is tried again.")
+
+
+class SubscriptionChange(Body):
+    """What is to be different of a subscription; null or left out: as it is."""
+
+    url: str | None = Field(default=None, description="Where webhooks go.")
+    events: list[str] | None = Field(default=None, description="The events that it is sent.")
+    tenants: list[str] | None = Field(default=None, description="Whose events it is sent; `*` alone for all.")
+    outcomes: list[str] | None = Field(default=None, description="The outcomes that it is sent; `*` alone for all.")
+    retry_seconds: int | None = Field(default=None, description="How long a delivery is tried again.")
+
+
 class ExplainRequest(Body):
     """A caller and its request, as far as they are known. What is left out is unknown, or none."""
 
@@ -765,6 +787,68 @@ class UsageRow(Answer):
     mean_ms: int | None = Field(description="How long a run took on average.")
     p50_ms: int | None = Field(description="By tool: within so long half of the calls ended, to a tenth.")
     p95_ms: int | None = Field(description="By tool: within so long 95 of 100 calls ended, to a tenth.")
+
+
+class SubscriptionList(Answer):
+    """Who is notified."""
+
+    subscriptions: list[Subscription] = Field(description="Those of the configuration in force, then those made over HTTP.")
+
+
+class Subscription(Answer):
+    """A receiver of notifications; never a secret."""
+
+    name: str = Field(description="Names it.")
+    id: str = Field(description="Names it in metrics and dead letters: its deliveries are those of the group `notifier.<id>`.")
+    kind: Literal["webhook", "slack", "mail"] | str = Field(description="How it is notified.")
+    made_by: Literal["configuration", "http"] | str = Field(description="Where it is changed.")
+    url: str | None = Field(description="Where webhooks go; null for the other kinds.")
+    events: list[str] = Field(description="What it is sent.")
+    tenants: list[str] | None = Field(description="Whose events; null for all.")
+    outcomes: list[str] | None = Field(description="Which outcomes; null for all.")
+    created_at: int | None = Field(description="When it was made; null for one of the configuration. Milliseconds since the epoch.")
+    created_by: str | None = Field(description="Who made it; null for one of the configuration.")
+    behind: int | None = Field(description="Records that its deliveries have not finished; null where that cannot be read.")
+
+
+class SubscriptionSecret(Answer):
+    """A secret, to be had from here and never again."""
+
+    name: str = Field(description="Names the subscription.")
+    id: str = Field(description="Names it in metrics.")
+    secret: str = Field(description="Signs its webhooks, as Standard Webhooks has secrets.")
+
+
+class DeletedSubscription(Answer):
+    """It is no more."""
+
+    name: str = Field(description="Named it.")
+    status: Literal["deleted"] = Field(description="")
+
+
+class DeliveryList(Answer):
+    """The latest deliveries of a subscription."""
+
+    attempts: list[DeliveryAttempt] = Field(description="The latest 50, the newest first.")
+    dead_letters: list[DeadDelivery] = Field(description="What it did not receive: POST /v1/dead-letters/{id}/redrive sends again.")
+
+
+class DeliveryAttempt(Answer):
+    """An attempt."""
+
+    id: str = Field(description="Names the event.")
+    event: str = Field(description="What happened.")
+    subject: str = Field(description="What it is about.")
+    at: int = Field(description="When it was tried. Milliseconds since the epoch.")
+    failure: str | None = Field(description="Why it was not received; null where it was.")
+
+
+class DeadDelivery(Answer):
+    """A notification that was not received in time."""
+
+    id: str = Field(description="Names the dead letter.")
+    code: str = Field(description="Why.")
+    failed_at: int = Field(description="When it was dead-lettered. Milliseconds since the epoch.")
 
 
 class SystemStatus(Answer):

@@ -414,6 +414,38 @@ export interface DecisionById {
   readonly arguments?: string | null;
 }
 
+/** A receiver of webhooks (docs/notifications.md). */
+export interface NewSubscription {
+  /** Names it: 1 to 64 letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** Where webhooks go: `https`, or a host of notify.private_hosts. */
+  readonly url: string;
+  /** The events that it is sent. */
+  readonly events: readonly ("run.ended" | "run.failed" | "approval.waiting" | "approval.escalated" | "approval.ended" | "dead_letter")[];
+  /** Whose events it is sent; null for all, those of no tenant too. */
+  readonly tenants?: readonly string[] | null;
+  /** The outcomes that it is sent; null for all. */
+  readonly outcomes?: readonly string[] | null;
+  /** What is left out otherwise. */
+  readonly include?: readonly ("question" | "answer")[] | null;
+  /** How long a delivery is tried again. */
+  readonly retry_seconds?: number;
+}
+
+/** What is to be different of a subscription; null or left out: as it is. */
+export interface SubscriptionChange {
+  /** Where webhooks go. */
+  readonly url?: string | null;
+  /** The events that it is sent. */
+  readonly events?: readonly string[] | null;
+  /** Whose events it is sent; `*` alone for all. */
+  readonly tenants?: readonly string[] | null;
+  /** The outcomes that it is sent; `*` alone for all. */
+  readonly outcomes?: readonly string[] | null;
+  /** How long a delivery is tried again. */
+  readonly retry_seconds?: number | null;
+}
+
 /** A caller and its request, as far as they are known. What is left out is unknown, or none. */
 export interface ExplainRequest {
   /** The text of a candidate, as YAML or JSON; without it the configuration in force decides. */
@@ -1111,6 +1143,87 @@ export interface UsageRow {
   readonly p50_ms: number | null;
   /** By tool: within so long 95 of 100 calls ended, to a tenth. */
   readonly p95_ms: number | null;
+}
+
+/** Who is notified. */
+export interface SubscriptionList {
+  /** Those of the configuration in force, then those made over HTTP. */
+  readonly subscriptions: readonly Subscription[];
+}
+
+/** A receiver of notifications; never a secret. */
+export interface Subscription {
+  /** Names it. */
+  readonly name: string;
+  /** Names it in metrics and dead letters: its deliveries are those of the group `notifier.<id>`. */
+  readonly id: string;
+  /** How it is notified. */
+  readonly kind: "webhook" | "slack" | "mail";
+  /** Where it is changed. */
+  readonly made_by: "configuration" | "http";
+  /** Where webhooks go; null for the other kinds. */
+  readonly url: string | null;
+  /** What it is sent. */
+  readonly events: readonly string[];
+  /** Whose events; null for all. */
+  readonly tenants: readonly string[] | null;
+  /** Which outcomes; null for all. */
+  readonly outcomes: readonly string[] | null;
+  /** When it was made; null for one of the configuration. Milliseconds since the epoch. */
+  readonly created_at: number | null;
+  /** Who made it; null for one of the configuration. */
+  readonly created_by: string | null;
+  /** Records that its deliveries have not finished; null where that cannot be read. */
+  readonly behind: number | null;
+}
+
+/** A secret, to be had from here and never again. */
+export interface SubscriptionSecret {
+  /** Names the subscription. */
+  readonly name: string;
+  /** Names it in metrics. */
+  readonly id: string;
+  /** Signs its webhooks, as Standard Webhooks has secrets. */
+  readonly secret: string;
+}
+
+/** It is no more. */
+export interface DeletedSubscription {
+  /** Named it. */
+  readonly name: string;
+  readonly status: "deleted";
+}
+
+/** The latest deliveries of a subscription. */
+export interface DeliveryList {
+  /** The latest 50, the newest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+  /** What it did not receive: POST /v1/dead-letters/{id}/redrive sends again. */
+  readonly dead_letters: readonly DeadDelivery[];
+}
+
+/** An attempt. */
+export interface DeliveryAttempt {
+  /** Names the event. */
+  readonly id: string;
+  /** What happened. */
+  readonly event: string;
+  /** What it is about. */
+  readonly subject: string;
+  /** When it was tried. Milliseconds since the epoch. */
+  readonly at: number;
+  /** Why it was not received; null where it was. */
+  readonly failure: string | null;
+}
+
+/** A notification that was not received in time. */
+export interface DeadDelivery {
+  /** Names the dead letter. */
+  readonly id: string;
+  /** Why. */
+  readonly code: string;
+  /** When it was dead-lettered. Milliseconds since the epoch. */
+  readonly failed_at: number;
 }
 
 /** How the installation stands. */

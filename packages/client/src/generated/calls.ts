@@ -2,7 +2,7 @@
 
 import { Pages } from '../pages.js';
 import type { CallOptions, Transport } from '../transport.js';
-import type { AcceptRequest, AcceptedChanges, AgentList, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, CancellationRequest, CancellationRequested, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, ListedSchedule, Me, PublishedDecision, PublishedDecisions, PublishedStanding, QueuedRun, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ScheduleList, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
+import type { AcceptRequest, AcceptedChanges, AgentList, AgentRequest, AppliedCandidate, ApplyRequest, Approval, ApprovalDecisions, ApprovalList, AttestQuery, Attestation, AuditEntry, AuditList, AuditVerification, CancellationRequest, CancellationRequested, Candidate, CheckedCandidate, CompareConfigurationsQuery, ConfigurationDifferences, ConfigurationList, ConfigurationView, ConnectionList, ConsoleAbout, ContentList, DeadLetter, DeadLetterList, DecidedApproval, DecidedApprovalList, DecisionById, DeletedSubscription, DeliveryList, ExplainRequest, Explanation, FindingList, GivenStanding, GroupList, GroupStateMatrix, ListApprovalsQuery, ListAuditQuery, ListConfigurationsQuery, ListContentQuery, ListDeadLettersQuery, ListDecidedApprovalsQuery, ListSessionsQuery, ListStepsQuery, ListToolsQuery, ListedConfiguration, ListedDeadLetter, Me, NewSubscription, PublishedDecision, PublishedDecisions, PublishedStanding, ReadConfigurationQuery, ReadSpecificationQuery, ReadUsageQuery, ReadVerdictsQuery, RecommendationList, Redriven, RevokedStanding, ServerList, Session, SessionList, SignIn, SignInRenewal, SignedIn, Specification, StandingApprovalList, StateList, StepList, Subscription, SubscriptionChange, SubscriptionList, SubscriptionSecret, SystemStatus, ToolList, TriedToolset, UsageList, VerdictList, WaitingApproval, WhatIf, WhatIfRequest } from './api.js';
 
 export class RunsCalls {
   constructor(protected readonly transport: Transport) {}
@@ -230,6 +230,40 @@ export class DeadLetters {
   }
 }
 
+export class Subscriptions {
+  constructor(protected readonly transport: Transport) {}
+
+  /** Those of the configuration in force and those that were made over HTTP. For operators. */
+  list(options: CallOptions = {}): Promise<SubscriptionList> {
+    return this.transport.json<SubscriptionList>({ path: '/v1/subscriptions', isRepeatable: true, ...options });
+  }
+
+  /** Webhooks of what happens from now on, signed with the secret that the answer has and no later one repeats. The configuration needs a section `notify`. For operators. */
+  create(body: NewSubscription, options: CallOptions = {}): Promise<SubscriptionSecret> {
+    return this.transport.json<SubscriptionSecret>({ method: 'POST', path: '/v1/subscriptions', body, isRepeatable: false, ...options });
+  }
+
+  /** Change a subscription that was made over HTTP. */
+  change(name: string, body: SubscriptionChange, options: CallOptions = {}): Promise<Subscription> {
+    return this.transport.json<Subscription>({ method: 'PATCH', path: `/v1/subscriptions/${encodeURIComponent(name)}`, body, isRepeatable: false, ...options });
+  }
+
+  /** Nothing more is sent, and what waits to be sent is left out. For operators. */
+  delete(name: string, options: CallOptions = {}): Promise<DeletedSubscription> {
+    return this.transport.json<DeletedSubscription>({ method: 'DELETE', path: `/v1/subscriptions/${encodeURIComponent(name)}`, isRepeatable: false, ...options });
+  }
+
+  /** The former one signs too for a day. For operators. */
+  renewSecret(name: string, options: CallOptions = {}): Promise<SubscriptionSecret> {
+    return this.transport.json<SubscriptionSecret>({ method: 'POST', path: `/v1/subscriptions/${encodeURIComponent(name)}/secret`, isRepeatable: false, ...options });
+  }
+
+  /** Attempts, and what became a dead letter within a week. For operators. */
+  deliveries(name: string, options: CallOptions = {}): Promise<DeliveryList> {
+    return this.transport.json<DeliveryList>({ path: `/v1/subscriptions/${encodeURIComponent(name)}/deliveries`, isRepeatable: true, ...options });
+  }
+}
+
 export class Callers {
   constructor(protected readonly transport: Transport) {}
 
@@ -345,6 +379,7 @@ export class Resources {
   readonly tools: Tools;
   readonly agents: Agents;
   readonly deadLetters: DeadLetters;
+  readonly subscriptions: Subscriptions;
   readonly callers: Callers;
   readonly console: Console;
   readonly configurations: Configurations;
@@ -360,6 +395,7 @@ export class Resources {
     this.tools = new Tools(transport);
     this.agents = new Agents(transport);
     this.deadLetters = new DeadLetters(transport);
+    this.subscriptions = new Subscriptions(transport);
     this.callers = new Callers(transport);
     this.console = new Console(transport);
     this.configurations = new Configurations(transport);
