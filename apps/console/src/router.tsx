@@ -59,6 +59,10 @@ const routes = [
     component: lazyRouteComponent(() => import('./pages/schedules/schedules.js'), 'Schedules'),
   }),
   createRoute({
+    ...at('/notifications'),
+    component: lazyRouteComponent(() => import('./pages/notifications/notifications.js'), 'Notifications'),
+  }),
+  createRoute({
     ...at('/audit'),
     validateSearch: auditSearch,
     component: lazyRouteComponent(() => import('./pages/audit/audit.js'), 'Audit'),

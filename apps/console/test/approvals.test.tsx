@@ -196,7 +196,7 @@ describe('The inbox of approvals', () => {
     const listed: DecidedApproval = {
       ...{ approval_id: 'a-1', request_id: 'run-1', session_id: 'run-1', tool: 'core__tool-1', effect: 'state_change' },
       ...{ arguments: '{}', arguments_hash: 'hash-1', requested_by: 'user:eve', on_behalf_of: null, requested_at: 1 },
-      ...{ ...refusal, decided_at: Date.now(), config_version: 'c-1', verified: true },
+      ...{ ...refusal, decided_through: null, decided_at: Date.now(), config_version: 'c-1', verified: true },
     };
     show(
       '/approvals?tab=history',

@@ -61,6 +61,7 @@ const addresses = {
   'tool-hostile': '/tools/hostile',
   servers: '/servers',
   schedules: '/schedules',
+  notifications: '/notifications',
   audit: '/audit',
   'dead-letters': '/dead-letters',
   'no-page': '/no/such/page',

@@ -24,6 +24,7 @@ const items: readonly Item[] = [
   { to: '/tools', name: 'Tools' },
   { to: '/servers', name: 'Servers', isForOperators: true },
   { to: '/schedules', name: 'Schedules' },
+  { to: '/notifications', name: 'Notifications', isForOperators: true },
   { to: '/audit', name: 'Audit' },
   { to: '/dead-letters', name: 'Dead letters', isForOperators: true },
 ];

@@ -46,7 +46,7 @@ const subscription: Readonly<Record<string, JsonSchema>> = {
     description: 'Where webhooks go: `https`, or a host of notify.private_hosts.',
   },
   events: {
-    ...{ type: 'array', items: { type: 'string', enum: [...notificationEvents] }, maxItems: 50 },
+    ...{ type: 'array', items: { type: 'string', enum: [...notificationEvents] }, minItems: 1, maxItems: 50 },
     description: 'The events that it is sent.',
   },
   tenants: names('Whose events it is sent; null for all, those of no tenant too.'),
@@ -111,7 +111,7 @@ export const ownBodies = {
         'The person, as `user:ann`, for whom a service decides; null: the caller itself decides.',
       ),
       arguments: {
-        ...{ type: ['string', 'null'], maxLength: 1_000_000, default: null },
+        ...{ type: ['string', 'null'], maxLength: 200_000, default: null },
         description: 'The arguments to make the call with, as the JSON of an object; null: its own.',
       },
     },
@@ -124,7 +124,7 @@ export const ownBodies = {
   ),
   SubscriptionChange: body('What is to be different of a subscription; null or left out: as it is.', {
     url: textOrNull('Where webhooks go.'),
-    events: names('The events that it is sent.'),
+    events: { ...names('The events that it is sent.'), minItems: 1 },
     tenants: names('Whose events it is sent; `*` alone for all.'),
     outcomes: names('The outcomes that it is sent; `*` alone for all.'),
     retry_seconds: {
