@@ -5,6 +5,7 @@ import { benchBytes } from './bytes.js';
 import { benchContent } from './content.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
+import { benchProxy } from './discovery/proxy.js';
 import { benchFairness, benchFairnessOnKafka } from './fairness.js';
 import { benchGateway } from './gateway/main.js';
 import { benchHistory } from './history/compare.js';
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   tools: benchTools,
   wires: benchWires,
   discovery: benchDiscovery,
+  proxy: benchProxy,
   descriptions: benchDescriptions,
   audit: benchAudit,
   bytes: benchBytes,

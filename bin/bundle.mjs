@@ -24,6 +24,7 @@ const processes = {
   guard: 'libs/isolation/src/guard.ts',
   'parse-child': 'libs/packs/src/document/parse-child.ts',
   'query-worker': 'libs/packs/src/knowledge/query-worker.ts',
+  'count-thread': 'libs/tokens/src/count-thread.ts',
 };
 const bench = {
   bench: 'bench/main.ts',

@@ -23,7 +23,7 @@ const { billOfMaterials, licenceReport } = (await import(join(root, 'bin/licence
 describe('the package `sluice`', () => {
   it('depends on all that its files import, in the versions that are tested', () => {
     const { files } = json('dist/.contents.json') as { readonly files: readonly string[] };
-    expect(files).toEqual(expect.arrayContaining(['main.js', 'worker.js', 'child.js', 'guard.js', 'query-worker.js', 'parse-child.js'])); // prettier-ignore
+    expect(files).toEqual(expect.arrayContaining(['main.js', 'worker.js', 'child.js', 'guard.js', 'query-worker.js', 'count-thread.js', 'parse-child.js'])); // prettier-ignore
     const { dependencies, peerDependencies, peerDependenciesMeta } = dependenciesOf(
       importedBy(join(root, 'dist'), files),
     );

@@ -4,6 +4,7 @@ import { choosingStrategies } from '@sluice/core';
 import { chooseTools, keepCount, readTools, searchToolOf } from '@sluice/discovery';
 import { TokenCounter } from '@sluice/tokens';
 import fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
 const list = JSON.parse(readFileSync('examples/discovery/tools.json', 'utf8')) as unknown;
 const tools = readTools(list);
@@ -55,6 +56,23 @@ describe('tokens of tools', () => {
     expect(tokens).toBeGreaterThan(10_000);
     expect(performance.now() - started).toBeLessThan(10_000);
     expect((await counter.count(['<|endoftext|>'], 'gpt-5')).tokens).toBeGreaterThan(1);
+  });
+
+  it('are the same where a thread counts them, whatever the breaks of a text, and when it is asked again', async () => {
+    const threaded = new TokenCounter({ inThread: true });
+    const runs = fc.sample(fc.array(fc.constantFrom('a'.repeat(127), 'b', ' ', '\u00a0', 'ü'.repeat(128), '\n')), 50);
+    const texts = [...tools.map((tool) => JSON.stringify(tool)), ...runs.map((parts) => parts.join(''))];
+    for (const model of ['gpt-5', 'gpt-4-turbo']) {
+      const expected = await counter.count(texts, model);
+      expect(await Promise.all([threaded.count(texts, model), threaded.count(texts, model)])).toEqual([
+        expected,
+        expected,
+      ]);
+      expect(await threaded.count(texts, model)).toEqual(expected);
+    }
+    // As a text is cut behind each run of 128 characters without a blank.
+    const cut = (text: string): string => text.replace(/[^\s]{128}/g, '$& ');
+    for (const text of texts) expect((await counter.count([text], 'gpt-5')).tokens).toBe(countTokens(cut(text)));
   });
 
   it('are a quarter of the characters of what is too long to be counted', async () => {

@@ -1,5 +1,5 @@
-/** What counts the tokens of a text. */
-type Encoding = 'o200k' | 'cl100k';
+import { counterOf, type Encoding } from './count-thread.js';
+import { CountThread } from './thread.js';
 
 interface TokenCount {
   readonly tokens: number;
@@ -9,24 +9,27 @@ interface TokenCount {
 
 /** Definitions that are remembered, and characters of those: requests repeat their tools. */
 const mostHeld = 20_000;
-const mostCharacters = 32_000_000;
+const mostCharacters = 8_000_000;
 
 /** A longer text of one request is counted by its length: four characters a token. */
 const longestCounted = 4_000_000;
 
-/** An unbroken run of characters takes time by its square, so that it is cut after so many. */
-const longestRun = 128;
+/** Where so many characters wait for the thread, others are counted by their length as well. */
+const mostWaiting = 16_000_000;
 
 /** Other work of the process goes on after so many milliseconds of counting. */
 const sliceMs = 8;
 
-type Count = (text: string) => number;
-
 /** Counts tokens of tool definitions, as OpenAI’s tokenizers do. Each is loaded when it is first needed. */
 export class TokenCounter {
-  private readonly counters = new Map<Encoding, Promise<Count>>();
+  private readonly thread: CountThread | null;
   private readonly held: Readonly<Record<Encoding, Map<string, number>>> = { o200k: new Map(), cl100k: new Map() };
   private characters = 0;
+
+  /** `inThread`: in a thread of its own, so that nothing else of the process waits for it. */
+  constructor({ inThread = false } = {}) {
+    this.thread = inThread ? new CountThread() : null;
+  }
 
   /**
    * Tokens of all of the texts, as the tokenizer of the model counts them or, of a model of another provider, about
@@ -35,23 +38,22 @@ export class TokenCounter {
   async count(texts: readonly string[], model: string): Promise<TokenCount> {
     const { encoding, isOwn } = encodingOf(model);
     const length = texts.reduce((sum, text) => sum + text.length, 0);
-    if (length > longestCounted) return { tokens: Math.ceil(length / 4), tokenizer: '~length' };
-    const count = await this.counter(encoding);
-    let tokens = 0;
-    let until = performance.now() + sliceMs;
-    for (const text of texts) {
-      tokens += this.one(encoding, text, count);
-      if (performance.now() < until) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      until = performance.now() + sliceMs;
+    const byLength = { tokens: Math.ceil(length / 4), tokenizer: '~length' };
+    if (length > longestCounted) return byLength;
+    const before = texts.map((text) => this.held[encoding].get(text));
+    const missing = [...new Set(texts.filter((_, at) => before[at] === undefined))];
+    const counted = new Map<string, number>();
+    if (missing.length > 0) {
+      if (this.thread !== null && this.thread.characters > mostWaiting) return byLength;
+      const counts = await (this.thread?.count({ encoding, texts: missing }) ?? countsOf(encoding, missing));
+      missing.forEach((text, at) => counted.set(text, counts[at] ?? 0));
+      for (const [text, count] of counted) this.hold(encoding, text, count);
     }
+    const tokens = texts.reduce((sum, text, at) => sum + (before[at] ?? counted.get(text) ?? 0), 0);
     return { tokens, tokenizer: isOwn ? encoding : `~${encoding}` };
   }
 
-  private one(encoding: Encoding, text: string, count: Count): number {
-    const before = this.held[encoding].get(text);
-    if (before !== undefined) return before;
-    const tokens = count(text.replace(unbroken, '$& '));
+  private hold(encoding: Encoding, text: string, count: number): void {
     const { o200k, cl100k } = this.held;
     if (o200k.size + cl100k.size >= mostHeld || this.characters > mostCharacters) {
       o200k.clear();
@@ -59,31 +61,23 @@ export class TokenCounter {
       this.characters = 0;
     }
     // A part of a request’s text would keep all of it.
-    this.held[encoding].set(Buffer.from(text).toString(), tokens);
+    this.held[encoding].set(Buffer.from(text).toString(), count);
     this.characters += text.length;
-    return tokens;
-  }
-
-  private counter(encoding: Encoding): Promise<Count> {
-    let counter = this.counters.get(encoding);
-    if (counter === undefined) {
-      counter = load(encoding);
-      this.counters.set(encoding, counter);
-      counter.catch(() => this.counters.delete(encoding));
-    }
-    return counter;
   }
 }
 
-const unbroken = new RegExp(`[^\\s]{${String(longestRun)}}`, 'g');
-
-async function load(encoding: Encoding): Promise<Count> {
-  const { countTokens } =
-    encoding === 'o200k'
-      ? await import('gpt-tokenizer/encoding/o200k_base')
-      : await import('gpt-tokenizer/encoding/cl100k_base');
-  // A definition may hold the text of a special token, which counts as any other.
-  return (text) => countTokens(text, { disallowedSpecial: new Set() });
+/** Counts here, while other work of the process goes on between. */
+async function countsOf(encoding: Encoding, texts: readonly string[]): Promise<readonly number[]> {
+  const count = await counterOf(encoding);
+  const counts: number[] = [];
+  let until = performance.now() + sliceMs;
+  for (const text of texts) {
+    counts.push(count(text));
+    if (performance.now() < until) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    until = performance.now() + sliceMs;
+  }
+  return counts;
 }
 
 /** OpenAI’s models up to GPT-4 have cl100k, those since have o200k; of others o200k is an approximation. */
