@@ -62,7 +62,11 @@ export class Doors {
     const run = beginOf(request, this.runtime.clock.now());
     if (ignored.length > 0) response.set({ 'x-sluice-ignored': headerOf(ignored) });
     const answer = this.answering({ wire, run, asked, isStreamed, after: null }, caller, http, response);
-    await this.runs.begin({ caller, request, parts, isNamed, headers: http, route, door: wire }, { kind: 'stream' }, answer);
+    await this.runs.begin(
+      { caller, request, parts, isNamed, headers: http, route, door: wire },
+      { kind: 'stream' },
+      answer,
+    );
   }
 
   /** The run goes on with results of its client’s calls, and the answer is what follows them. */
