@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { topics } from '@sluice/contracts';
 import type { AgentResponse } from '@sluice/contracts';
+import { deadlineKept } from '@sluice/run';
 import { asked, decide, short } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
 import { startSystem } from '../harness/system.js';
@@ -150,8 +151,13 @@ describe('agents that call agents (K-64)', () => {
     const waiting = await asked(opened);
     const [called] = await opened.all('agent.tool-calls');
     const deadline = called?.record.run.deadline ?? 0;
-    // The filter ends a run two seconds behind its deadline, unless it waits.
-    await new Promise((resolve) => setTimeout(resolve, deadline + 2_500 - Date.now()));
+    // The filter ends none of them at its own deadline.
+    const runs = ['run-1', ...(await beginnings(opened)).map(({ requestId }) => requestId)];
+    for (const requestId of runs) {
+      const kept = await deadlineKept({ requestId, tenant: 'local' }, opened.embedded.runtime);
+      expect(kept).toBeGreaterThan(deadline);
+    }
+    await new Promise((resolve) => setTimeout(resolve, deadline + 200 - Date.now()));
     await decide(opened, waiting, 'approve');
     const { answer, run } = await ended;
     expect(answer).toBe('All said.');

@@ -11,8 +11,9 @@ import type { Collector } from '../traces/collector.js';
 const configuration = (model: string): string => `
 tool:
   research: { type: agent, group: [ask], agent: { group: [work] } }
+  lead: { type: agent, group: [lead], agent: { group: [ask] } }
   now: { type: get_current_time, group: [work] }
-policy: { allowed_tools: [research, now], allowed_agents: [research] }
+policy: { allowed_tools: [research, lead, now], allowed_agents: [research, lead], agent_depth: 2 }
 model: { provider: openai-compatible, name: scripted, base_url: "${model}" }
 `;
 
@@ -23,6 +24,7 @@ describe('the trace of a run that calls an agent (K-62)', () => {
   beforeAll(async () => {
     model = await scriptedEndpoint((turn, offered) => {
       if (turn > 0) return undefined;
+      if (offered.includes('core__lead')) return ['core__lead', '{"question":"Who asks?"}'];
       return offered.includes('core__research') ? ['core__research', '{"question":"When?"}'] : ['core__now', '{}'];
     }, 5);
     collector = await startCollector();
@@ -51,5 +53,21 @@ describe('the trace of a run that calls an agent (K-62)', () => {
     expect([count('send agent.responses'), count('process agent.responses')]).toEqual([2, 1]);
     expect([count('execute_tool now'), count('execute_tool research'), count('chat scripted')]).toEqual([1, 1, 4]);
     expect(spans.filter(({ attributes }) => 'error.type' in attributes)).toEqual([]);
+  });
+
+  it('has the runs of agents within agents in it, too', async () => {
+    const before = collector.spans.length;
+    const { code } = await sluice(['ask', 'What time is it?', '--group', 'lead'], {
+      SLUICE_CONFIG: join(folder, 'sluice.yaml'),
+      SLUICE_DATA: join(folder, 'data'),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    }).ended;
+    expect(code).toBe(0);
+    const spans = collector.spans.slice(before);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    const count = (name: string): number => spans.filter((span) => span.name === name).length;
+    expect([count('execute_tool now'), count('execute_tool research'), count('execute_tool lead')]).toEqual([1, 1, 1]);
+    expect([count('send agent.responses'), count('process agent.responses')]).toEqual([3, 2]);
   });
 });
