@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -10,6 +11,7 @@ import { Scheduler } from '../apps/filter/src/schedules/scheduler.js';
 import { startByHand } from './harness/by-hand.js';
 import type { ByHand } from './harness/by-hand.js';
 import { eventually } from './harness/eventually.js';
+import { sluice } from './harness/program.js';
 import { inOrder, ScriptedModel } from './harness/system.js';
 
 const minutes = 60_000;
@@ -233,5 +235,36 @@ describe('the credential of a schedule', () => {
     expect(await send(credential)).toMatchObject(denied);
     const next = { ...written().record, requestId: 'r-4' };
     expect(await send('Sluice-Schedule e30.e30.e30', next)).toMatchObject(denied);
+  });
+});
+
+describe('kill -9 of all services', () => {
+  it('right after a run was asked for: it is started by the next ones, once', async () => {
+    await begin({ nightly: nightly() });
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-schedules-'));
+    const config = join(folder, 'sluice.yaml');
+    const schedule = { later: nightly({ cron: '0 0 1 1 *', groups: [] }) };
+    const tool = { time: { type: 'get_current_time' } };
+    writeFileSync(config, JSON.stringify({ tool, policy: { allowed_tools: ['time'] }, schedule }));
+    const variables = { SLUICE_DATA: join(folder, 'data'), SLUICE_CONFIG: config };
+    try {
+      const first = sluice(['start'], variables);
+      await first.says('It keeps serving');
+      const asked = await sluice(['schedules', 'run', 'later', '--json'], variables).ended;
+      first.process.kill('SIGKILL');
+      await first.ended;
+      const { request_id: id } = JSON.parse(asked.output) as { readonly request_id: string };
+      const next = sluice(['start'], variables);
+      await next.says('It keeps serving');
+      const runs = await eventually(
+        async () => (await sluice(['runs', '--json'], variables).ended).output.split('\n').filter((one) => one !== ''),
+        (lines) => lines.some((line) => line.includes('"outcome":"answer"')),
+      );
+      expect(runs.map((line) => (JSON.parse(line) as { readonly request_id: string }).request_id)).toEqual([id]);
+      next.process.kill('SIGTERM');
+      expect((await next.ended).code).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
