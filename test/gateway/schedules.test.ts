@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { make, topics } from '@sluice/contracts';
 import { ApiKeys } from '@sluice/identity';
+import { requestOwner } from '@sluice/run';
 import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { run as runSchedules } from '../../apps/sluice/src/commands/schedules.js';
@@ -87,6 +89,20 @@ describe('schedules over HTTP', () => {
     expect(last_run).toMatchObject({ request_id: body.request_id, started_by: 'service:ann' });
     expect((await ask('ann', '/ours/resume')).body).toMatchObject({ paused_by: null, next_due: before?.next_due });
     expect(await system.metric('sluice_schedule_starts_total', { schedule: 'ours' })).toBe(1);
+  });
+
+  it('start runs under ids that no caller of their tenant can take before, over HTTP or on the topic', async () => {
+    const body = JSON.stringify({ question: 'Mine', group: ['news'], request_id: 'schedule-ours-4102444800000' });
+    const headers = { authorization: `Bearer ${tokens['bob'] ?? ''}`, 'content-type': 'application/json' };
+    const posted = await fetch(`${gateway.url}/v1/runs`, { method: 'POST', headers, body });
+    expect(posted.status).toBe(400);
+    for (const requestId of ['schedule-ours-4102444800000', `hook-issues-${'a'.repeat(32)}`]) {
+      const record = make.agentRequest({ question: 'Mine', group: ['news'], requestId, sessionId: 's-1' });
+      const { authorization } = headers;
+      await system.bus.publish([{ topic: topics.requests, key: 's-1', record, headers: { authorization } }]);
+      expect(await system.responseOf(requestId)).toMatchObject({ kind: 'error', error: { code: 'authz_denied' } });
+      expect(await requestOwner({ requestId, tenant: 'acme' }, system.embedded.runtime)).toBeNull();
+    }
   });
 });
 

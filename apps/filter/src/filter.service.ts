@@ -17,6 +17,7 @@ import {
   denial,
   endedBy,
   endRun,
+  isOwnRequestId,
   isTurnClaimed,
   keepSender,
   ledByRequest,
@@ -24,6 +25,7 @@ import {
   loadedFor,
   namingTools,
   originOf,
+  ownRequestId,
   pastOfRun,
   recall,
   redrivenFrom,
@@ -83,7 +85,7 @@ export class FilterService {
     const ids = requestIds(message, message.record);
     if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
 
-    const sender = await senderOf(message, this.runtime, this.authenticator);
+    const sender = ofOwnId(ids.requestId, await senderOf(message, this.runtime, this.authenticator));
     // Gateway and MCP server have noted what came through them.
     if (message.headers[channelHeader] === undefined) this.groupNotes.note(sender);
     const tenant = sender.ok ? sender.principal.tenantId : null;
@@ -296,6 +298,11 @@ export class FilterService {
     for (const group of groups)
       this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
   }
+}
+
+/** A caller takes no id of a run that a schedule or a hook starts: it counts as one without a credential. */
+function ofOwnId(requestId: string, sender: Sender): Sender {
+  return sender.channel === undefined && isOwnRequestId(requestId) ? { ok: false, message: ownRequestId } : sender;
 }
 
 /** What is wrong with the schemas of a client’s tools that no door brought into form; null if nothing is. */

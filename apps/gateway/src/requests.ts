@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxPayloadBytes, payloadBytes, recordFromJson, ShapeError } from '@sluice/contracts';
 import type { AgentRequest, RecordOf, Topic } from '@sluice/contracts';
-import { requestProblem } from '@sluice/run';
+import { isOwnRequestId, ownRequestId, requestProblem } from '@sluice/run';
 import type { StepBounds } from '@sluice/run';
 import { Refusal } from './refusal.js';
 
@@ -46,6 +46,7 @@ export function requestOf(
       'invalid_request',
       'request_id is a part of an address here, so it must be neither . nor ..',
     );
+  if (isOwnRequestId(requestId)) throw new Refusal(400, 'invalid_request', ownRequestId);
   if (given.clientTools !== null)
     throw new Refusal(400, 'invalid_request', 'client_tools is what doors write. Send tools through one of them.');
   const problem = emptyIdIn(sent) ?? requestProblem(ids, given, limits);

@@ -79,6 +79,7 @@ export { readOpenRuns, reportOpenRuns } from './open-run-reports.js';
 export { deliveryIn, hookCredential, isHookCredential } from './hooks/credential.js';
 export type { CarriedDelivery } from './hooks/credential.js';
 export { hookRequest } from './hooks/render.js';
+export { isOwnRequestId, ownRequestId } from './claims/own-request-id.js';
 export { isScheduleCredential, ownPrincipal, scheduleCredential, scheduleOf } from './schedules/credential.js';
 export type { ScheduledTopic } from './schedules/credential.js';
 export {
