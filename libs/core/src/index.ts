@@ -240,6 +240,7 @@ export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard
 export { agentName, hasAgent } from './rules/agent-name.js';
 export type { AgentChoice } from './rules/agent-name.js';
 export {
+  clientToolGroup,
   clientToolId,
   clientToolPrefix,
   clientToolsIn,

@@ -86,8 +86,9 @@ export class ClientCalls {
     });
     const expiresAt = wait.until + claimMemoryMs;
     const { documents } = this.parts;
-    await documents.put(keyOf(wait, question), 1, JSON.stringify({ ...wait, calls: named, results: null }), expiresAt);
+    // First the name by which it is found: an attempt that ends between the two is repeated.
     await documents.put(`${prefix}id/${mac}`, 1, JSON.stringify([requestId, tenant, question]), expiresAt);
+    await documents.put(keyOf(wait, question), 1, JSON.stringify({ ...wait, calls: named, results: null }), expiresAt);
   }
 
   /** The calls of the run that wait under this question; null where there are none. */

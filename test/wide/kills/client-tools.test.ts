@@ -80,7 +80,7 @@ model: { provider: openai-compatible, name: scripted, base_url: "${endpoint.base
     await eventually(stepsOf, (all) => all.length === 1);
   }, 240_000);
 
-  it('of a gateway that has the results: they count once, whoever brings them again', async () => {
+  it('of a gateway that has the results: they count once, from whichever gateway they come again', async () => {
     const message = await said(0, asked(2));
     const brought = [...asked(2), message, ...results(message, 'Rain.')];
     const first = said(0, brought).catch(() => ({}) as Message);

@@ -89,7 +89,7 @@ export class ExpirySweep {
     const all = [...open.values()];
     const approvals = all.filter(({ asking }) => asking === null);
     metrics.approvalsWaiting.set(approvals.length);
-    metrics.mcpQuestionsWaiting.set(all.length - approvals.length);
+    metrics.mcpQuestionsWaiting.set(all.filter(({ asking, tool }) => asking !== null && !isClientTool(tool)).length);
     metrics.approvalsOldest.set((now - oldestOf(approvals, now)) / 1_000);
     const oldest = oldestOf(all, now);
     const cancelled = await CancelledWaits.since(Math.max(this.since, oldest - lateRecordMs), this.runtime, signal);

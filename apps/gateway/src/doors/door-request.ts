@@ -12,7 +12,7 @@ import { clearJson } from '../strict-body.js';
 import { answerSchemaIn, isHeldAnswer } from './answer-form.js';
 import { chosenTool, clientToolsOf } from './client-tools.js';
 import { modelPrefix } from './door.js';
-import type { DoorWire } from './door.js';
+import type { DoorBody, DoorWire } from './door.js';
 import type { Earlier } from './earlier.js';
 import { ignoredParameters } from './parameters.js';
 import { saidIn } from './said.js';
@@ -46,12 +46,6 @@ interface Reading {
   readonly evaluator: Evaluator;
   /** What the response was asked and answered that this one goes on from. */
   readonly earlier: (id: string) => Promise<Earlier>;
-}
-
-/** A body of the wire, before anything is looked up. */
-export interface DoorBody {
-  readonly body: Body;
-  readonly decoded: DecodedRequest;
 }
 
 /** Reads the body of a request. Throws Refusal(400, 413 or 415). */

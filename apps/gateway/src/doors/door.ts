@@ -1,4 +1,4 @@
-import type { WireName } from '@sluice/wires';
+import type { DecodedRequest, WireName } from '@sluice/wires';
 
 /** The wires that doors speak. */
 export type DoorWire = Extract<WireName, 'openai-chat' | 'openai-responses' | 'anthropic'>;
@@ -14,3 +14,9 @@ export function wireOfPath(path: string): DoorWire | null {
 
 /** What stands before the name of an agent in the name of a model. */
 export const modelPrefix = 'sluice/';
+
+/** A request’s body, before anything is looked up. */
+export interface DoorBody {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly decoded: DecodedRequest;
+}

@@ -11,10 +11,10 @@ import { ownRuns } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
 import { DoorAnswer } from './door-answer.js';
 import type { DoorRoute } from '../permission.js';
-import type { DoorWire } from './door.js';
+import type { DoorBody, DoorWire } from './door.js';
 import { isHeldAnswer } from './answer-form.js';
 import { doorBody, doorRequest, metadataIn, repeatedIn } from './door-request.js';
-import type { DoorBody, DoorRequest } from './door-request.js';
+import type { DoorRequest } from './door-request.js';
 import { EarlierResponses } from './earlier.js';
 import { responseId } from './response-id.js';
 import { WaitingCalls } from './waiting-calls.js';
@@ -52,7 +52,7 @@ export class Doors {
     const { configurations } = this.runtime;
     const { evaluator } = configurations.current();
     const sent = doorBody(wire, http);
-    const goingOn = await this.waiting.goingOn(sent.decoded, sent.body['previous_response_id'], caller);
+    const goingOn = await this.waiting.goingOn(sent, caller);
     if (goingOn !== null) return this.goOn(wire, sent, goingOn, caller, http, response);
     const asked = await doorRequest(wire, http, caller, sent, {
       ...{ agents: this.agents(caller), evaluator },

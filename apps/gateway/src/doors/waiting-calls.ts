@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.js';
 import type { RunLocation } from '../run-location.js';
 import { ownRuns } from '../run-readers.js';
 import { RunsService } from '../runs.service.js';
+import type { DoorBody } from './door.js';
 import { resultsIn, saidBy } from './brought-results.js';
 import type { SaidPart } from './brought-results.js';
 import { runOfResponse } from './response-id.js';
@@ -44,8 +45,10 @@ export class WaitingCalls {
    * The run for whose calls the request brings results; null where it is about no such run, or about another branch of
    * the conversation, which is a run of its own. Throws Refusal(400 or 404).
    */
-  async goingOn(decoded: DecodedRequest, previous: unknown, caller: Principal): Promise<GoingOn | null> {
+  async goingOn({ body, decoded }: DoorBody, caller: Principal): Promise<GoingOn | null> {
+    const { previous_response_id: previous } = body;
     const brought = resultsIn(decoded);
+    const first = firstResult(body, brought?.results.length ?? 0);
     const ids = brought?.results.map(({ toolCallId }) => toolCallId) ?? [];
     if (brought === null || !ids.some(isClientCallId)) return null;
     const found = new Map<string, ClientWait | null>();
@@ -66,7 +69,7 @@ export class WaitingCalls {
     const missing = wait.calls.filter(({ id }) => !ids.includes(id)).map(({ id }) => id);
     if (missing.length > 0)
       throw refused(400, `Results of ${missing.join(', ')} are missing. Send the results of all calls of the answer.`);
-    const inResult = decoded.beyond.find((path) => /\.(?:content|output)\[\d+\]$/.test(path));
+    const inResult = decoded.beyond.find((path) => isInResult(path, first));
     if (inResult !== undefined) throw refused(400, `${inResult} is no text. Results of calls are texts here.`);
     return {
       wait,
@@ -153,6 +156,19 @@ export class WaitingCalls {
       );
     });
   }
+}
+
+/** Where in its list of messages or items a request’s results begin: in Messages one message has all of them. */
+function firstResult({ messages, input }: DoorBody['body'], count: number): number {
+  const list = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [];
+  const last = list.at(-1) as { readonly role?: unknown; readonly type?: unknown } | undefined;
+  return list.length - (last?.role === 'tool' || last?.type === 'function_call_output' ? count : 1);
+}
+
+/** Whether a path that nothing reads is a part of one of the results, such as an image. */
+function isInResult(path: string, first: number): boolean {
+  const at = /^(?:messages|input)\[(\d+)\].*\.(?:content|output)\[\d+\]$/.exec(path)?.[1];
+  return at !== undefined && Number(at) >= first;
 }
 
 function refused(status: number, message: string, code = status === 404 ? 'not_found' : 'invalid_request'): Refusal {

@@ -1,9 +1,17 @@
-import { agentBegunBy, normaliseState, standingFact } from '@sluice/core';
+import {
+  agentBegunBy,
+  clientToolGroup,
+  clientToolId,
+  clientToolsIn,
+  isClientTool,
+  normaliseState,
+  standingFact,
+} from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult, ParentCall } from '@sluice/contracts';
 import { argumentsOf, caller, contentOf, cut, time, draftEntry } from './draft-entry.js';
-import type { Facts, EntryDraft } from './draft-entry.js';
+import type { AuditedTool, Facts, EntryDraft } from './draft-entry.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
 export function stepEntries(result: AgentStepResult, facts: Facts): readonly EntryDraft[] {
@@ -26,7 +34,7 @@ export function stepEntries(result: AgentStepResult, facts: Facts): readonly Ent
 
 function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic }: Facts): EntryDraft {
   const { run, configVersion } = result;
-  const tool = tools(configVersion, step.action);
+  const tool = tools(configVersion, step.action) ?? clientTool(step.action, result);
   return draftEntry('tool_call', result, {
     authentic,
     iteration: step.iteration,
@@ -134,4 +142,11 @@ function agentBegunEntry(result: AgentStepResult, parent: ParentCall, { authenti
     // Set only where there is one, so that entries of agents that ran alone are unchanged.
     ...(parent.fanOut === null ? {} : { side_by_side: parent.fanOut.size }),
   });
+}
+
+/** The tool that the run’s client brought under this key. */
+function clientTool(key: string, { next: { clientTools } }: AgentStepResult): AuditedTool | undefined {
+  if (clientTools === null || !isClientTool(key)) return undefined;
+  const found = clientToolsIn(clientTools)?.tools.find(({ name }) => clientToolId(name) === key);
+  return found === undefined ? undefined : { id: key, groups: [clientToolGroup], inputSchema: found.schema };
 }

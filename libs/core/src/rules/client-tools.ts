@@ -10,7 +10,7 @@ import { matchesPattern } from './matches-pattern.js';
 export const clientToolPrefix = 'client__';
 
 /** The group of all tools of clients: a request that brings tools asks for these, whatever groups it names. */
-const clientToolGroup = 'client';
+export const clientToolGroup = 'client';
 
 const clientToolType = 'client-tool';
 
@@ -103,6 +103,8 @@ function configured(
     // What is repeated here is looking for the client’s result, which is kept.
     repeatable: true,
     timeoutMs: limits.toolMs,
+    // Its client expects that the model sees what it brings.
+    deferLoading: false,
     ...{ mcp: null, unavailable: null, isClients: true },
   };
 }
