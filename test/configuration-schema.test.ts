@@ -48,7 +48,7 @@ const inputs = {
 const ofOthers = /^(?:# values\.yaml|apiVersion:|patches:|services:|cases:|config:)/;
 /** What is wrong with an excerpt alone: it names parts that stand elsewhere in the file. */
 const ofAnExcerpt =
-  /^nothing$|^the unknown (?:tool|group|type|server) |, which no tool is of$|, which is no tool$|, which has no tools$|, and no tool that |and no (?:allowed tool|agent) that |uses none$/;
+  /^nothing$|^the unknown (?:tool|group|type|server) |, which no tool is of$|, which is no (?:tool|agent)$|, which has no tools$|, and no tool that |and no (?:allowed tool|agent) that |uses none$/;
 
 describe('the JSON Schema of the configuration', () => {
   it('is the one in the repository: run `npm run generate` after changing docs/configuration.md', () => {

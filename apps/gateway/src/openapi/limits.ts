@@ -84,6 +84,13 @@ export function isLeftOut(record: string, field: string): boolean {
   return leftOut[record]?.includes(field) === true;
 }
 
+/** Fields that services write, and that no body may have. */
+const ofServices: Readonly<Record<string, readonly string[]>> = { AgentRequest: ['client_tools'] };
+
+export function isOfServices(record: string, field: string): boolean {
+  return ofServices[record]?.includes(field) === true;
+}
+
 /** Parameters of the query by their name; others are texts that are not empty. */
 const ofParameters: Readonly<Record<string, JsonSchema>> = {
   agent: { ...text, maxLength: longestAgent },

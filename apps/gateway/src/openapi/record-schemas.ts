@@ -1,7 +1,7 @@
 import { recordSchema } from '@sluice/contracts';
 import type { AvroField, AvroType } from '@sluice/contracts';
 import type { JsonSchema } from './json-schema.js';
-import { isLeftOut, isWanted, limitsOfField } from './limits.js';
+import { isLeftOut, isOfServices, isWanted, limitsOfField } from './limits.js';
 
 /**
  * In a body, fields with a default may be left out and no others may stand there; an answer has all its fields, and
@@ -20,7 +20,8 @@ function schemaName(record: string, use: Use): string {
 
 /** The wire’s form of a record, from the schema that its bodies are read by, and of the records inside it. */
 export function schemasOfRecord(record: string, use: Use): Readonly<Record<string, JsonSchema>> {
-  const { doc = '', fields } = recordSchema(record);
+  const { doc = '', fields: all } = recordSchema(record);
+  const fields = all.filter(({ name }) => use === 'answer' || !isOfServices(record, name));
   const required = fields
     .filter((field) => use === 'answer' || field.default === undefined || isWanted(record, field.name))
     .map(({ name }) => name);

@@ -36,7 +36,7 @@ export class MailSender implements Sender<Recipients> {
     if (!isLinkSecret(secret))
       throw new DeliveryError('secret', `The variable ${receiver.linkSecretEnv} holds less than 24 bytes.`);
     const approval = await this.approvals.of(record.subject);
-    // Whoever reads of a call that waits no more would find nothing to decide.
+    // A reader of a mail about a call that waits no more would find nothing to decide.
     if (approval === null || approval.decision !== null || clock.now() >= approval.requested.expiresAt) return;
     const expiresAt = Math.min(record.at + receiver.linkMs, approval.requested.expiresAt);
     for (const to of receiver.to) {

@@ -39,7 +39,6 @@ class AgentRequest(Body):
     content: list[QuestionContent] | None = Field(default=None, description="Images and files of the question; absent or null means none.")
     conversation: list[ConversationMessageInBody] | None = Field(default=None, description="What the client says was said before the question, the oldest first. The model reads it as the client's words, never as steps or answers of Sluice; absent or null means none.")
     agent: str | None = Field(default=None, description="The name of the configuration's agent that is asked; absent, null or empty means `default`.")
-    client_tools: str | None = Field(default=None, description="Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none.")
     answer_schema: str | None = Field(default=None, description="A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none.")
     sampling: SamplingInBody | None = Field(default=None, description="How the run's models are to write their turns; absent or null means as the configuration says.")
 

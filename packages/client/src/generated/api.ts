@@ -36,8 +36,6 @@ export interface AgentRequest {
   readonly conversation?: readonly ConversationMessageInBody[] | null;
   /** The name of the configuration's agent that is asked; absent, null or empty means `default`. */
   readonly agent?: string | null;
-  /** Tools that the client runs itself, as JSON text that a door wrote; the run waits for their results. Absent or null means none. */
-  readonly client_tools?: string | null;
   /** A JSON Schema, as JSON text, that the answer has to fit; absent, null or empty means that of the agent, or none. */
   readonly answer_schema?: string | null;
   /** How the run's models are to write their turns; absent or null means as the configuration says. */
