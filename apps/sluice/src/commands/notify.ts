@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { nearest, notificationEvents, printable, suggestion } from '@sluice/core';
-import type { NotificationEvent, NotifySettings, NotifySubscription } from '@sluice/core';
+import { nearest, notificationEvents, printable, receiversOf, suggestion } from '@sluice/core';
+import type { NotificationEvent, NotifyReceiver, NotifySettings, NotifySubscription } from '@sluice/core';
 import { groupOfSubscription, topics } from '@sluice/contracts';
 import { configurationsOn, inForceOf } from '@sluice/run';
 import { openBus, requireLog, verifierIfAny } from '@sluice/host';
@@ -14,8 +14,9 @@ import { configurationOf } from '../system/compile-once.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice notify list [--config FILE] [--json]
-  Lists the subscriptions of the configuration in force, or of FILE: where webhooks go, of which events, whether the variables of
-  their secrets are set here, and how many records their deliveries are behind. --json prints {subscriptions}.
+  Lists the receivers of the configuration in force, or of FILE: where webhooks, messages and mails go, of which events,
+  whether the variables of their secrets are set here, and how many records their deliveries are behind. --json prints
+  {subscriptions}.
 sluice notify test NAME [--event run.ended] [--config FILE] [--json]
   Sends one event that did not happen to the subscription from here, signed with the secrets that are set here. Exit code 1 if
   its receiver does not take it. --json prints {subscription, event, id, status, reason, message}.
@@ -79,7 +80,7 @@ async function found({ config }: Values, context: CommandContext): Promise<Found
   try {
     const current = inForceOf(await configurationsOn(bus, verifierIfAny(environment)));
     const notify = current?.read().notify ?? null;
-    const lags = (notify?.subscriptions ?? []).map(async ({ id }): Promise<[string, number]> => {
+    const lags = receiversOf(notify ?? undefined).map(async ({ id }): Promise<[string, number]> => {
       const lag = await bus.groupLag(groupOfSubscription(id), [topics.notifications]);
       return [id, lag.reduce((sum, { records }) => sum + records, 0)];
     });
@@ -92,13 +93,13 @@ async function found({ config }: Values, context: CommandContext): Promise<Found
 function list({ notify, behind }: Found, { json }: Values, { environment, print, write }: CommandContext): number {
   const isSet = (variable: string | undefined): boolean | null =>
     variable === undefined ? null : environment.secret(variable) !== undefined;
-  const subscriptions = (notify?.subscriptions ?? []).map((subscription) => ({
-    ...{ name: subscription.id, url: subscription.url, events: subscription.events },
-    ...{ tenants: subscription.tenants ?? null, outcomes: subscription.outcomes ?? null },
-    include: subscription.include,
-    secret_is_set: isSet(subscription.secretEnv),
-    previous_secret_is_set: isSet(subscription.previousSecretEnv),
-    behind: behind.get(subscription.id) ?? null,
+  const subscriptions = receiversOf(notify ?? undefined).map((receiver) => ({
+    ...{ name: receiver.id, kind: receiver.kind, url: receiver.kind === 'webhook' ? receiver.url : null },
+    ...{ events: receiver.events, tenants: receiver.tenants ?? null, outcomes: receiver.outcomes ?? null },
+    include: receiver.kind === 'webhook' ? receiver.include : [],
+    secret_is_set: isSet(secretsOf(receiver)[0]),
+    previous_secret_is_set: isSet(secretsOf(receiver)[1]),
+    behind: behind.get(receiver.id) ?? null,
   }));
   if (json) printJson({ print }, { subscriptions });
   else if (subscriptions.length === 0) write('There are no subscriptions: notify.subscriptions makes them.\n');
@@ -107,9 +108,23 @@ function list({ notify, behind }: Found, { json }: Values, { environment, print,
       const far = one.behind === null ? '' : `; ${String(one.behind)} records behind`;
       const unset =
         one.secret_is_set === true && one.previous_secret_is_set !== false ? '' : '; a secret is not set here';
-      print(`${one.name}  ${printable(one.url)}  ${one.events.join(', ')}${far}${unset}\n`);
+      print(
+        `${one.name}  ${one.url === null ? one.kind : printable(one.url)}  ${one.events.join(', ')}${far}${unset}\n`,
+      );
     }
   return 0;
+}
+
+/** The variables of what it is sent with, the present one first. */
+function secretsOf(receiver: NotifyReceiver): readonly (string | undefined)[] {
+  switch (receiver.kind) {
+    case 'webhook':
+      return [receiver.secretEnv, receiver.previousSecretEnv];
+    case 'slack':
+      return [receiver.tokenEnv];
+    case 'mail':
+      return [receiver.serverEnv];
+  }
 }
 
 async function test(
