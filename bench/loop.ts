@@ -136,6 +136,7 @@ export function embeddedIn(dataFolder: string) {
     retention: readEnvironment({}).retention,
     http: readEnvironment({}).http,
     databaseUrl: null,
+    claimDatabases: [],
     dataFolder,
     workspaceFolder: null,
     sessionsKeptMs: null,

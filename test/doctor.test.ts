@@ -168,7 +168,11 @@ describe('sluice doctor on Kafka', () => {
         },
         SLUICE_PARTITIONS: String(options.topics.partitions),
       };
-      const before = await examined(variables);
+      const absent = Object.assign(new URL(postgres.databaseUrl), { pathname: '/none' }).href;
+      const before = await examined({ ...variables, SLUICE_LEDGER: `b=${absent}` });
+      expect(before.of('database.b')).toMatchObject({
+        ...{ outcome: 'failed', detail: expect.stringContaining('does not exist. Create it') },
+      });
       expect(before.of('kafka')?.outcome).toBe('ok');
       expect(before.of('kafka.topics')).toMatchObject({
         ...{ outcome: 'warning', detail: `${allTopics.length} topics are not there yet.` },

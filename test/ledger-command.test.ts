@@ -29,6 +29,7 @@ it('`sluice ledger` says whether the ledger belongs to the log, and adopts anoth
   expect(await check()).toMatchObject({ code: 0 });
   await (await openRuntime(environment, createLog('silent'))).close();
 
+  await expect(inProcess(ledger.run, environment, 'spread')).rejects.toThrow(/The ledger is a file/);
   await expect(inProcess(ledger.run, environment, 'adapt')).rejects.toThrow(/There is no "adapt"/);
   await expect(inProcess(ledger.run, environment, 'adopt', 'it')).rejects.toThrow(/more than the command takes/);
 });

@@ -216,7 +216,12 @@ export const values: Members = {
 
   database: section('The PostgreSQL of the mode `kafka`.', {
     existingSecret: secretName('The secret with its address; without a name `<release>-database`.'),
-    secretKeys: section('The name of the key in it.', { url: secretKey('The address, `postgres://…`.', 'url') }),
+    secretKeys: section('The names of the keys in it.', {
+      url: secretKey('The address, `postgres://…`.', 'url'),
+      ledger: text('Addresses of databases that hold claims beside it, for `SLUICE_LEDGER`; by default none.', '', {
+        pattern: '^[-._a-zA-Z0-9]*$',
+      }),
+    }),
     port: whole('Its port, for the NetworkPolicies: the address is in the secret.', 5432, 1, 65_535),
   }),
 

@@ -84,6 +84,7 @@ export async function startSystem(
     retention: readEnvironment({}).retention,
     http: readEnvironment({}).http,
     databaseUrl: null,
+    claimDatabases: [],
     dataFolder: home,
     workspaceFolder: join(home, 'workspaces'),
     sessionsKeptMs: null,

@@ -142,6 +142,7 @@ export function environmentIn(dataFolder: string): Parameters<typeof openRuntime
     retention: readEnvironment({}).retention,
     http: readEnvironment({}).http,
     databaseUrl: null,
+    claimDatabases: [],
     dataFolder,
     workspaceFolder: join(dataFolder, 'workspaces'),
     sessionsKeptMs: null,

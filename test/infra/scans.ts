@@ -11,6 +11,7 @@ const small: Readonly<Record<string, string>> = {
   identity: 'one row',
   belonging: 'one row',
   sluice_belonging: 'one row',
+  sluice_placement: 'one row',
   sqlite_schema: 'a row a table',
 };
 

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { readClaimDatabases } from './claim-databases.js';
+import type { ClaimDatabase } from './claim-databases.js';
 import { readContent } from './content-environment.js';
 import type { ContentEnvironment } from './content-environment.js';
 import { dataFiles } from './data-folder.js';
@@ -36,6 +38,8 @@ export interface Environment {
   readonly retention: Retention;
   /** The ledger's PostgreSQL, DATABASE_URL; null for a file in the data folder. */
   readonly databaseUrl: string | null;
+  /** Databases that hold claims beside that one. SLUICE_LEDGER. */
+  readonly claimDatabases: readonly ClaimDatabase[];
   /** Folder of the embedded log, ledger and graph. SLUICE_DATA, default `data`. */
   readonly dataFolder: string;
   /**
@@ -146,11 +150,13 @@ export function readEnvironment(values: Readonly<Record<string, string | undefin
   const bus = variables.oneOf('SLUICE_BUS', ['sqlite', 'kafka'], 'sqlite');
   const port = variables.integer('SLUICE_PORT', 8090, 0, 65_535);
   const dataFolder = resolve(variables.text('SLUICE_DATA') ?? 'data');
+  const databaseUrl = readDatabaseUrl(variables);
   return {
     bus,
     kafka: bus === 'kafka' ? readKafka(variables) : null,
     retention: readRetention(variables, bus),
-    databaseUrl: readDatabaseUrl(variables),
+    databaseUrl,
+    claimDatabases: readClaimDatabases(variables.secret('SLUICE_LEDGER'), databaseUrl),
     dataFolder,
     workspaceFolder:
       absolute(variables.text('SLUICE_WORKSPACES')) ?? (bus === 'kafka' ? null : dataFiles({ dataFolder }).workspaces),

@@ -66,7 +66,14 @@ export { examineLedger, examineLog, examineRecords, openLogFile, requireLog } fr
 export { examineCluster } from './open-kafka.js';
 export { newestVersion } from './written-by.js';
 export { requireBelonging } from './belonging.js';
-export { examineDatabase, openBus, openLedger, projectionLocation, requireSharedLedger } from './open-stores.js';
+export {
+  examineClaimDatabase,
+  examineDatabase,
+  openBus,
+  openLedger,
+  projectionLocation,
+  requireSharedLedger,
+} from './open-stores.js';
 export {
   createKeyFile,
   keyFile,

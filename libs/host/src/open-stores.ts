@@ -110,6 +110,11 @@ export async function examineDatabase(environment: Environment): Promise<Examine
   return examinePostgres({ url, schemas, instance });
 }
 
+/** As `examineDatabase`, of one that holds claims beside it. */
+export function examineClaimDatabase(url: string, { kafka, instance }: Environment): Promise<ExaminedDatabase> {
+  return examinePostgres({ url, schemas: [schemaOf(kafka?.prefix ?? '')], instance });
+}
+
 /** The ledger that the environment names: PostgreSQL, or a file beside the embedded log. */
 export async function openLedger(
   environment: Environment,
@@ -117,10 +122,11 @@ export async function openLedger(
   signal?: AbortSignal,
   waitsFor?: (what: string) => void,
 ): Promise<OpenLedger> {
-  const { databaseUrl, instance } = environment;
+  const { databaseUrl, claimDatabases, instance } = environment;
   if (databaseUrl !== null) {
     const ledger = await openPostgresLedger({
       url: databaseUrl,
+      others: claimDatabases,
       schema: schemaOf(environment.kafka?.prefix ?? ''),
       instance,
       log: partLog(log, waitsFor),

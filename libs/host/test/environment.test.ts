@@ -6,6 +6,8 @@ import { readEnvironment } from '@sluice/host';
 
 const kafka = { SLUICE_BUS: 'kafka', KAFKA_BROKERS: 'a:9092, b:9092', SCHEMA_REGISTRY_URL: 'http://localhost:8081' };
 
+const database = { DATABASE_URL: 'postgres://u:p@a/sluice' };
+
 describe('how long topics are kept', () => {
   const day = 24 * 3_600_000;
   const read = (values: Record<string, string>) => readEnvironment(values).retention;
@@ -53,6 +55,7 @@ describe('the environment', () => {
       bus: 'sqlite',
       kafka: null,
       databaseUrl: null,
+      claimDatabases: [],
       host: '127.0.0.1',
       port: 8090,
       httpPort: 8091,
@@ -75,6 +78,14 @@ describe('the environment', () => {
       partitions: 6,
       replication: 1,
     });
+  });
+
+  it('reads databases of claims, one a word, and names them by what a new password does not change', () => {
+    const words = ['b=postgres://u:p@b:6432/claims', 'postgres://u:hunter2@c/claims?sslmode=require'];
+    expect(readEnvironment({ ...database, SLUICE_LEDGER: words.join('\n') }).claimDatabases).toEqual([
+      { name: 'b', url: 'postgres://u:p@b:6432/claims' },
+      { name: 'c:5432/claims', url: words[1] },
+    ]);
   });
 
   it('takes a secret from a file', () => {
@@ -115,6 +126,11 @@ describe('the environment', () => {
       { ...kafka, KAFKA_TLS_CA: '/nonexistent/ca.pem' },
       /KAFKA_TLS_CA names the file \/nonexistent\/ca.pem, which cannot be read/,
     ],
+    [{ SLUICE_LEDGER: 'postgres://b/claims' }, /beside that of DATABASE_URL, which is not set/],
+    [{ ...database, SLUICE_LEDGER: 'mysql://u:hunter2@b/c' }, /^(?!.*hunter2).*SLUICE_LEDGER: entry 1 is no address/],
+    [{ ...database, SLUICE_LEDGER: 'first=postgres://b/claims' }, /“first” is no name for one/],
+    [{ ...database, SLUICE_LEDGER: 'b=postgres://x@a:5432/sluice' }, /entry 1 is what DATABASE_URL names too/],
+    [{ ...database, SLUICE_LEDGER: 'b=postgres://b/c b=postgres://c/c' }, /entry 2 is what entry 1 names too/],
     [{ DATABASE_URL_FILE: '/nonexistent/url' }, /DATABASE_URL_FILE names the file/],
   ])('says what is wrong with %j', (values, sentence) => expect(() => readEnvironment(values)).toThrow(sentence));
 });

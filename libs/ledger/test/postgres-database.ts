@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { openPostgresLedger } from '@sluice/ledger';
 import type { PostgresLedger, PostgresLedgerOptions } from '@sluice/ledger';
+import type { LedgerParts } from '../src/postgres/ledger.js';
 import { infra } from '../../../test/infra/client.ts';
 import { freshDatabase } from '../../../test/infra/fresh.ts';
 
@@ -53,4 +54,15 @@ export function otherUrl(url: string, change: (url: URL) => void): string {
   const other = new URL(url);
   change(other);
   return other.href;
+}
+
+/** The parts of a ledger that has one database, which is not read first. */
+export function onOne(
+  database: LedgerParts['databases'][0],
+): Pick<LedgerParts, 'databases' | 'placement' | 'readPlacement' | 'spreading'> {
+  const placement = { version: 1, current: [database.name], former: [] };
+  return {
+    ...{ databases: [database], placement, readPlacement: () => Promise.resolve(placement) },
+    spreading: { list: () => Promise.resolve([]), spread: () => Promise.resolve([]) },
+  };
 }

@@ -7,7 +7,7 @@ import { Outage } from '../src/postgres/outage.js';
 import { connectionTo, poolOf } from '../src/postgres/connection.js';
 import { ledgerOn } from '../src/postgres/ledger.js';
 import type { PostgresLedger } from '../src/postgres/ledger.js';
-import { onDatabase } from './postgres-database.js';
+import { onDatabase, onOne } from './postgres-database.js';
 import type { Database } from './postgres-database.js';
 
 beforeAll(() => infra('postgres'), startTimeout);
@@ -33,10 +33,8 @@ async function counted(
   pool.on('acquire', () => statements++);
   const outage = new Outage(() => undefined);
   const ledger = ledgerOn({
-    pool,
-    place: connection.place,
+    ...onOne({ name: 'first', pool, place: connection.place, outage }),
     schema: 'public',
-    outage,
     patienceMs: 1_000,
     clock: { now: () => Date.now() },
   });

@@ -7,7 +7,7 @@ import type { Owned } from '../../../test/infra/client.ts';
 import { Outage } from '../src/postgres/outage.js';
 import { connectionTo, poolOf } from '../src/postgres/connection.js';
 import { ledgerOn } from '../src/postgres/ledger.js';
-import { onDatabase, otherUrl } from './postgres-database.js';
+import { onDatabase, onOne, otherUrl } from './postgres-database.js';
 import type { Database } from './postgres-database.js';
 
 let server: Owned<'postgres'>;
@@ -178,10 +178,8 @@ describe('a ledger whose server goes away', () => {
     const outage = new Outage(() => undefined);
     const pool = poolOf(connection, () => undefined);
     const ledger = ledgerOn({
-      pool,
-      place: connection.place,
+      ...onOne({ name: 'first', pool, place: connection.place, outage }),
       schema: 'public',
-      outage,
       patienceMs: 700,
       clock: { now: () => Date.now() },
     });

@@ -92,6 +92,9 @@ token: {{ . }}
 {{- end }}
 {{- if $secrets.database }}
 - { name: DATABASE_URL_FILE, value: /run/sluice/database/{{ $values.database.secretKeys.url }} }
+{{- with $values.database.secretKeys.ledger }}
+- { name: SLUICE_LEDGER_FILE, value: /run/sluice/database/{{ . }} }
+{{- end }}
 {{- end }}
 {{- $own := dict -}}
 {{- if hasKey $values.roles $component -}}{{- $own = (index $values.roles $component).kafka -}}{{- end -}}

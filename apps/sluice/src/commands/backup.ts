@@ -38,7 +38,11 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       : `It holds no keys. To go on with it, put ${environment.keyFile ?? 'keys.json'} in place before you start.\n`,
   );
   if (environment.databaseUrl !== null)
-    say('The ledger is in the database of DATABASE_URL: back that up now, after this. It must not be the older one.\n');
+    say(
+      environment.claimDatabases.length === 0
+        ? 'The ledger is in the database of DATABASE_URL: back that up now, after this. It must not be the older one.\n'
+        : 'The ledger is in the databases of DATABASE_URL and SLUICE_LEDGER: back each of them up now, after this. None may be older.\n',
+    );
   return 0;
 }
 

@@ -81,11 +81,12 @@ function summary(failed: number, warned: number): string {
 }
 
 /** Errors of libraries may repeat what they were given. */
-function hiding({ databaseUrl, kafka, secret }: Environment): (text: string) => string {
-  const password = databaseUrl === null ? '' : new URL(databaseUrl).password;
+function hiding({ databaseUrl, claimDatabases, kafka, secret }: Environment): (text: string) => string {
+  const urls = [...(databaseUrl === null ? [] : [databaseUrl]), ...claimDatabases.map(({ url }) => url)];
+  const passwords = urls.map((url) => new URL(url).password);
   const { sasl, registry } = kafka ?? { sasl: null, registry: {} };
   const known = [
-    ...[password, decodeURIComponent(password), registry.password],
+    ...[...passwords, ...passwords.map(decodeURIComponent), registry.password],
     ...(sasl === null ? [] : 'password' in sasl ? [sasl.password] : [sasl.clientSecret]),
     ...['SLUICE_LOCAL_SECRET', 'SLUICE_TOKEN', 'SLUICE_KEYS', 'SLUICE_SECRETS_KEY'].map(secret),
   ].filter((text): text is string => text !== undefined && text.length >= 8);

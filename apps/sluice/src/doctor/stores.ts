@@ -1,5 +1,5 @@
 import type { CheckResult } from '@sluice/core';
-import { examineCluster, examineDatabase, examineLedger, examineLog } from '@sluice/host';
+import { examineClaimDatabase, examineCluster, examineDatabase, examineLedger, examineLog } from '@sluice/host';
 import type { Environment } from '@sluice/host';
 import type { Check } from './check.js';
 import type { Clocks } from './clocks.js';
@@ -16,7 +16,7 @@ interface StoreChecks {
 
 /** Log and ledger, wherever they are. Nothing is created, registered, migrated or held. */
 export function storeChecks(environment: Environment, clocks: Clocks): StoreChecks {
-  const { kafka, databaseUrl } = environment;
+  const { kafka, databaseUrl, claimDatabases } = environment;
   const database: Check = {
     check: 'database',
     run: async () => {
@@ -31,6 +31,10 @@ export function storeChecks(environment: Environment, clocks: Clocks): StoreChec
       return found;
     },
   };
+  const others = claimDatabases.map(({ name, url }): Check => ({
+    check: `database.${name}`,
+    run: () => examineClaimDatabase(url, environment),
+  }));
   if (kafka === null) {
     const readable = Promise.withResolvers<boolean>();
     const log: Check = {
@@ -45,7 +49,7 @@ export function storeChecks(environment: Environment, clocks: Clocks): StoreChec
         }
       },
     };
-    return { checks: [log, database], isReadable: readable.promise, close: () => Promise.resolve() };
+    return { checks: [log, database, ...others], isReadable: readable.promise, close: () => Promise.resolve() };
   }
   const cluster = examineCluster(environment, kafka);
   const topics = Promise.withResolvers<boolean>();
@@ -80,6 +84,7 @@ export function storeChecks(environment: Environment, clocks: Clocks): StoreChec
         },
       },
       database,
+      ...others,
     ],
     isReadable: Promise.all([topics.promise, schemas.promise]).then((all) => all.every((is) => is)),
     close: async () => (await cluster).close(),

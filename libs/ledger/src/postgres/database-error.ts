@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Fault } from '@sluice/core';
+import { PlacementChanged } from './statements.js';
 
 /** How sentences name the database; the password is no part of it. */
 export interface DatabaseAddress {
@@ -19,6 +20,7 @@ const lastingClasses = ['22', '23', '28', '3D', '3F', '42'];
 /** Whether asking again later may help. What is not from the server is a connection that broke or could not be had. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return !lastingClasses.includes((error.code ?? '').slice(0, 2));
+  if (error instanceof PlacementChanged) return false;
   return !(error instanceof TypeError) && !isTlsTrouble(error) && !isPasswordTrouble(error);
 }
 

@@ -1,19 +1,18 @@
-import type pg from 'pg';
 import { Fault } from '@sluice/core';
-import type { Claim, ClaimRequest, Clock, RateAnswer, RateRequest } from '@sluice/core';
-import type { StoredLedger } from '../documented.js';
-import type { Outage } from './outage.js';
+import type { Claim, Clock, RateAnswer, RateRequest } from '@sluice/core';
+import type { LedgerSpreading, StoredLedger } from '../documented.js';
 import { countedAtOnce } from './connection.js';
 import { belongingOn } from './belonging.js';
 import { mayPass, unreachable } from './database-error.js';
-import type { DatabaseAddress } from './database-error.js';
 import { documentsOn } from './documents.js';
 import { Batcher } from './batcher.js';
-import type { BatchWork } from './batcher.js';
+import { claimStoreOn } from './claim-store.js';
+import type { LedgerDatabase } from './claim-store.js';
 import { pastCallsOn } from './past-calls.js';
+import { SpreadClaims } from './spread-claims.js';
+import type { Placement } from './placement.js';
 import { ratesOn } from './rates.js';
-import { statementsOn, sweepPortion } from './statements.js';
-import type { Outcome, Ownership, Stored } from './statements.js';
+import { statementsOn } from './statements.js';
 import { requireMilliseconds, requireText, storedKey } from './stored-text.js';
 
 export interface PostgresLedger extends StoredLedger {
@@ -34,61 +33,42 @@ export interface TimeThere {
   readonly answered: number;
 }
 
-interface LedgerParts {
-  readonly pool: pg.Pool;
-  readonly place: DatabaseAddress;
+export interface LedgerParts {
+  /** The first one has all that is not a claim. */
+  readonly databases: readonly [LedgerDatabase, ...LedgerDatabase[]];
   readonly schema: string;
-  readonly outage: Outage;
   /** How long a request waits for an absent database, milliseconds; the try under way comes on top. */
   readonly patienceMs: number;
   readonly clock: Clock;
+  readonly placement: Placement;
+  /** What is in force now; throws Fault('ledger_unreachable') where this process cannot work by it. */
+  readPlacement(): Promise<Placement>;
+  readonly spreading: LedgerSpreading;
 }
 
 const checkMs = 2_000;
-const claimsAtOnce = 500;
-/** Fewer, since an outcome holds what a tool returned. */
-const outcomesAtOnce = 50;
 
-/** The ledger on a pool, which it ends when it is closed. */
-export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: LedgerParts): PostgresLedger {
-  const statements = statementsOn(pool, schema);
+/** The ledger on the pools of its databases, which it ends when it is closed. */
+export function ledgerOn(parts: LedgerParts): PostgresLedger {
+  const { databases, schema, patienceMs, clock, spreading } = parts;
+  const stores = databases.map((database) => claimStoreOn(database, schema, patienceMs));
+  const placed = new SpreadClaims({ ...parts, stores: new Map(stores.map((store) => [store.name, store])) });
+  const [{ pool, place, outage }] = databases;
   const rates = ratesOn(pool, schema);
   const patience = { forMs: patienceMs, outage, mayPass, faultOf: (error: unknown) => unreachable(place, error) };
-  const batcher = <Asked, Answer>(work: BatchWork<Asked, Answer>): Batcher<Asked, Answer> =>
-    new Batcher(work, patience);
-  const keyOf = ({ key }: { readonly key: string }): string => storedKey(key);
-  const never = (): boolean => false;
-
-  // A claim that broke off may be in force already. Asking again is safe: it is the same owner's, who then finds it.
-  const claims = batcher<ClaimRequest, Stored>({
-    limit: claimsAtOnce,
-    keyOf,
-    run: (batch) => statements.claim(batch),
-    serves: (claim, next) => claim !== undefined && claim.expiresAt > next.now,
-  });
-  const outcomes = batcher<Outcome, Stored>({ limit: outcomesAtOnce, keyOf, run: statements.settle, serves: never });
-  const releases = batcher<Ownership, Stored>({ limit: claimsAtOnce, keyOf, run: statements.release, serves: never });
-  const finds = batcher<string, Stored>({
-    limit: claimsAtOnce,
-    keyOf: storedKey,
-    run: statements.find,
-    serves: () => true,
-  });
-  const sweeps = batcher<number, number>({
-    limit: 1,
-    keyOf: String,
-    run: async ([now = 0]) => new Map([[String(now), await statements.sweep(now)]]),
-    serves: never,
-  });
   // What broke off may have counted: it is counted again, which lets no call pass that should not.
-  const counts = batcher<RateRequest, RateAnswer>({
-    limit: countedAtOnce,
-    keyOf,
-    run: async (batch) =>
-      new Map(await Promise.all(batch.map(async (asked) => [storedKey(asked.key), await rates.count(asked)] as const))),
-    serves: never,
-  });
-  const batchers = [claims, outcomes, releases, finds, sweeps, counts];
+  const counts = new Batcher<RateRequest, RateAnswer>(
+    {
+      limit: countedAtOnce,
+      keyOf: ({ key }) => storedKey(key),
+      run: async (batch) =>
+        new Map(
+          await Promise.all(batch.map(async (asked) => [storedKey(asked.key), await rates.count(asked)] as const)),
+        ),
+      serves: () => false,
+    },
+    patience,
+  );
 
   let closing: Promise<void> | undefined;
   const requireOpen = (): void => {
@@ -96,21 +76,15 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
   };
 
   const documents = documentsOn(pool, schema, patience, requireOpen);
+  const statements = statementsOn(pool, schema);
   const past = pastCallsOn(pool, schema, { statements, patience, requireOpen });
 
   const find = async (key: string): Promise<Claim | undefined> => {
     requireOpen();
-    const stored = await finds.ask(key);
-    return stored && { key, ...stored };
+    return placed.find(key);
   };
 
-  let probe: Promise<TimeThere> | undefined;
-  const ask = async (): Promise<TimeThere> => {
-    const asked = clock.now();
-    const there = await statements.probe();
-    return { there, asked, answered: clock.now() };
-  };
-  const probed = (): Promise<TimeThere> => (probe ??= ask().finally(() => (probe = undefined)));
+  const probes = databases.map((database) => probeOf(database, schema, clock));
 
   return {
     claim: async (request) => {
@@ -118,15 +92,13 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
       requireText('The owner of a claim', request.owner);
       requireMilliseconds('The time of a claim', request.now);
       requireMilliseconds('The time that a claim lasts', request.ttlMs);
-      const stored = await claims.ask(request);
-      if (stored === undefined) throw new Fault('unexpected', `The claim of ${request.key} had no answer.`, false);
-      return { key: request.key, ...stored };
+      return placed.claim(request);
     },
     settle: async (key, owner, value) => {
       requireOpen();
       requireText('The owner of a claim', owner);
       requireText('The outcome of a claim', value);
-      const stored = await outcomes.ask({ key, owner, value });
+      const stored = await placed.settle(key, owner, value);
       if (stored === undefined) throw notOwned(key, owner, await find(key));
       return { key, ...stored };
     },
@@ -134,19 +106,20 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
     release: async (key, owner) => {
       requireOpen();
       requireText('The owner of a claim', owner);
-      return (await releases.ask({ key, owner })) !== undefined;
+      return placed.release(key, owner);
     },
     find,
     documents,
-    past,
+    past: { ...past, begin: (request) => placed.begin(past, request) },
+    spreading,
     belonging: belongingOn(pool, schema, { place, requireOpen }),
     sweep: async (now) => {
       requireOpen();
       requireMilliseconds('The time of a sweep', now);
-      let swept = 0;
-      for (let portion = sweepPortion; portion === sweepPortion && closing === undefined; swept += portion)
-        portion = (await sweeps.ask(now)) ?? 0;
-      return swept;
+      const swept = await Promise.allSettled(stores.map((store) => store.sweep(now, () => closing !== undefined)));
+      const failed = swept.find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return swept.reduce((sum, one) => sum + (one.status === 'fulfilled' ? one.value : 0), 0);
     },
     take: async (request) => {
       requireOpen();
@@ -163,15 +136,31 @@ export function ledgerOn({ pool, place, schema, outage, patienceMs, clock }: Led
     },
     check: async () => {
       requireOpen();
-      return within(checkMs, probed()).catch((error: unknown) => {
-        throw unreachable(place, error);
-      });
+      const [time] = await Promise.all(probes.map((each) => each()));
+      // A process that claims nothing hears of another placement here.
+      await placed.refresh();
+      return time as TimeThere;
     },
     close: () =>
-      (closing ??= Promise.all([...batchers, documents, past].map((each) => each.close()))
-        .then(() => pool.end())
+      (closing ??= Promise.all([...stores, counts, documents, past].map((each) => each.close()))
+        .then(() => Promise.all(databases.map((database) => database.pool.end())))
         .then(() => undefined)),
   };
+}
+
+/** Asks one at a time. */
+function probeOf({ pool, place }: LedgerDatabase, schema: string, clock: Clock): () => Promise<TimeThere> {
+  const { probe } = statementsOn(pool, schema);
+  const ask = async (): Promise<TimeThere> => {
+    const asked = clock.now();
+    const there = await probe();
+    return { there, asked, answered: clock.now() };
+  };
+  let asking: Promise<TimeThere> | undefined;
+  return () =>
+    within(checkMs, (asking ??= ask().finally(() => (asking = undefined)))).catch((error: unknown) => {
+      throw unreachable(place, error);
+    });
 }
 
 /** The promise, or an error when the time is over; the promise then goes on unwatched, and may fail. */

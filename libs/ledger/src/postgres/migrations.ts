@@ -67,6 +67,16 @@ const migrations: readonly ((schema: string) => string)[] = [
     create index if not exists sluice_past_calls_by_call on ${schema}.sluice_past_calls (call_key);
     create index if not exists sluice_past_calls_by_expiry on ${schema}.sluice_past_calls (expires_at);
   `,
+  // Which databases hold claims. The version is the fence: a process that knows another one takes no claim here.
+  (schema) => `
+    create table if not exists ${schema}.sluice_placement (
+      one int primary key check (one = 1),
+      ledger text not null,
+      name text not null,
+      version int not null,
+      databases text not null
+    );
+  `,
 ];
 
 /** Of the tables, as this version makes them. */

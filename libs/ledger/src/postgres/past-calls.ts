@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { CountedItem, PastAnswer, PastCalls, PastCount, PastLimit, PastOutcome, PastRequest } from '@sluice/core';
+import type {
+  ClaimRequest,
+  CountedItem,
+  PastAnswer,
+  PastCalls,
+  PastCount,
+  PastLimit,
+  PastOutcome,
+  PastRequest,
+} from '@sluice/core';
 import { firstOver } from '../past-limits.js';
 import { Batcher } from './batcher.js';
 import type { BatchWork, Patience } from './batcher.js';
 import { begunAtOnce } from './connection.js';
 import { sweepPortion } from './statements.js';
-import type { Statements } from './statements.js';
+import type { VersionedPast } from './spread-claims.js';
+import type { Versioned, Statements } from './statements.js';
 import { requireMilliseconds, storedKey } from './stored-text.js';
 
 interface Parts {
@@ -15,6 +25,8 @@ interface Parts {
   /** Throws once the ledger is closed. */
   readonly requireOpen: () => void;
 }
+
+type VersionedRequest = PastRequest & { readonly version: number };
 
 interface Ended {
   readonly callKey: string;
@@ -47,7 +59,7 @@ export function pastCallsOn(
   pool: pg.Pool,
   schema: string,
   { statements, patience, requireOpen }: Parts,
-): PastCalls & { close(): Promise<void> } {
+): Omit<PastCalls, 'begin'> & VersionedPast & { close(): Promise<void> } {
   const table = `${pg.escapeIdentifier(schema)}.sluice_past_calls`;
   const own = `select min(id)::text as id, bool_and(outcome is not null) as ended from ${table} where call_key = $1`;
   const used = `
@@ -101,12 +113,12 @@ export function pastCallsOn(
       .digest()
       .readBigInt64BE();
 
-  async function begin(client: pg.PoolClient, request: PastRequest): Promise<PastAnswer> {
-    const { callKey, now, keepMs, runningMs, marks, limits, claim } = request;
+  async function begin(client: pg.PoolClient, request: VersionedRequest): Promise<PastAnswer> {
+    const { callKey, now, keepMs, runningMs, marks, limits, claim, version } = request;
     const scopes = new Set([...marks, ...limits].map(({ scope }) => lockOf(scope)));
     const locks = [...scopes].sort((a, b) => (a < b ? -1 : 1)).map((lock) => `select pg_advisory_xact_lock(${lock})`);
     await client.query(['begin', ...locks].join('; '));
-    const claimed = claim === null ? null : await claimWith(client, claim);
+    const claimed = claim === null ? null : await claimWith(client, { ...claim, version });
     if (claim !== null && claimed !== null && claimed.owner !== claim.owner) return { kind: 'held', claim: claimed };
     const [before] = (await client.query<{ id: string | null; ended: boolean | null }>(own, [storedKey(callKey)])).rows;
     const mine = before?.id ?? null;
@@ -126,7 +138,7 @@ export function pastCallsOn(
     return { kind: 'begun', used: amounts, claim: claimed, ...(before?.ended === true ? { hasEnded: true } : {}) };
   }
 
-  async function claimWith(client: pg.PoolClient, claim: NonNullable<PastRequest['claim']>) {
+  async function claimWith(client: pg.PoolClient, claim: Versioned<ClaimRequest>) {
     const [stored] = (await statements.claim([claim], client)).values();
     return stored === undefined ? null : { key: claim.key, ...stored };
   }
@@ -151,7 +163,7 @@ export function pastCallsOn(
     return sums;
   }
 
-  async function inTransaction(request: PastRequest): Promise<PastAnswer> {
+  async function inTransaction(request: VersionedRequest): Promise<PastAnswer> {
     const client = await pool.connect();
     let answer: PastAnswer | undefined;
     try {
@@ -166,7 +178,7 @@ export function pastCallsOn(
 
   const batcher = <Asked, Answer>(work: BatchWork<Asked, Answer>): Batcher<Asked, Answer> =>
     new Batcher(work, patience);
-  const begins = batcher<PastRequest, PastAnswer>({
+  const begins = batcher<VersionedRequest, PastAnswer>({
     limit: begunAtOnce,
     keyOf: ({ callKey }) => storedKey(callKey),
     run: async (batch) => {

@@ -95,6 +95,7 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
     ...ratesOn(database, ask),
     documents: documentsOn(database, { write: ask, read: look }),
     past: pastCallsOn(database, { write: ask, read: look, claimNow, claimInForce }),
+    spreading: null,
     belonging: belongingOn(database, { write: ask, read: look }),
     sweep: (now) => inPortions(() => ask(() => sweep.run(now).changes)),
     close: async () => {
