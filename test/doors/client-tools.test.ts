@@ -108,6 +108,29 @@ describe('tools of the client over Chat Completions', () => {
       tool_call_id: `${one.tool_call_id.slice(0, -1)}${one.tool_call_id.endsWith('A') ? 'B' : 'A'}`,
     };
     expect(await errorOf(await send([...first.after, forged, two]))).toMatchObject({ status: 404 });
+    const many = Array.from({ length: 5_000 }, (_, n) => ({
+      ...one,
+      tool_call_id: `call_${`${n}`.padStart(44, 'a')}`,
+    }));
+    const refused = await errorOf(await send([...first.after, ...many]));
+    expect(refused).toMatchObject({ status: 404, message: expect.not.stringContaining('1') as unknown as string });
+  });
+
+  it('says of what is nested too deeply that it is, and takes arguments that are for texts', async () => {
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const raw = (member: string) => `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],${member}}`;
+    for (const member of [
+      `"tools":[{"type":"function","function":{"name":"get_a","parameters":{"enum":${deep}}}}]`,
+      `"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"enum":${deep}}}}`,
+    ])
+      expect(await errorOf(await post(`${doors.gateway.url}/openai/v1/chat/completions`, raw(member)))).toMatchObject({
+        status: 400,
+        type: 'invalid_request_error',
+      });
+    const made = { id: 'a', type: 'function' as const, function: { name: 'get_a', arguments: deep } };
+    const before: Messages = [...asked('Hi'), { role: 'assistant', tool_calls: [made] }];
+    const answer = await send([...before, { role: 'tool', tool_call_id: 'a', content: 'Snow.' }, ...asked('Hi')]);
+    expect(answer.status).toBe(200);
   });
 
   it('are refused where the agent does not take them, and what it says to configure', async () => {

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@sluice/core';
+import { canonicalJson, deepestJson, isDeeperThan } from '@sluice/core';
 import type { JsonValue } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { DecodedRequest, Message, MessagePart, ResultPart } from '@sluice/wires';
@@ -57,7 +57,8 @@ function wordsOf({ role, part }: SaidPart): readonly JsonValue[] {
 /** Clients write the same JSON in several ways. */
 function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return isDeeperThan(value, deepestJson) ? text : value;
   } catch {
     return text;
   }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { defaultAgent, evaluatorFor, wildcard } from '@sluice/core';
-import type { Evaluator, JsonValue, Principal } from '@sluice/core';
+import { deepestJson, defaultAgent, evaluatorFor, isDeeperThan, wildcard } from '@sluice/core';
+import type { Evaluator, JsonObject, JsonValue, Principal } from '@sluice/core';
 import type { QuestionPart } from '@sluice/run';
 import { decodeRequest, RequestFault } from '@sluice/wires';
 import type { DecodedRequest } from '@sluice/wires';
@@ -52,6 +52,8 @@ interface Reading {
 export function doorBody(wire: DoorWire, http: Sent): DoorBody {
   const raw = http.rawBody?.toString('utf8') ?? '';
   const body = objectIn(clearJson(http));
+  if (isDeeperThan(body as JsonObject, deepestJson))
+    throw invalid(`The body is nested deeper than ${deepestJson} levels. Send a flatter one.`);
   return { body, decoded: decodedOf(wire, raw) };
 }
 

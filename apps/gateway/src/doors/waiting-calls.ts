@@ -56,13 +56,15 @@ export class WaitingCalls {
       if (!found.has(id)) found.set(id, await this.ofCaller(id, caller));
       return found.get(id) ?? null;
     };
-    const waits = await Promise.all(ids.map(waitOf));
-    const strange = ids.filter((_, at) => waits[at] === null);
-    const [wait] = waits;
-    if (wait == null || strange.length > 0)
-      throw refused(404, `No call of yours waits under the id ${strange.join(', ')}.`);
-    if (waits.some((one) => one?.question !== wait.question || one.requestId !== wait.requestId))
+    const [id = ''] = ids;
+    const wait = await waitOf(id);
+    if (wait === null) throw refused(404, `No call of yours waits under the id ${shown(id)}.`);
+    // All others are of the same answer, so that any number of ids is looked up once.
+    const other = ids.find((one) => !wait.calls.some((call) => call.id === one));
+    if (other !== undefined) {
+      if ((await waitOf(other)) === null) throw refused(404, `No call of yours waits under the id ${shown(other)}.`);
       throw refused(400, 'The results are of calls of several answers. Send those of the last answer at the end.');
+    }
     if (!(await this.isSameBranch(decoded, previous, brought.before, wait, waitOf))) return null;
     const twice = ids.find((id, at) => ids.indexOf(id) !== at);
     if (twice !== undefined) throw refused(400, `There are two results of the call ${twice}. Send one.`);
@@ -169,6 +171,11 @@ function firstResult({ messages, input }: DoorBody['body'], count: number): numb
 function isInResult(path: string, first: number): boolean {
   const at = /^(?:messages|input)\[(\d+)\].*\.(?:content|output)\[\d+\]$/.exec(path)?.[1];
   return at !== undefined && Number(at) >= first;
+}
+
+/** An id of a client’s, as far as a message repeats it. */
+function shown(id: string): string {
+  return id.slice(0, 100);
 }
 
 function refused(status: number, message: string, code = status === 404 ? 'not_found' : 'invalid_request'): Refusal {
