@@ -105,6 +105,9 @@ describe('a hook', () => {
     expect((await deliver(large, await signed(large, 'd-3'))).status).toBe(413);
     expect((await deliver('{', await signed('{', 'd-3'))).status).toBe(400);
     expect((await deliver('{}', await signed('{}', 'd-3'), gateway, 'none')).status).toBe(404);
+    const deep = `{"issue":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    for (const odd of [deep, '\ufeff{}'])
+      for (const at of [gateway, blind]) expect((await deliver(odd, await signed(odd, 'd-3'), at)).status).toBe(400);
   });
 
   it('of a gateway without the secret is verified by the filter alone', async () => {

@@ -1,7 +1,8 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { tenantHeader } from '@sluice/bus';
-import type { HookScheme, HookSettings } from '@sluice/core';
+import { deepestJson, isDeeperThan, isJsonText } from '@sluice/core';
+import type { HookScheme, HookSettings, JsonValue } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import { deliveryId, deliveryProblem, hookHeaders } from '@sluice/identity';
 import type { Delivery } from '@sluice/identity';
@@ -75,7 +76,7 @@ export class HooksController {
 /** The delivery with the bytes that were signed. Throws Refusal(400, 413 or 415). */
 function deliveryOf(http: Request & { rawBody?: Buffer }, scheme: HookScheme): Delivery {
   const { rawBody } = http;
-  clearJson(http);
+  const value = clearJson(http);
   if (rawBody === undefined) throw new Refusal(400, 'invalid_request', 'The delivery has no body. Send it as JSON.');
   if (rawBody.byteLength > mostBytes)
     throw new Refusal(413, 'too_large', `The delivery is larger than the ${mostBytes} bytes that one may have.`);
@@ -83,5 +84,11 @@ function deliveryOf(http: Request & { rawBody?: Buffer }, scheme: HookScheme): D
     const value = http.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { headers: Object.fromEntries(headers), body: rawBody.toString('utf8') };
+  const body = rawBody.toString('utf8');
+  // The parser of bodies passes over a byte order mark; what is signed has it.
+  if (!isJsonText(body))
+    throw new Refusal(400, 'invalid_request', 'The delivery is no JSON, or has a byte order mark.');
+  if (isDeeperThan(value as JsonValue, deepestJson))
+    throw new Refusal(400, 'invalid_request', `The delivery is nested deeper than ${deepestJson} levels.`);
+  return { headers: Object.fromEntries(headers), body };
 }
