@@ -17,6 +17,8 @@ interface Case {
   /** Null: nobody who could be authenticated. */
   readonly by?: string | null;
   readonly tenant?: string;
+  /** The service that brings it. */
+  readonly through?: string;
   readonly approvers?: readonly string[];
   readonly ownCallsRefused?: boolean;
   readonly nothingAsked?: boolean;
@@ -42,11 +44,13 @@ describe('a decision on an approval', () => {
     const policy = {
       approvers: one.approvers ?? ['user:bob', 'user:ann', 'agent:planner'],
       requesterMayNotApprove: one.ownCallsRefused ?? false,
+      decideFor: { 'service:desk': ['user:b*'] },
     };
+    const brought = one.through === undefined ? {} : { through: { actorId: one.through } };
     const reason = judgeDecision(
       one.nothingAsked === true ? null : asked,
       { ...usual, ...one.decision },
-      one.by === null ? null : { actorId: one.by ?? 'user:bob', tenantId: one.tenant ?? null },
+      one.by === null ? null : { actorId: one.by ?? 'user:bob', tenantId: one.tenant ?? null, ...brought },
       one.at ?? 1,
       policy,
     );
@@ -79,6 +83,22 @@ describe('a decision on an approval', () => {
     const local = { actorId: entry, tenantId: null };
     const isName = !/^(group|role|claim):/.test(entry);
     expect(judgeDecision(asked, { ...usual, isEditSound: true }, local, 1, policy) === null).toBe(isName);
+  });
+
+  it('on what waits for an answer of its caller is that of the caller for the same person alone', () => {
+    const waits = { ...asked, requestedBy: 'service:chat', onBehalfOf: 'user:ann', question: {} };
+    const by = (more: object) => ({
+      actorId: 'service:chat',
+      subjectId: 'user:ann',
+      tenantId: asked.tenantId,
+      ...more,
+    });
+    const policy = { approvers: ['*'], requesterMayNotApprove: false };
+    const reasonOf = (more: object) => judgeDecision(waits, { ...usual, isEditSound: true }, by(more), 1, policy);
+    expect(reasonOf({})).toBeNull();
+    for (const more of [{ subjectId: 'user:bob' }, { subjectId: null }, { actorId: 'user:ann' }, { tenantId: 'other' }])
+      expect(reasonOf(more)).toBe('not_an_approver');
+    expect(reasonOf({ tenantId: null, subjectId: null })).toBeNull();
   });
 
   it('has a reason for each way not to count', () => {

@@ -200,12 +200,14 @@ function isEdit({ editedArguments = null }: WrittenDecision): boolean {
   return editedArguments !== null;
 }
 
-/** Whether the decider made the call, whose server asks it something. */
+/** Whether the decider made the call, for the same person if for one, and waits for its answer or is asked for it. */
 function isAsker(
-  { requestedBy, tenantId: ofTenant }: Pick<RequestedApproval, 'requestedBy' | 'tenantId'>,
-  { actorId, tenantId, through = null }: Decider,
+  { requestedBy, onBehalfOf, tenantId: ofTenant }: Pick<RequestedApproval, 'requestedBy' | 'onBehalfOf' | 'tenantId'>,
+  { actorId, subjectId = null, tenantId, through = null }: Decider,
 ): boolean {
-  return through === null && actorId === requestedBy && (tenantId === null || tenantId === ofTenant);
+  if (through !== null || actorId !== requestedBy) return false;
+  // Without tenants there is no identity, and no one acts for another.
+  return tenantId === null || (tenantId === ofTenant && subjectId === onBehalfOf);
 }
 
 /** Whether more than one approval may be needed: then no one changes what others approve. */
