@@ -14,6 +14,16 @@ describe('a checker of answers', () => {
     expect(check('```json\r\n{"n":1}\r\n```')).toEqual({ structured: '{"n":1}' });
   });
 
+  it('takes what every object inherits for no member', () => {
+    const properties = { constructor: { type: 'string' }, toString: { type: 'string' } };
+    const named = answerChecker({ type: 'object', properties, required: ['toString'], additionalProperties: false });
+    expect(named('{"toString":"a"}')).toEqual({ structured: '{"toString":"a"}' });
+    expect(named('{"toString":"a","constructor":1}')).toHaveProperty('faults');
+    expect(named('{"constructor":"a"}')).toHaveProperty('faults');
+    expect(named('{"toString":"a","__proto__":{}}')).toHaveProperty('faults');
+    expect(check('{"constructor":1}')).toEqual({ faults: ['/constructor: is not in the schema'] });
+  });
+
   it('says what does not fit, within bounds', () => {
     expect(check('{"n":"1","x":2}')).toEqual({
       faults: ['/x: is not in the schema', '/n: expected an integer, found a string'],

@@ -102,6 +102,8 @@ function compile(schema: JsonObject, options: { allErrors: boolean }): Checker {
     ...options,
     strict: false,
     strictNumbers: true,
+    // Every object inherits a `constructor` and a `toString`, which are no members of it.
+    ownProperties: true,
     validateFormats: false,
     logger: false,
     // Checked above; the meta-schema would be compiled for each tool.
