@@ -14,7 +14,6 @@ const known: Readonly<Record<string, string>> = {
   'libs/proxy/src/injected.ts': 'of words of the source',
   'libs/run/src/strategy/named-steps.ts': 'of words of the source',
   'libs/run/src/strategy/route.ts': 'of words of the source',
-  'libs/tokens/src/token-counter.ts': 'of a number of the source',
   'libs/packs/src/document/entities.ts': 'a name of which every character stands for itself',
 };
 
