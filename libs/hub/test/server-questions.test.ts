@@ -206,22 +206,23 @@ describe('a tool that runs as a task of its server', () => {
   it('is looked at until it has ended, and cancelled with its call', async () => {
     const { hub } = open(command);
     const abandoned = new AbortController();
-    const long = (looks: number, signal: AbortSignal, said: string[] = []): Promise<JsonValue> =>
+    const long = (looks: number, signal: AbortSignal, said: (message: string) => void): Promise<JsonValue> =>
       hub.call(
         'asking',
         'long',
         { looks },
         {
           ...{ signal, idempotencyKey: `${looks}`, timeoutMs: 10_000, pin: null },
-          onNotice: (notice) => void (notice.kind === 'progress' && said.push(notice.message)),
-          onAnswer: (answer) => said.push(JSON.stringify(answer)),
+          onNotice: (notice) => void (notice.kind === 'progress' && said(notice.message)),
+          onAnswer: (answer) => said(JSON.stringify(answer)),
         },
       );
-    const given = long(1_000, abandoned.signal);
-    setTimeout(() => abandoned.abort(new Error('Enough.')), 400);
+    const given = long(1_000, abandoned.signal, () => abandoned.abort(new Error('Enough.')));
     await expect(given).rejects.toThrow('Enough.');
     const said: string[] = [];
-    expect(await long(3, new AbortController().signal, said)).toBe('t1 cancelled, t2 completed');
+    expect(await long(3, new AbortController().signal, (message) => said.push(message))).toBe(
+      't1 cancelled, t2 completed',
+    );
     expect(said).toEqual(['It is working.']);
   });
 });
