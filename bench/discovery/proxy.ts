@@ -135,7 +135,6 @@ async function untilFirstByte(client: Agent, url: string, body: string): Promise
 /** Requests without tools through both proxies, by turns. */
 async function throughput({ upstream, bare, litellm }: Around): Promise<void> {
   const sluice = await startSluice(configuration(upstream.url, pipes['off'] ?? ''));
-  const client = new Agent({ connections: inFlight });
   const others = litellm === null ? [] : [{ child: litellm, calls: 50 }];
   const ways = [{ child: bare, calls: 3_000 }, { child: sluice, calls: 3_000 }, ...others];
   const rates = ways.map((): number[] => []);
@@ -144,13 +143,12 @@ async function throughput({ upstream, bare, litellm }: Around): Promise<void> {
     for (let round = -1; round < 7; round++)
       for (const [at, { child, calls }] of ways.entries()) {
         const [began, before] = [performance.now(), await child.processor()];
-        await send(client, child.url, calls);
+        await send(child.url, calls);
         if (round < 0) continue;
         rates[at]?.push(calls / ((performance.now() - began) / 1_000));
         work[at]?.push(((await child.processor()) - before) / calls);
       }
   } finally {
-    await client.destroy();
     await sluice.close();
   }
   const [bareRate = NaN, ownRate = NaN, otherRate = NaN] = rates.map(median);
@@ -179,7 +177,6 @@ async function throughputOfTools({ upstream, bare }: Pick<Around, 'upstream' | '
     return `{"model":"m","messages":${messages},"tools":${list}}`;
   };
   const sluice = await startSluice(configuration(upstream.url, pipes['ranked'] ?? ''));
-  const client = new Agent({ connections: inFlight });
   const ways = [bare, sluice];
   const [rates, work] = [ways.map((): number[] => []), ways.map((): number[] => [])];
   const calls = 1_000;
@@ -187,13 +184,12 @@ async function throughputOfTools({ upstream, bare }: Pick<Around, 'upstream' | '
     for (let round = -1; round < 7; round++)
       for (const [at, child] of ways.entries()) {
         const [began, before] = [performance.now(), await child.processor()];
-        await send(client, child.url, calls, (call) => body((round + 2) * calls + call));
+        await send(child.url, calls, (call) => body((round + 2) * calls + call));
         if (round < 0) continue;
         rates[at]?.push(calls / ((performance.now() - began) / 1_000));
         work[at]?.push(((await child.processor()) - before) / calls);
       }
   } finally {
-    await client.destroy();
     await sluice.close();
   }
   const [bareRate = NaN, ownRate = NaN] = rates.map(median);
@@ -208,7 +204,9 @@ async function throughputOfTools({ upstream, bare }: Pick<Around, 'upstream' | '
 
 const hello = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] });
 
-async function send(client: Agent, url: string, calls: number, bodyOf = (_: number): string => hello): Promise<void> {
+async function send(url: string, calls: number, bodyOf = (_: number): string => hello): Promise<void> {
+  // Connections that rest while another way has its turn may be closed.
+  const client = new Agent({ connections: inFlight });
   let begun = 0;
   const caller = async (): Promise<void> => {
     while (begun++ < calls) {
@@ -218,7 +216,11 @@ async function send(client: Agent, url: string, calls: number, bodyOf = (_: numb
       await answer.dump();
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, caller));
+  try {
+    await Promise.all(Array.from({ length: inFlight }, caller));
+  } finally {
+    await client.destroy();
+  }
 }
 
 /** Resident memory of the whole process while so many streams are open, each with a word every 200 ms. */

@@ -1,5 +1,5 @@
 import { discoveryStrategy, modelsOf, type Configuration, type ModelTurn } from '@sluice/core';
-import type { Toolset } from '@sluice/contracts';
+import { sha256, type Toolset } from '@sluice/contracts';
 import type { SearchedRequest } from '@sluice/run';
 import { Discovery, discoveryRecord, failOpenReasons, searchAnswers } from '@sluice/discovery';
 import type { DiscoveryTurn } from '@sluice/discovery';
@@ -32,7 +32,7 @@ export class ShownTools {
     const embedders = new Embedders((variable) => environment.secret(variable));
     this.records = new DiscoveryRecords(runtime);
     this.discovery = new Discovery({
-      ...{ documents, clock, counter },
+      ...{ documents, clock, digest: sha256, counter },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => this.records.note(discoveryRecord(report)),

@@ -95,7 +95,7 @@ export class Planner {
     this.owners = new CredentialOwner(documents, sealer, warn);
     this.rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
     this.discovery = new Discovery({
-      ...{ documents, clock, counter: new TokenCounter({ inThread: true }) },
+      ...{ documents, clock, digest, counter: new TokenCounter({ inThread: true }) },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => {

@@ -10,8 +10,7 @@ import type { DiscoveryParts, DiscoveryRequest } from './request.js';
 import { routeOf } from './route.js';
 import type { BypassReason, UnreadReason } from './route.js';
 import { searchToolOf } from './search-tool.js';
-import { DiscoverySessions, emptySession } from './sessions.js';
-import type { DiscoverySession } from './sessions.js';
+import { DiscoverySessions } from './sessions.js';
 import { comparedQuestion } from './tool.js';
 import { DiscoveryTurn } from './turn.js';
 import type { TurnParts, TurnStart } from './turn.js';
@@ -23,9 +22,9 @@ export class Discovery {
   private readonly turnParts: TurnParts;
 
   constructor(private readonly parts: DiscoveryParts) {
-    const { documents, clock } = parts;
+    const { documents, clock, digest } = parts;
     this.meanings = new Meanings(() => clock.now());
-    const [sessions, habits] = [new DiscoverySessions(documents, clock), new HabitStore(documents, clock)];
+    const [sessions, habits] = [new DiscoverySessions(documents, clock, digest), new HabitStore(documents, clock)];
     this.turnParts = { ...parts, sessions, habits };
   }
 
@@ -37,7 +36,7 @@ export class Discovery {
     const unchanged = (bypass: BypassReason): TurnStart => ({
       ...{ pipe: route.pipe, bypass, kept: request.tools.map((_, index) => index), deferred: [], searchTool: null },
       ...{ nativeSearch: null, meanings: null },
-      ...{ session: emptySession, shadow: null, chooseMs: clock.now() - startedAt },
+      ...{ hasSession: false, shadow: null, chooseMs: clock.now() - startedAt },
     });
     const turn = (start: TurnStart): DiscoveryTurn =>
       new DiscoveryTurn(this.turnParts, pipes?.toolDiscovery ?? null, request, start);
@@ -59,16 +58,16 @@ export class Discovery {
       return turn(unchanged('name_clash'));
     }
     try {
-      const [session, known] = await Promise.all([
-        this.session(request.session, settings.strategy),
+      const [expanded, known] = await Promise.all([
+        this.expanded(request.session, settings.strategy),
         this.known(settings, request),
       ]);
-      const chosen = this.choose(settings, request, session, known);
+      const chosen = this.choose(settings, request, expanded, known);
       return turn({
         ...chosen,
         pipe: 'tool_discovery',
         meanings: known.meanings,
-        session,
+        hasSession: settings.strategy !== 'passthrough',
         chooseMs: clock.now() - startedAt,
       });
     } catch (error) {
@@ -94,21 +93,21 @@ export class Discovery {
     const isOn = pipes?.toolDiscovery.enabled === true;
     return new DiscoveryTurn(this.turnParts, pipes?.toolDiscovery ?? null, request, {
       ...{ pipe: isOn ? 'tool_discovery' : null, bypass, kept: [], deferred: [], searchTool: null },
-      ...{ nativeSearch: null, meanings: null, session: emptySession, shadow: null, chooseMs: 0 },
+      ...{ nativeSearch: null, meanings: null, hasSession: false, shadow: null, chooseMs: 0 },
     });
   }
 
   private choose(
     settings: DiscoveryPipe,
     request: DiscoveryRequest,
-    session: DiscoverySession,
+    expanded: readonly string[],
     known: Known,
   ): Pick<TurnStart, 'kept' | 'deferred' | 'bypass' | 'searchTool' | 'nativeSearch' | 'shadow'> {
     const { tools } = request;
     const asked = {
       query: comparedQuestion(request.query),
       recentlyUsed: request.recentlyUsed,
-      expanded: new Set(session.expanded),
+      expanded: new Set(expanded),
       alwaysKeep: new Set(settings.alwaysKeep),
     };
     const nativeSearch = nativeSearchAt(settings, request);
@@ -197,13 +196,13 @@ export class Discovery {
     }
   }
 
-  private async session(key: string | null, strategy: DiscoveryStrategy): Promise<DiscoverySession> {
-    if (strategy === 'passthrough' || key === null) return emptySession;
+  private async expanded(key: string | null, strategy: DiscoveryStrategy): Promise<readonly string[]> {
+    if (strategy === 'passthrough' || key === null) return [];
     try {
-      return await inTime(this.turnParts.sessions.find(key));
+      return await inTime(this.turnParts.sessions.expanded(key));
     } catch (error) {
       this.parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be read');
-      return emptySession;
+      return [];
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Documents, Embedder, EmbeddingSettings } from '@sluice/core';
+import type { Clock, Digest, Documents, Embedder, EmbeddingSettings } from '@sluice/core';
 import type { TokenCounter } from '@sluice/tokens';
 import type { DiscoveryReport, NativeSearchAt } from './report.js';
 import type { DeferredTool } from './sessions.js';
@@ -59,6 +59,7 @@ export interface DiscoveryParts {
   /** Where sessions and habits are kept. */
   readonly documents: Documents;
   readonly clock: Clock;
+  readonly digest: Digest;
   readonly counter: TokenCounter;
   /** The value of an environment variable. */
   secret(variable: string): string | undefined;

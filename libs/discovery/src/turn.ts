@@ -10,11 +10,11 @@ import { longestSearch, searchResultText, tooLongText } from './search-tool.js';
 import type { SearchTool } from './search-tool.js';
 import { searchTools } from './search.js';
 import { askSelector } from './selector.js';
-import type { DeferredTool, DiscoverySession, DiscoverySessions } from './sessions.js';
+import type { DeferredTool, DiscoverySessions, SessionNote } from './sessions.js';
 import type { OfferedTool } from './tool.js';
 
 /** What turns of one process share. */
-export interface TurnParts extends Omit<DiscoveryParts, 'documents' | 'embedder'> {
+export interface TurnParts extends Omit<DiscoveryParts, 'documents' | 'digest' | 'embedder'> {
   readonly sessions: DiscoverySessions;
   readonly habits: HabitStore;
 }
@@ -34,20 +34,21 @@ export interface TurnStart {
   readonly nativeSearch: NativeSearchAt | null;
   /** What `hybrid` went by; null where it was not asked for. */
   readonly meanings: MeaningsWay | null;
-  readonly session: DiscoverySession;
+  /** Whether earlier requests of the session have left tools out that a search may find. */
+  readonly hasSession: boolean;
   readonly shadow: readonly number[] | null;
   readonly chooseMs: number;
 }
 
-/** Tools of a list that is repeated are the same objects, and so are these. */
-const known = new WeakMap<RequestTool, DeferredTool>();
+/** A list that is repeated is the same object, and so is this. */
+const known = new WeakMap<readonly RequestTool[], readonly DeferredTool[]>();
 
-function deferredOf(tool: RequestTool, wire: string): DeferredTool {
-  const before = known.get(tool);
-  if (before?.wire === wire) return before;
-  const deferred = { name: tool.name, wire, raw: tool.raw };
-  known.set(tool, deferred);
-  return deferred;
+function deferrable(tools: readonly RequestTool[], wire: string): readonly DeferredTool[] {
+  const before = known.get(tools);
+  if (before !== undefined && before[0]?.wire === wire) return before;
+  const made = tools.map(({ name, raw }) => ({ name, wire, raw }));
+  known.set(tools, made);
+  return made;
 }
 
 /** Discovery of one request, from the choice of its tools to its end. */
@@ -85,7 +86,7 @@ export class DiscoveryTurn {
       this.note({ query, matched: [], by: 'too_long', failOpen: null });
       return { added: [], text: tooLongText(query.length) };
     }
-    const candidates = this.candidates();
+    const candidates = await this.candidates();
     const { order, by, failOpen } = await this.found(candidates, query, settings, signal);
     const tools = order.flatMap((index) => candidates[index] ?? []);
     this.searches.push({ query, matched: tools.map(({ tool }) => tool.name), by, failOpen });
@@ -191,17 +192,16 @@ export class DiscoveryTurn {
   }
 
   /** Never rejects. */
-  private async remember(note: (key: string, added: Partial<DiscoverySession>) => Promise<unknown>): Promise<void> {
+  private async remember(note: (key: string, added: SessionNote) => Promise<unknown>): Promise<void> {
     const { request, start } = this;
     // Of what its own search finds, the provider’s part of the conversation tells.
     if (start.nativeSearch === 'provider') return;
-    const deferred = start.deferred.flatMap((index): readonly DeferredTool[] => {
-      const tool = request.tools[index];
-      return tool === undefined ? [] : [deferredOf(tool, request.wire)];
-    });
-    if (request.session === null || (deferred.length === 0 && this.expanded.size === 0)) return;
+    if (request.session === null || (start.deferred.length === 0 && this.expanded.size === 0)) return;
+    const left = new Set(start.deferred);
+    const tools = left.size === 0 ? [] : deferrable(request.tools, request.wire);
+    const shown = tools.flatMap((_, at) => (left.has(at) ? [] : [at]));
     try {
-      await note(request.session, { deferred, expanded: [...this.expanded] });
+      await note(request.session, { tools, shown, expanded: [...this.expanded] });
       this.remembered = true;
     } catch (error) {
       this.parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be written');
@@ -212,18 +212,33 @@ export class DiscoveryTurn {
    * All tools that a search may find: the request’s, and those of the session that it does not hold; in the request’s
    * order first.
    */
-  private candidates(): readonly { readonly tool: OfferedTool; readonly deferred: DeferredTool }[] {
+  private async candidates(): Promise<readonly { readonly tool: OfferedTool; readonly deferred: DeferredTool }[]> {
     const { tools, wire, isAllowed = () => true } = this.request;
-    const own = new Set(tools.map(({ name }) => name));
+    const all = deferrable(tools, wire);
     const first = new Map<string, { readonly tool: OfferedTool; readonly deferred: DeferredTool }>();
-    for (const tool of tools)
-      if (!first.has(tool.name)) first.set(tool.name, { tool, deferred: { name: tool.name, wire, raw: tool.raw } });
-    for (const deferred of this.start.session.deferred) {
+    tools.forEach((tool, at) => {
+      const deferred = all[at];
+      if (deferred !== undefined && !first.has(tool.name)) first.set(tool.name, { tool, deferred });
+    });
+    const own = new Set(first.keys());
+    for (const deferred of await this.leftOut(all)) {
       if (deferred.wire !== wire || own.has(deferred.name) || !isAllowed(deferred.name)) continue;
       const tool = this.readDeferred(deferred);
       if (tool !== null) first.set(deferred.name, { tool, deferred });
     }
     return [...first.values()];
+  }
+
+  /** What earlier requests of the session left out; none where it cannot be read. */
+  private async leftOut(tools: readonly DeferredTool[]): Promise<readonly DeferredTool[]> {
+    const { parts, request, start } = this;
+    if (request.session === null || !start.hasSession) return [];
+    try {
+      return (await inTime(parts.sessions.find(request.session, tools))).deferred;
+    } catch (error) {
+      parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be read');
+      return [];
+    }
   }
 
   private readDeferred({ name, raw }: DeferredTool): OfferedTool | null {

@@ -27,8 +27,8 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
       const time = { now: () => clock.at };
       try {
         const { ledger, other } = pair;
-        const sessions = new DiscoverySessions(ledger.documents, time);
-        await work({ sessions, elsewhere: new DiscoverySessions(other.documents, time), clock, pair });
+        const sessions = new DiscoverySessions(ledger.documents, time, sha256);
+        await work({ sessions, elsewhere: new DiscoverySessions(other.documents, time, sha256), clock, pair });
       } finally {
         await pair.close();
       }
@@ -36,8 +36,8 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
 
     it('are shared by instances: tools that were left out, and names that were found, each once (DS-96, DS-97, DS-55)', () =>
       withSessions(async ({ sessions, elsewhere }) => {
-        await sessions.note('s', { deferred: [tool('a'), tool('b')], expanded: ['a'] });
-        await elsewhere.note('s', { deferred: [tool('b', '{"name":"b","new":1}')], expanded: ['b', 'a'] });
+        await sessions.note('s', { tools: [tool('a'), tool('b')], expanded: ['a'] });
+        await elsewhere.note('s', { tools: [tool('b', '{"name":"b","new":1}')], expanded: ['b', 'a'] });
         expect(await sessions.find('s')).toEqual({
           deferred: [tool('a'), tool('b', '{"name":"b","new":1}')],
           expanded: ['a', 'b'],
@@ -71,11 +71,11 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
 
     it('find what is yet to be written at once, and write what waits together (DS-97)', () =>
       withSessions(async ({ sessions, elsewhere }) => {
-        await sessions.note('s', { deferred: [tool('a'), tool('b')], expanded: ['a'] });
-        const added = { deferred: [tool('b', '{"name":"b","new":1}'), tool('c')] };
+        await sessions.note('s', { tools: [tool('a'), tool('b')], expanded: ['a'] });
+        const added = { tools: [tool('b', '{"name":"b","new":1}'), tool('c')] };
         const writing = [
-          ...Array.from({ length: 20 }, (_, at) => sessions.noteSoon(`t${String(at)}`, { deferred: [tool('x')] })),
-          ...[added, { deferred: [tool('d')] }].map((more) => sessions.noteSoon('s', more)),
+          ...Array.from({ length: 20 }, (_, at) => sessions.noteSoon(`t${String(at)}`, { tools: [tool('x')] })),
+          ...[added, { tools: [tool('d')] }].map((more) => sessions.noteSoon('s', more)),
         ];
         const all = {
           deferred: [tool('a'), tool('b', '{"name":"b","new":1}'), tool('c'), tool('d')],
@@ -94,15 +94,17 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
       withSessions(async ({ sessions, clock }) => {
         await sessions.note('s', { expanded: ['a'] });
         clock.at += sessionMs;
-        expect((await sessions.note('s', { expanded: ['b'] })).expanded).toEqual(['b']);
+        await sessions.note('s', { expanded: ['b'] });
+        expect(await sessions.find('s')).toEqual({ deferred: [], expanded: ['b'] });
       }));
 
     it('are bounded: the oldest tools and names go first (DS-129)', () =>
       withSessions(async ({ sessions }) => {
         const large = 'x'.repeat(largestSession / 2);
-        await sessions.note('s', { deferred: [tool('a', large), tool('b', large), tool('c', '{}')] });
+        await sessions.note('s', { tools: [tool('a', large), tool('b', large), tool('c', '{}')] });
         const names = Array.from({ length: mostExpanded + 3 }, (_, index) => `n${index}`);
-        const session = await sessions.note('s', { expanded: names });
+        await sessions.note('s', { expanded: names });
+        const session = await sessions.find('s');
         expect(session.deferred.map(({ name }) => name)).toEqual(['b', 'c']);
         expect(session.expanded).toEqual(names.slice(3));
       }));
@@ -110,8 +112,47 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
     it('keep definitions to the byte, whatever stands in them (DS-105)', () =>
       withSessions(async ({ sessions }) => {
         const raw = '{ "name": "a",\t"description": "\\ud83d \\u0000 ü", "n": 1.0 }';
-        await sessions.note('s', { deferred: [tool('a', raw)], expanded: ['half \ud83d'] });
+        await sessions.note('s', { tools: [tool('a', raw)], expanded: ['half \ud83d'] });
         expect((await sessions.find('s')).deferred).toEqual([tool('a', raw)]);
+      }));
+
+    it('store a list once, and name it: of what was shown each time no search has to tell', () =>
+      withSessions(async ({ sessions, elsewhere, pair, clock }) => {
+        const tools = ['a', 'b', 'c', 'd'].map((name) => tool(name));
+        const [key, other] = ['discovery/t/user/1', 'discovery/t/user/2'];
+        await sessions.note(key, { tools, shown: [0, 1], expanded: [] });
+        await elsewhere.note(key, { tools: [...tools], shown: [1, 2] });
+        await elsewhere.noteSoon(other, { tools: [...tools], shown: [3] });
+        const names = async (of: DiscoverySessions, session: string) =>
+          (await of.find(session)).deferred.map(({ name }) => name);
+        expect(await names(sessions, key)).toEqual(['a', 'c', 'd']);
+        expect(await names(sessions, other)).toEqual(['a', 'b', 'c']);
+        expect((await pair.ledger.documents.tally('discovery/t/lists/', clock.at, 9)).count).toBe(1);
+        expect((await pair.ledger.documents.find(key))?.text).not.toContain('openai-chat');
+      }));
+
+    it('have their lists for as long as they live, and no longer', () =>
+      withSessions(async ({ sessions, elsewhere, pair, clock }) => {
+        const tools = [tool('a')];
+        const key = 'discovery/t/user/1';
+        for (let use = 0; use < 6; use++) {
+          await (use % 2 === 0 ? sessions : elsewhere).note(key, { tools });
+          clock.at += sessionMs - 1;
+          await pair.ledger.documents.sweep(clock.at);
+          expect((await elsewhere.find(key)).deferred).toEqual(tools);
+        }
+        clock.at += 2 * sessionMs;
+        await pair.ledger.documents.sweep(clock.at);
+        expect((await pair.ledger.documents.tally('discovery/t/', clock.at - 3 * sessionMs, 9)).count).toBe(0);
+      }));
+
+    it('of a former version, which hold their tools themselves, are read and go on', () =>
+      withSessions(async ({ sessions, clock, pair }) => {
+        const text = JSON.stringify({ deferred: [['a', 'openai-chat', '{"name":"a"}']], expanded: ['a'] });
+        await pair.ledger.documents.put('s', 1, text, clock.at + sessionMs);
+        expect(await sessions.find('s')).toEqual({ deferred: [tool('a')], expanded: ['a'] });
+        await sessions.note('s', { tools: [tool('b'), tool('c')], shown: [1] });
+        expect(await sessions.find('s')).toEqual({ deferred: [tool('a'), tool('b')], expanded: ['a'] });
       }));
 
     it('have a key by tenant, user and first message (DS-98, DS-99, XS-21)', () => {
