@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { make, sha256, topics } from '@sluice/contracts';
+import { canonicalJson } from '@sluice/core';
 import { post } from '../gateway/over-http.js';
 import { startDoors } from './with-doors.js';
 import type { DoorSystem } from './with-doors.js';
@@ -147,6 +149,38 @@ describe('tools of the client over Chat Completions', () => {
       [{ type: 'function', function: { name: 'get_a', parameters: { type: 'object', $ref: 'http://127.0.0.1/' } } }],
     ])
       expect(await errorOf(await send(asked('Hi'), { tools: odd }))).toMatchObject({ status: 400, param: 'tools' });
+  });
+
+  it('reads no more schemas than a record holds once their references are in place', async () => {
+    const ref = (at: number) => ({ $ref: `#/$defs/l${at}` });
+    const level = (at: number) =>
+      [`l${at}`, { type: 'object', properties: { a: ref(at + 1), b: ref(at + 1) } }] as const;
+    const $defs = { ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => level(at))), l9: { type: 'string' } };
+    const growing = { type: 'object', $defs, properties: { x: ref(0) } };
+    const many = Array.from({ length: 128 }, (_, at) => ({
+      type: 'function',
+      function: { name: `get_${at}`, parameters: growing },
+    }));
+    const began = performance.now();
+    expect(await errorOf(await send(asked('Hi'), { tools: many }))).toMatchObject({
+      ...{ status: 400, param: 'tools' },
+      message: expect.stringContaining('with their references in place') as unknown as string,
+    });
+    const { name, description, schema } = { name: 'get_', description: '', schema: growing };
+    const written = many.map((_, at) => ({
+      name: `${name}${at}`,
+      description,
+      schema,
+      hash: sha256(canonicalJson(schema)),
+    }));
+    const clientTools = JSON.stringify({ said: '', tools: written });
+    const record = make.agentRequest({ question: 'Hi', clientTools, requestId: 'growing', sessionId: 'growing' });
+    await doors.system.bus.publish([{ topic: topics.requests, key: 'growing', record, headers: {} }]);
+    expect(await doors.system.responseOf('growing')).toMatchObject({
+      kind: 'error',
+      error: { message: expect.stringContaining('too large with their references') as unknown as string },
+    });
+    expect(performance.now() - began).toBeLessThan(8_000);
   });
 
   it('reads the choice of a tool by the client’s name of it', async () => {

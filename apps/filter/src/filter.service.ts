@@ -12,6 +12,7 @@ import {
   beginning,
   boundedLabel,
   cancelOf,
+  clientToolLimits,
   clientToolsProblem,
   decideIteration,
   denial,
@@ -307,9 +308,13 @@ function ofOwnId(requestId: string, sender: Sender): Sender {
 
 /** What is wrong with the schemas of a client’s tools that no door brought into form; null if nothing is. */
 function schemasProblem({ clientTools }: AgentRequest): string | null {
+  let bytes = 0;
   for (const { name, description, schema } of clientToolsIn(clientTools ?? '')?.tools ?? []) {
     const offer = convertOffer({ name, description, inputSchema: schema, outputSchema: null });
     if ('problems' in offer) return `The client’s tool ${quote(name)} cannot be offered. ${offer.problems.join(' ')}`;
+    bytes += JSON.stringify(offer.inputSchema).length;
+    // What a door wrote has no references that grow.
+    if (bytes > clientToolLimits.bytes) return 'The schemas of the client’s tools are too large with their references.';
   }
   return null;
 }

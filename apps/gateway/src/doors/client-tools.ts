@@ -43,12 +43,18 @@ function inForm(tools: readonly WireTool[]): readonly ClientTool[] {
   const key = sha256(JSON.stringify(tools));
   const known = converted.get(key);
   if (known !== undefined) return known;
+  let bytes = 0;
   const all = tools.map(({ name, description, inputSchema }) => {
     const offer = convertOffer({ name, description, inputSchema, outputSchema: null });
     if ('problems' in offer)
       throw refused(`The tool ${name.slice(0, 100)} cannot be offered. ${offer.problems.join(' ')}`);
     const { inputSchema: schema } = offer;
-    return { name, description, schema, hash: sha256(canonicalJson(schema)) };
+    const text = canonicalJson(schema);
+    bytes += text.length;
+    // Schemas grow where references stand in them, and each takes its time: no more are read than a record holds.
+    if (bytes > clientToolLimits.bytes)
+      throw refused(`The schemas of the tools have more than ${clientToolLimits.bytes} bytes with their references in place, which is the limit. Send fewer tools, or shorter schemas.`); // prettier-ignore
+    return { name, description, schema, hash: sha256(text) };
   });
   const [oldest] = converted.keys();
   if (converted.size >= listsKept && oldest !== undefined) converted.delete(oldest);
