@@ -7,6 +7,7 @@ import type { Admin, KafkaConfig } from 'kafkajs';
 import { access, allTopics, services } from '@sluice/contracts';
 import type { Role, ServiceName } from '@sluice/contracts';
 import { keysFor, newKeySet, writeKeySet } from '@sluice/identity';
+import { post } from '../gateway/over-http.js';
 import { eventually } from '../harness/eventually.js';
 import { sluice } from '../harness/program.js';
 import type { Ended, Program } from '../harness/program.js';
@@ -24,6 +25,8 @@ tool:
   now: { type: get_current_time, group: [read-only] }
 policy: { allowed_tools: [now] }
 model: { provider: rules }
+notify:
+  subscriptions: { desk: { url: 'https://hooks.example.org', events: [run.failed], secret_env: DESK_SECRET } }
 `;
 
 /** Signed by nobody; the broker takes it as it was told to. */
@@ -140,6 +143,19 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     const run = async (): Promise<object> =>
       (await (await fetch(`${url}/v1/runs/r-1?session_id=s-1&since=0`, { headers: withSecret })).json()) as object;
     expect(await eventually(run, (seen) => 'kind' in seen)).toMatchObject({ status: 'ended', kind: 'answer' });
+
+    const one = { name: 'made', url: 'https://hooks.example.org', events: ['run.failed'] };
+    const made = await post(`${url}/v1/subscriptions`, one, withSecret);
+    expect(made.status).toBe(201);
+    const subscriptions = async (): Promise<readonly object[]> => {
+      const answer = await fetch(`${url}/v1/subscriptions`, { headers: withSecret });
+      return ((await answer.json()) as { readonly subscriptions: readonly object[] }).subscriptions;
+    };
+    const behind = [expect.objectContaining({ name: 'desk', behind: 0 }), expect.objectContaining({ name: 'made' })];
+    expect(await subscriptions()).toEqual(behind);
+    const { code, output, errors } = await command('operator', 'notify', 'list', '--json');
+    expect([code, errors]).toEqual([0, '']);
+    expect(JSON.parse(output)).toMatchObject({ subscriptions: [{ name: 'desk', behind: 0 }] });
 
     expect(await command('operator', 'config', 'list')).toMatchObject({ code: 0, errors: '' });
     expect(await command('approver', 'approvals', 'list')).toMatchObject({ code: 0, errors: '' });

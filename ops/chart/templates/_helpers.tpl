@@ -1,6 +1,7 @@
 {{/*
 What the chart knows of each role of `sluice serve`. `lag`: a consumer group shares its partitions, so it scales by lag.
-`port`: it takes requests there. The others say what it reads beside the keys and the database.
+`port`: it takes requests there. `contentKeys`: it reads no content, but what else is sealed with these keys. The others
+say what it reads beside the keys and the database.
 */}}
 {{- define "sluice.roles" -}}
 filter: { lag: true, web: true }
@@ -10,7 +11,7 @@ audit: { lag: true }
 gateway: { port: 8091, web: true, localSecret: true, lists: true, content: true }
 proxy: { port: 8092, web: true, sealingKey: true }
 mcp: { port: 8093, web: true, localSecret: true, content: true }
-notifier: { lag: true, web: true }
+notifier: { lag: true, web: true, contentKeys: true }
 {{- end }}
 
 {{/* The roles that run, a comma between: those that are enabled on Kafka, else none but the one pod. */}}

@@ -51,7 +51,7 @@ local: {{ . }}
 sealing: {{ . }}
 {{- end }}
 {{- end }}
-{{- if or $facts.content $embedded }}
+{{- if or $facts.content $facts.contentKeys $embedded }}
 {{- with $values.content.existingSecret }}
 content: {{ . }}
 {{- end }}

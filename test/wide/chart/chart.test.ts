@@ -109,7 +109,7 @@ describe('the Helm chart', () => {
       gateway: ['content', 'identity', 'kafka', 'local', 'postgres', 'signing-gateway'],
       proxy: ['kafka', 'postgres', 'sealing', 'signing-proxy'],
       mcp: ['content', 'identity', 'kafka', 'local', 'postgres', 'signing-mcp'],
-      notifier: ['kafka', 'postgres', 'signing-notifier'],
+      notifier: ['content', 'kafka', 'postgres', 'signing-notifier'],
       configuration: ['kafka', 'signing-config'],
     });
   });

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { access, allTopics, recordNames, services } from '@sluice/contracts';
+import { access, allTopics, groupOfSubscription, recordNames, services } from '@sluice/contracts';
 import type { Access, Role, Topic } from '@sluice/contracts';
 import { openBus } from '@sluice/host';
 import type { Environment, Kept } from '@sluice/host';
@@ -155,12 +155,14 @@ function acls(prefix: string, principal: string): readonly string[] {
     );
     if (group !== null) lines.push(`${add} --operation Read --group ${prefix}${group}`);
     // Each subscription has a group of its own, whose name begins with that.
-    if (role === 'notifier')
-      lines.push(`${add} --operation Read --group ${prefix}${group ?? ''}. --resource-pattern-type prefixed`);
+    const subscriptions = `${prefix}${groupOfSubscription('')} --resource-pattern-type prefixed`;
+    if (role === 'notifier') lines.push(`${add} --operation Read --group ${subscriptions}`);
     // The audit exports the lag of all groups, and a gateway shows it to operators.
     if (role === 'audit' || role === 'gateway')
       for (const other of role === 'audit' ? groups : [...groups, 'audit'])
         lines.push(`${add} --operation Describe --group ${prefix}${other}`);
+    // How far behind each receiver is: at a gateway, and by `sluice notify list`.
+    if (role === 'gateway' || role === 'operator') lines.push(`${add} --operation Describe --group ${subscriptions}`);
     if ((services as readonly Role[]).includes(role)) {
       // For the warning at start: how long the broker remembers where a group has read.
       lines.push(`${add} --operation DescribeConfigs --cluster`);
