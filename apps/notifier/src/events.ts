@@ -1,5 +1,5 @@
-import { isSecurityFault } from '@sluice/core';
-import type { IncludedText, JsonObject, NotificationEvent } from '@sluice/core';
+import { isSecurityFault, printable, scopeOf } from '@sluice/core';
+import type { IncludedText, JsonObject, NotificationEvent, SpanBudget } from '@sluice/core';
 import { sha256, topicEntry, topics } from '@sluice/contracts';
 import type {
   AgentResponse,
@@ -9,12 +9,17 @@ import type {
   DeadLetter,
   Topic,
 } from '@sluice/contracts';
+import { pastCallerOf } from '@sluice/run';
+import type { ChangedTool } from '@sluice/run';
+
+/** Characters of a name that a record brings which no service wrote. */
+const mostNameCharacters = 100;
 
 /** What happened, for whichever subscription wants it. */
 export interface Happened {
   readonly id: string;
   readonly event: NotificationEvent;
-  /** The id of a run or an approval, or the place of a dead letter. */
+  /** The id of a run or an approval, the place of a dead letter, the version of a configuration, or a server’s tool. */
   readonly subject: string;
   readonly requestId: string;
   readonly sessionId: string;
@@ -113,6 +118,63 @@ export function deadLetter(letter: DeadLetter, place: string, dead: DeadRecord |
   };
 }
 
+/** A budget with a span that refused a run’s model call. */
+interface ReachedBudget {
+  /** Names the budget and whose calls it counts together. */
+  readonly key: string;
+  readonly withinMs: number;
+  readonly happened: Happened;
+}
+
+/**
+ * The budget that ended the run; null where none did, and where the call alone is larger than the whole budget, which
+ * the end of the run says.
+ */
+export function budgetReached(record: AgentResponse): ReachedBudget | null {
+  const { requestId, sessionId, run, error, budgets, endedAt } = record;
+  const budget = budgets.find(({ opensAt }) => opensAt !== null);
+  if (error?.code !== 'span_budget_exceeded' || budget === undefined || run === null) return null;
+  const { per, withinMs, unit, used, adds, opensAt } = budget;
+  // The end of a run does not name the agent that its caller asked: these count as one.
+  const caller = pastCallerOf({ principal: run.principal, agent: run.parent?.tool ?? '' }, record);
+  const tenantId = run.principal?.tenantId ?? null;
+  const key = JSON.stringify([unit, withinMs, scopeOf(per as SpanBudget['per'], caller)]);
+  return {
+    ...{ key, withinMs },
+    happened: {
+      ...{ id: idOf('budget', key, tenantId, requestId, endedAt), event: 'budget.reached', subject: requestId },
+      ...{ requestId, sessionId, tenantId, outcome: '', at: endedAt, stage: stageOf(topics.responses) },
+      ...{ page: `/runs/${encodeURIComponent(requestId)}`, texts: {} },
+      data: {
+        ...{ request_id: requestId, session_id: sessionId, tenant: tenantId },
+        ...{ per, user: per === 'user' ? caller.userId : null, agent: per === 'agent' ? caller.agent || null : null },
+        ...{ within_seconds: withinMs / 1_000, unit, used, wanted: adds },
+        opens_at: opensAt === null ? null : iso(opensAt),
+      },
+    },
+  };
+}
+
+/** A configuration that services do not take. What is not signed says nothing else that can be believed. */
+export function configurationRefused(version: string, reason: string, at: number): Happened {
+  const subject = shortName(version);
+  return {
+    ...{ id: idOf('configuration', version, reason), event: 'configuration.refused', subject },
+    ...{ requestId: '', sessionId: '', tenantId: null, outcome: '', at, stage: 0, page: '/policy', texts: {} },
+    data: { config_version: subject, reason, refused_at: iso(at) },
+  };
+}
+
+/** A tool that its MCP server changed since it was allowed, by an executor’s report. Its texts are behind the link. */
+export function heldBack(server: string, { name, pin }: ChangedTool, at: number): Happened {
+  const [ofServer, tool] = [shortName(server), shortName(name)];
+  return {
+    ...{ id: idOf('held_back', server, name, pin), event: 'server.held_back', subject: `${ofServer}/${tool}` },
+    ...{ requestId: '', sessionId: '', tenantId: null, outcome: '', at, stage: 0, page: '/servers', texts: {} },
+    data: { server: ofServer, tool, pin, seen_at: iso(at) },
+  };
+}
+
 function ofApproval({ approvalId, requestId, sessionId, tenantId }: ApprovalRequested, id: string) {
   return {
     ...{ id, subject: approvalId, requestId, sessionId, tenantId: tenantId === '' ? null : tenantId },
@@ -136,6 +198,10 @@ function idOf(...parts: readonly (string | number | null)[]): string {
 
 function stageOf(topic: Topic): number {
   return topicEntry(topic).stage;
+}
+
+function shortName(name: string): string {
+  return printable(name).slice(0, mostNameCharacters).toWellFormed();
 }
 
 function iso(at: number): string {

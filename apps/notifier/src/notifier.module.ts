@@ -5,6 +5,7 @@ import type { Dead, Outgoing } from '@sluice/bus';
 import { RUNTIME, startService } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
 import { Deliveries } from './deliveries.js';
+import { HeldBackTools } from './held-back.js';
 import { NotifierController } from './notifier.controller.js';
 import { Receivers } from './receivers.js';
 import { NotifierService } from './notifier.service.js';
@@ -14,19 +15,19 @@ const retry = { initialMs: 100, maxMs: 10_000, attempts: Infinity };
 
 @Module({})
 class NotifierModule {
-  static with(runtime: Runtime, receivers: Receivers): DynamicModule {
+  static with(runtime: Runtime, notifier: NotifierService): DynamicModule {
     return {
       module: NotifierModule,
       controllers: [NotifierController],
       providers: [
         { provide: RUNTIME, useValue: runtime },
-        { provide: NotifierService, useValue: new NotifierService(runtime, receivers) },
+        { provide: NotifierService, useValue: notifier },
       ],
     };
   }
 }
 
-/** Starts the notifier: ends, approvals and dead letters in, agent.notifications out, and webhooks of these. */
+/** Starts the notifier: what happened in, agent.notifications out, and webhooks of these. */
 export async function startNotifier(runtime: Runtime): Promise<Service> {
   const onDead = ({ topic, partition, offset, code, reason }: Dead): readonly Outgoing[] => {
     runtime.log.error({ topic, partition, offset, code, reason }, 'nothing is notified of a record');
@@ -34,14 +35,18 @@ export async function startNotifier(runtime: Runtime): Promise<Service> {
   };
   const receivers = new Receivers(runtime);
   await receivers.start();
-  const service = await startService('notifier', NotifierModule.with(runtime, receivers), runtime, {
+  const notifier = new NotifierService(runtime, receivers);
+  const service = await startService('notifier', NotifierModule.with(runtime, notifier), runtime, {
     // A record that cannot be read is the dead letter of who works on it.
     watching: { deadLetters: false, onDead, retry },
   });
   const deliveries = new Deliveries(runtime, receivers);
   deliveries.start();
+  const heldBack = new HeldBackTools(runtime, notifier);
+  heldBack.start();
   return {
     close: async () => {
+      await heldBack.close();
       await service.close();
       await deliveries.close();
       await receivers.close();

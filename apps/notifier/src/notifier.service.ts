@@ -1,18 +1,27 @@
 import { claimMemoryMs, Fault } from '@sluice/core';
-import { isTopic, runIdsOf, tenantOf, topics } from '@sluice/contracts';
+import type { NotificationEvent, NotifyReceiver } from '@sluice/core';
+import { isPart, isTopic, runIdsOf, sha256, tenantOf, topics } from '@sluice/contracts';
 import type { DeadLetter } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, endSignature, isClosing } from '@sluice/run';
+import { ApprovalClaims, approvalAt, endSignature, isClosing, refusalAt } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
-import { approvalEnds, approvalEscalates, approvalWaits, deadLetter, endOfRun } from './events.js';
+import {
+  approvalEnds,
+  approvalEscalates,
+  approvalWaits,
+  budgetReached,
+  configurationRefused,
+  deadLetter,
+  endOfRun,
+} from './events.js';
 import type { DeadRecord, Happened } from './events.js';
 import type { Receivers } from './receivers.js';
 import { SubscriptionTimes } from './subscription-times.js';
 import { isWanted, notificationKey, notificationOf, vouchKey } from './wanted.js';
 
 /** What the notifier reads by its group. */
-export type Notified = Incoming<'agent.responses' | 'agent.approvals' | 'agent.dead-letters'>;
+export type Notified = Incoming<'agent.responses' | 'agent.approvals' | 'agent.dead-letters' | 'agent.config'>;
 
 /** All notifiers together: any of them may attest the same. */
 const notifiers = 'service:notifier';
@@ -32,36 +41,81 @@ export class NotifierService {
   }
 
   async notificationsOf(message: Notified): Promise<readonly Outgoing[]> {
-    const happened = await this.happened(message);
-    if (happened === null) return [];
-    const { configuration } = this.runtime.configurations.current();
-    const { notify } = configuration;
-    const wanting = this.receivers.all(configuration).filter((receiver) => isWanted(happened, receiver));
-    if (notify === undefined || wanting.length === 0) return [];
-    const since = new Map([...(await this.times.of(configuration)), ...this.receivers.storedSince()]);
     const at = trustedTimeOf(message);
-    const records = wanting
-      .filter(({ id }) => at >= (since.get(id) ?? Infinity))
-      .map((receiver) => notificationOf(happened, receiver, notify));
+    const all = await this.happened(message, at);
+    return (await Promise.all(all.map((happened) => this.outgoing(happened, at)))).flat();
+  }
+
+  /** What subscriptions are to be sent of it: of those only that were there by then, milliseconds since the epoch. */
+  async outgoing(happened: Happened, at: number): Promise<readonly Outgoing[]> {
+    const { notify } = this.runtime.configurations.current().configuration;
+    if (notify === undefined) return [];
+    const wanting = await this.there(at, (receiver) => isWanted(happened, receiver));
+    const records = wanting.map((receiver) => notificationOf(happened, receiver, notify));
     await Promise.all(records.map((record) => this.claim(vouchKey(record), notifiers)));
     return records.map((record) => ({ topic: topics.notifications, key: notificationKey(record), record }));
   }
 
-  /** What the record says that subscriptions can be notified of; null for nothing, and for what no service wrote. */
-  private async happened(message: Notified): Promise<Happened | null> {
+  /**
+   * Whether it is the first of its kind for so long, or this one once more: a process that was lost before it wrote
+   * that down finds it again.
+   */
+  async isFirst(kind: NotificationEvent, key: string, id: string, forMs: number): Promise<boolean> {
+    return (await this.claim(`notification/first/${sha256(JSON.stringify([kind, key]))}`, id, forMs)) === id;
+  }
+
+  /** The receivers that want something, of those that were there by then. */
+  async there(at: number, wants: (receiver: NotifyReceiver) => boolean): Promise<readonly NotifyReceiver[]> {
+    const { configuration } = this.runtime.configurations.current();
+    const wanting = this.receivers.all(configuration).filter(wants);
+    if (wanting.length === 0) return [];
+    const since = new Map([...(await this.times.of(configuration)), ...this.receivers.storedSince()]);
+    return wanting.filter(({ id }) => at >= (since.get(id) ?? Infinity));
+  }
+
+  /** What the record says that subscriptions can be notified of; empty for nothing, and for what no service wrote. */
+  private async happened(message: Notified, at: number): Promise<readonly Happened[]> {
     switch (message.topic) {
       case 'agent.responses':
-        if ((await endSignature(message, this.runtime.signatures)) === null) return null;
-        return endOfRun(message.record);
-      case 'agent.approvals':
-        return this.ofApproval(message);
+        if ((await endSignature(message, this.runtime.signatures)) === null) return [];
+        return [await this.ofBudget(message, at), endOfRun(message.record)].filter((one) => one !== null);
+      case 'agent.approvals': {
+        const happened = await this.ofApproval(message);
+        return happened === null ? [] : [happened];
+      }
       case 'agent.dead-letters': {
         const { record, partition, offset } = message;
         // A webhook about a webhook that was not received would not be received either.
-        if (record.topic === topics.notifications) return null;
-        return deadLetter(record, `${String(partition)}/${String(offset)}`, await this.deadRecord(record));
+        if (record.topic === topics.notifications) return [];
+        return [deadLetter(record, `${String(partition)}/${String(offset)}`, await this.deadRecord(record))];
+      }
+      case 'agent.config': {
+        const happened = await this.ofConfiguration(message, at);
+        return happened === null ? [] : [happened];
       }
     }
+  }
+
+  /** Once in its span, for each that it counts the calls of. */
+  private async ofBudget({ record }: Incoming<'agent.responses'>, at: number): Promise<Happened | null> {
+    const reached = budgetReached(record);
+    if (reached === null) return null;
+    const { key, withinMs, happened } = reached;
+    // What no subscription is sent must not keep the next one from it.
+    if ((await this.there(at, (receiver) => isWanted(happened, receiver))).length === 0) return null;
+    return (await this.isFirst('budget.reached', key, happened.id, withinMs)) ? happened : null;
+  }
+
+  /** Reads the topic from its start, so only where a subscription wants to know. */
+  private async ofConfiguration(message: Incoming<'agent.config'>, at: number): Promise<Happened | null> {
+    const { record } = message;
+    if (isPart(record)) return null;
+    if ((await this.there(at, ({ events }) => events.includes('configuration.refused'))).length === 0) return null;
+    const reason = await refusalAt(message, this.runtime.bus, this.runtime.signatures);
+    if (reason === null) return null;
+    const place = `${String(message.partition)}/${String(message.offset)}`;
+    const isFirst = await this.isFirst('configuration.refused', `${record.version} ${reason}`, place, claimMemoryMs);
+    return isFirst ? configurationRefused(record.version, reason, at) : null;
   }
 
   private async ofApproval({ record, partition, offset }: Incoming<'agent.approvals'>): Promise<Happened | null> {
@@ -99,8 +153,9 @@ export class NotifierService {
     }
   }
 
-  private async claim(key: string, owner: string): Promise<void> {
+  /** Resolves with who has the claim. */
+  private async claim(key: string, owner: string, ttlMs: number = claimMemoryMs): Promise<string> {
     const now = this.runtime.clock.now();
-    await this.runtime.ledger.claim({ key, owner, now, ttlMs: claimMemoryMs, durability: vouched });
+    return (await this.runtime.ledger.claim({ key, owner, now, ttlMs, durability: vouched })).owner;
   }
 }

@@ -169,7 +169,7 @@ export type { Applying } from './configuration/apply.js';
 export { clientToolLimits, clientToolsProblem } from './client-tools.js';
 export { compiledFrom, Configurations, loadedFor } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
-export { configurationsOn, inForceOf, isApplied, judgedConfigurations } from './configuration/log.js';
+export { configurationsOn, inForceOf, isApplied, judgedConfigurations, refusalAt } from './configuration/log.js';
 export type { AppliedConfiguration, JudgedConfiguration } from './configuration/log.js';
 export { ConfigurationRecords } from './configuration/records.js';
 export { explainCaller } from './explain-caller.js';

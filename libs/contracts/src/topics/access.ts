@@ -18,7 +18,7 @@ export interface Access {
 const audited: readonly Topic[] = [...auditedTopics, topics.audit];
 
 /** What subscriptions can be notified of stands in these. */
-export const notifiedTopics = [topics.responses, topics.approvals, topics.deadLetters] as const;
+export const notifiedTopics = [topics.responses, topics.approvals, topics.deadLetters, topics.config] as const;
 
 /**
  * What a role reads and writes because it is for all topics of a kind. What it does with a single one stands in that

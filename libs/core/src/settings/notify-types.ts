@@ -9,6 +9,9 @@ export const notificationEvents = [
   'approval.escalated',
   'approval.ended',
   'dead_letter',
+  'budget.reached',
+  'configuration.refused',
+  'server.held_back',
 ] as const;
 
 export type NotificationEvent = (typeof notificationEvents)[number];

@@ -5,6 +5,7 @@ import type { LogReader } from '@sluice/bus';
 import type { Applying } from './apply.js';
 import { compiledFrom } from './configurations.js';
 import { ConfigurationRecords, configurationRefusals } from './records.js';
+import type { ConfigurationRefusal } from './records.js';
 
 /** A configuration that a record of agent.config put in force. */
 export interface AppliedConfiguration extends Pick<
@@ -66,6 +67,35 @@ function appliedBy(record: ConfigVersion, appliedAt: number, { contents }: Confi
   const isInParts = parts.length > 0;
   const read = () => contents.get(version) as Configuration;
   return { version, source, compiledAt, appliedAt, recordSignature, isInParts, read };
+}
+
+/**
+ * Why services do not take the record of agent.config at this place; null if they do, if it is a part, and if it
+ * cannot be decoded.
+ */
+export async function refusalAt(
+  { partition, offset }: { readonly partition: number; readonly offset: number },
+  bus: LogReader,
+  signatures: Verifier,
+): Promise<ConfigurationRefusal | 'parts_missing' | 'unreadable' | null> {
+  const records = new ConfigurationRecords(signatures);
+  for await (const message of bus.read([topics.config], { from: 'start', onUndecodable: () => undefined })) {
+    if (message.partition !== partition || message.offset > offset) continue;
+    const { applies, refusal, missing } = await records.take(message);
+    if (message.offset < offset) continue;
+    if (isPart(message.record)) return null;
+    if (refusal !== null || missing.length > 0) return refusal ?? 'parts_missing';
+    return applies === null || isReadable(records.contents.get(applies.version)) ? null : 'unreadable';
+  }
+  return null;
+}
+
+function isReadable(configuration: Configuration | undefined): boolean {
+  try {
+    return Boolean(compiledFrom(configuration as Configuration));
+  } catch {
+    return false;
+  }
 }
 
 /** The configurations that were ever in force, the oldest first. */

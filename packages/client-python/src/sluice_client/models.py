@@ -302,7 +302,7 @@ class NewSubscription(Body):
 
     name: str = Field(description="Names it: 1 to 64 letters, digits, `_` and `-`.")
     url: str = Field(description="Where webhooks go: `https`, or a host of notify.private_hosts.")
-    events: list[Literal["run.ended", "run.failed", "approval.waiting", "approval.escalated", "approval.ended", "dead_letter"]] = Field(description="The events that it is sent.")
+    events: list[Literal["run.ended", "run.failed", "approval.waiting", "approval.escalated", "approval.ended", "dead_letter", "budget.reached", "configuration.refused", "server.held_back"]] = Field(description="The events that it is sent.")
     tenants: list[str] | None = Field(default=None, description="Whose events it is sent; null for all, those of no tenant too.")
     outcomes: list[str] | None = Field(default=None, description="The outcomes that it is sent; null for all.")
     include: list[Literal["question", "answer"]] | None = Field(default=None, description="What is left out otherwise.")

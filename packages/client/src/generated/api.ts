@@ -419,7 +419,7 @@ export interface NewSubscription {
   /** Where webhooks go: `https`, or a host of notify.private_hosts. */
   readonly url: string;
   /** The events that it is sent. */
-  readonly events: readonly ("run.ended" | "run.failed" | "approval.waiting" | "approval.escalated" | "approval.ended" | "dead_letter")[];
+  readonly events: readonly ("run.ended" | "run.failed" | "approval.waiting" | "approval.escalated" | "approval.ended" | "dead_letter" | "budget.reached" | "configuration.refused" | "server.held_back")[];
   /** Whose events it is sent; null for all, those of no tenant too. */
   readonly tenants?: readonly string[] | null;
   /** The outcomes that it is sent; null for all. */
