@@ -39,7 +39,7 @@ import { withFittingExamples } from './examples.js';
 import { readGroups } from './group-map.js';
 import { findAboutRoles } from './role-findings.js';
 import { readIdentity } from './identity.js';
-import { readHooks } from './hooks.js';
+import { findAboutHooks, readHooks } from './hooks.js';
 import { type IdentifiedTool, identify } from './identities.js';
 import { configurationKeys } from './keys.js';
 import { readDocuments } from './documents.js';
@@ -231,6 +231,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...findAboutRoles(found.identity, tools, groups.tree),
     ...findAboutGraph(graph, given),
     ...findAboutNotify(notify, given),
+    ...findAboutHooks(hooks, given),
     ...findAboutNetwork(tools, policy.allowedTools, given.types),
   ];
   return { configuration: { version: versionOf(content, given.digest), ...content }, problems, findings };

@@ -1,5 +1,5 @@
 import { hookSchemes } from '@sluice/core';
-import type { HookSettings } from '@sluice/core';
+import type { Finding, HookSettings } from '@sluice/core';
 import { readVariable } from './connections.js';
 import { configurationKeys } from './keys.js';
 import { ownEntries, readOwnRequest } from './own-requests.js';
@@ -28,4 +28,20 @@ function readHook(name: string, section: Section, world: RequestWorld): HookSett
     ...{ scheme, secretEnv, givesBody },
     ...(previous === null ? {} : { previousSecretEnv: previous }),
   };
+}
+
+/** The filter may have what is missing here, so it is no mistake. */
+export function findAboutHooks(
+  hooks: readonly HookSettings[],
+  given: { isSet?(variable: string): boolean },
+): readonly Finding[] {
+  return hooks.flatMap(({ name, secretEnv, previousSecretEnv }) =>
+    Object.entries({ secret_env: secretEnv, previous_secret_env: previousSecretEnv }).flatMap(
+      ([key, variable]): Finding[] => {
+        if (variable === undefined || (given.isSet?.(variable) ?? true)) return [];
+        const message = `The variable ${variable} is not set here: where the filter has none either, no delivery counts.`;
+        return [{ kind: 'unset_variable', path: `hook.${name}.${key}`, message }];
+      },
+    ),
+  );
 }
