@@ -206,7 +206,8 @@ export class ApprovalsController {
     };
     // Nothing has no place: it is refused in the order of what the caller may learn.
     const place = { requested_partition: found?.partition ?? null, requested_offset: found?.offset ?? null };
-    const ids = { approval_id, request_id, session_id };
+    // Without an identity a decision goes by this name.
+    const ids = { approval_id, request_id, session_id, decided_by: caller.principal.actorId };
     const written = { ...this.decisionIn({ ...given, ...ids, ...place }), args };
     const { judged, outgoing, headers } = await this.judged(written, caller, request);
     const { taken, asked } = judged;
