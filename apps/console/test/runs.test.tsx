@@ -31,6 +31,15 @@ describe('The list of runs', () => {
     expect(screen.getByText('running')).toBeTruthy();
   });
 
+  it('names the agents where a run asked another one than the default', async () => {
+    show('/runs', { 'GET /v1/runs': () => list([run(1), run(2, { agent: 'support' })]) });
+    expect(await screen.findByRole('columnheader', { name: 'Agent' })).toBeTruthy();
+    expect(screen.getByRole('cell', { name: 'support' })).toBeTruthy();
+    show('/runs', { 'GET /v1/runs': () => list([run(1), run(2)]) });
+    expect(await screen.findByRole('link', { name: 'Question 2?' })).toBeTruthy();
+    expect(screen.queryByRole('columnheader', { name: 'Agent' })).toBeNull();
+  });
+
   it('asks the gateway by the filters of its address', async () => {
     const { asked } = show('/runs?outcome=deadline_exceeded&session=s-1', { 'GET /v1/runs': () => list([]) });
     expect(await screen.findByText('No run matches these filters.')).toBeTruthy();

@@ -117,6 +117,23 @@ describe('On a phone', () => {
   });
 });
 
+describe('On a small laptop', () => {
+  let watched: WatchedPage;
+  beforeAll(async () => {
+    watched = await signedIn({ viewport: { width: 1280, height: 820 } });
+  });
+  afterAll(() => watched.page.context().close());
+
+  it.each(['home', 'runs', 'runs-of-agent'] as const)('%s shows each column of its runs', async (name) => {
+    await open(watched, addresses[name]);
+    const { page } = watched;
+    await page.getByRole('columnheader', { name: 'Agent' }).waitFor();
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-laptop.png`) });
+    const list = `document.querySelector('[role=region][aria-label$="uns"]')`;
+    expect(await page.evaluate(`${list}.scrollWidth - ${list}.clientWidth`)).toBe(0);
+  });
+});
+
 it('is used by keyboard alone: to a run and back, with the focus in sight', async () => {
   const { page } = await signedIn({});
   const focused = (): Promise<string> => page.evaluate('document.activeElement?.textContent?.trim() ?? ""');

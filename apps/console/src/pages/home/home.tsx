@@ -36,7 +36,7 @@ export function Home() {
           {latest !== undefined ? (
             <LongTable
               label="The latest runs"
-              columns={columnsFor(me.is_operator, undefined)}
+              columns={columnsFor(me.is_operator, latest)}
               items={latest}
               keyOf={({ request_id: id }) => id}
             />

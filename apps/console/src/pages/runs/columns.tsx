@@ -5,28 +5,41 @@ import type { Column } from '../../ui/table.js';
 import { Tag } from '../../ui/tag.js';
 import { Elapsed, Moment } from '../../ui/time.js';
 import { Outcome } from './outcome.js';
+import type { RunFilters } from './search.js';
 import css from './runs.module.css';
 
-/** The columns of the list; an operator reads the runs of others too. */
-export const columnsFor = (isOperator: boolean, tenant: string | undefined): readonly Column<ListedRun>[] => [
+/**
+ * The columns of the list; an operator reads the runs of others too. That of the agent is left out where all runs asked
+ * the one that there is. With it they are no wider than a window of 1280 pixels leaves them.
+ */
+export const columnsFor = (
+  isOperator: boolean,
+  runs: readonly ListedRun[],
+  { tenant, agent: filter }: RunFilters = {},
+): readonly Column<ListedRun>[] =>
+  filter !== undefined || runs.some(({ agent }) => agent !== null && agent !== 'default')
+    ? allColumns(isOperator, tenant)
+    : allColumns(isOperator, tenant).filter(({ id }) => id !== 'agent');
+
+const allColumns = (isOperator: boolean, tenant: string | undefined): readonly Column<ListedRun>[] => [
   {
     id: 'question',
     name: 'Question',
-    width: 'minmax(200px, 6fr)',
+    width: 'minmax(170px, 6fr)',
     cell: (run) => <Question run={run} isReadable={isOperator || run.href !== null} tenant={tenant} />,
   },
   { id: 'outcome', name: 'Status', width: 'minmax(84px, 112px)', cell: (run) => <Outcome run={run} /> },
   {
     id: 'user',
     name: 'User',
-    width: 'minmax(70px, 1fr)',
+    width: 'minmax(60px, 1fr)',
     isMinor: true,
     cell: ({ user, on_behalf_of: subject }) => (
       <span title={subject === null ? user : `${user} on behalf of ${subject}`}>{user.replace(/^user:/, '')}</span>
     ),
   },
-  { id: 'agent', name: 'Agent', width: 'minmax(70px, 1fr)', isMinor: true, cell: ({ agent }) => agent ?? '–' },
-  { id: 'state', name: 'State', width: 'minmax(70px, 1fr)', isMinor: true, cell: ({ state }) => state },
+  { id: 'agent', name: 'Agent', width: 'minmax(64px, 1fr)', isMinor: true, cell: ({ agent }) => agent ?? '–' },
+  { id: 'state', name: 'State', width: 'minmax(76px, 1fr)', isMinor: true, cell: ({ state }) => state },
   {
     id: 'iterations',
     name: 'Iterations',
@@ -38,7 +51,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
   {
     id: 'tokens',
     name: 'Tokens',
-    width: '66px',
+    width: '56px',
     isNumber: true,
     isMinor: true,
     cell: ({ tokens: { input, output } }) => (
@@ -48,7 +61,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
   {
     id: 'cost',
     name: 'Cost',
-    width: '66px',
+    width: '60px',
     isNumber: true,
     isMinor: true,
     cell: ({ usd }) => (usd === null ? <span title="No price is configured for its model.">–</span> : money(usd * 1e6)),
@@ -56,7 +69,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
   {
     id: 'duration',
     name: 'Duration',
-    width: '84px',
+    width: '74px',
     isNumber: true,
     isMinor: true,
     cell: ({ started_at: from, ended_at: to }) => <Elapsed from={from} to={to} />,
@@ -64,7 +77,7 @@ export const columnsFor = (isOperator: boolean, tenant: string | undefined): rea
   {
     id: 'started',
     name: 'Started',
-    width: '118px',
+    width: '112px',
     isNumber: true,
     isMinor: true,
     cell: ({ started_at: at }) => <Moment at={at} />,

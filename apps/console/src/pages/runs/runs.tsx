@@ -76,7 +76,7 @@ function RunList({ filters, onAsk }: ListProps) {
       )}
       <LongTable
         label="Runs"
-        columns={columnsFor(me.is_operator, filters.tenant)}
+        columns={columnsFor(me.is_operator, runs, filters)}
         items={runs}
         keyOf={({ request_id: id }) => id}
         onEnd={more}
