@@ -159,10 +159,5 @@ hook:
     expect(sent.some(({ attempts }) => attempts.includes('lost'))).toBe(true);
     expect([...effects.done.values()].slice(before)).toEqual(sent.map(() => 1));
     expect(await records('agent.dead-letters')).toEqual([]);
-    const log = await records('agent.requests');
-    for (const { requestId, attempts } of sent) {
-      const written = log.filter(({ request_id: id }) => id === requestId).length;
-      process.stderr.write(`${JSON.stringify([attempts.length, attempts.at(-1), written])}\n`);
-    }
   }, 240_000);
 });

@@ -180,6 +180,5 @@ limits: { run_seconds: 300 }
     expect(all.some((attempts) => attempts.includes('lost'))).toBe(true);
     expect([...effects.done.values()].slice(before)).toEqual(moments.map(() => 1));
     expect(await records('agent.dead-letters')).toEqual([]);
-    process.stderr.write(`${JSON.stringify(all)}\n`);
   }, 240_000);
 });
