@@ -80,7 +80,9 @@ describe('the gateway under requests from its own description', () => {
     await fc.assert(
       fc.asyncProperty(requestsTo(path, method, described, document), async (sent) => {
         const { status, type, text } = await send(sent);
-        expect([...statuses, '503']).toContain(String(status));
+        // With an empty name in its place it is the path of the list, which may not take this method.
+        const ofList = /\/(?:\?|$)/.test(sent.path) ? ['405'] : [];
+        expect([...statuses, ...ofList, '503']).toContain(String(status));
         expect(status).not.toBe(500);
         if (status < 400) return void served.add(id);
         expect(type).toBe('application/problem+json; charset=utf-8');
