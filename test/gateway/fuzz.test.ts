@@ -151,7 +151,7 @@ describe('the gateway under requests from its own description', () => {
   });
 
   it('is asked properly too: most operations have served something', () => {
-    // These name what is not there, as a run, an approval or the version in force.
+    // These name what is not there, as a run, an approval, a schedule or the version in force.
     const needLuck = [
       'signIn',
       'renewSignIn',
@@ -162,6 +162,7 @@ describe('the gateway under requests from its own description', () => {
       'listContent',
       'readContent',
       'cancelRun',
+      'requestCancellation',
       'readGroup',
       'readApproval',
       'decide',
@@ -172,6 +173,10 @@ describe('the gateway under requests from its own description', () => {
       'deleteSubscription',
       'renewSubscriptionSecret',
       'listDeliveries',
+      'receiveHook',
+      'pauseSchedule',
+      'resumeSchedule',
+      'runSchedule',
       'giveStandingApproval',
       'revokeStandingApproval',
       'readDeadLetter',
