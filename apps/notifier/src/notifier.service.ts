@@ -4,7 +4,7 @@ import { isPart, isTopic, runIdsOf, sha256, tenantOf, topics } from '@sluice/con
 import type { DeadLetter } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, endSignature, isClosing, refusalAt } from '@sluice/run';
+import { ApprovalClaims, approvalAt, endSignature, EntryTimes, isClosing, refusalAt } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import {
   approvalEnds,
@@ -17,8 +17,7 @@ import {
 } from './events.js';
 import type { DeadRecord, Happened } from './events.js';
 import type { Receivers } from './receivers.js';
-import { SubscriptionTimes } from './subscription-times.js';
-import { isWanted, notificationKey, notificationOf, vouchKey } from './wanted.js';
+import { isWanted, notificationKey, notificationOf, receiverEntries, vouchKey } from './wanted.js';
 
 /** What the notifier reads by its group. */
 export type Notified = Incoming<'agent.responses' | 'agent.approvals' | 'agent.dead-letters' | 'agent.config'>;
@@ -30,14 +29,14 @@ const vouched = 'processLoss';
 /** Finds out of each record which subscriptions are to be sent it, and writes that down; nothing is sent here. */
 export class NotifierService {
   private readonly claims: ApprovalClaims;
-  private readonly times: SubscriptionTimes;
+  private readonly times: EntryTimes;
 
   constructor(
     private readonly runtime: Runtime,
     private readonly receivers: Receivers,
   ) {
     this.claims = new ApprovalClaims(runtime);
-    this.times = new SubscriptionTimes(runtime);
+    this.times = new EntryTimes(runtime, receiverEntries);
   }
 
   async notificationsOf(message: Notified): Promise<readonly Outgoing[]> {

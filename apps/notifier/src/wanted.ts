@@ -1,10 +1,16 @@
-import type { IncludedText, JsonObject, NotifyFilter, NotifySettings } from '@sluice/core';
+import { receiversOf } from '@sluice/core';
+import type { Configuration, IncludedText, JsonObject, NotifyFilter, NotifySettings } from '@sluice/core';
 import { recordContent, sha256 } from '@sluice/contracts';
 import type { Notification } from '@sluice/contracts';
 import type { Happened } from './events.js';
 
 /** A text that a subscription includes is cut behind so many characters. */
 export const mostTextCharacters = 16_000;
+
+/** Each receiver of the configuration, whatever it is sent: one that changes goes on. */
+export function receiverEntries({ notify }: Configuration): ReadonlyMap<string, string> {
+  return new Map(receiversOf(notify).map(({ id }) => [id, '']));
+}
 
 /** Whether a subscription is to be sent it. */
 export function isWanted(

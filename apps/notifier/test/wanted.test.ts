@@ -1,10 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
+import { entriesSince } from '@sluice/run';
 import { make } from '@sluice/contracts';
 import { approvalEnds, approvalWaits, deadLetter, endOfRun } from '../src/events.js';
 import type { Happened } from '../src/events.js';
-import { subscribedSince } from '../src/subscription-times.js';
-import { isWanted, mostTextCharacters, notificationKey, notificationOf, vouchKey } from '../src/wanted.js';
+import {
+  isWanted,
+  mostTextCharacters,
+  notificationKey,
+  notificationOf,
+  receiverEntries,
+  vouchKey,
+} from '../src/wanted.js';
 
 const end = make.agentResponse({
   requestId: 'r',
@@ -98,10 +105,12 @@ describe('what happened before a subscription was there', () => {
   const configuration = (version: string, ...ids: readonly string[]): Configuration =>
     ({ version, notify: { privateHosts: [], subscriptions: ids.map((id) => ({ id })) } }) as unknown as Configuration;
   const applied = (at: number, one: Configuration) => ({ version: one.version, appliedAt: at, read: () => one });
+  const since = (one: Configuration, all: readonly ReturnType<typeof applied>[]) =>
+    entriesSince(one, all, receiverEntries);
   const [a, b, none] = [configuration('a', 'x'), configuration('b', 'x', 'y'), configuration('n')];
 
   it('is not sent: it counts from the first of the configurations in a row that have it', () => {
-    expect([...subscribedSince(b, [applied(1, a), applied(2, none), applied(3, a), applied(4, b)])]).toEqual([
+    expect([...since(b, [applied(1, a), applied(2, none), applied(3, a), applied(4, b)])]).toEqual([
       ['x', 3],
       ['y', 4],
     ]);
@@ -114,6 +123,6 @@ describe('what happened before a subscription was there', () => {
         throw new Error('A former shape.');
       },
     };
-    expect([...subscribedSince(a, [applied(1, a), unread, applied(3, a)])]).toEqual([['x', 3]]);
+    expect([...since(a, [applied(1, a), unread, applied(3, a)])]).toEqual([['x', 3]]);
   });
 });

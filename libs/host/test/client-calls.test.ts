@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { CountedDocuments, StoredDocument } from '@sluice/core';
+import type { StoredDocument } from '@sluice/core';
 import { createSignatures, newKeySet } from '@sluice/identity';
 import { ClientCalls, isClientCall, isClientCallId } from '@sluice/run';
 import { sealedDocuments } from '../src/sealed-documents.js';
+import { databaseInMemory } from './database-in-memory.js';
 
 const signatures = createSignatures(newKeySet(1));
 const asked = { question: 'q-1', requestId: 'r', tenant: 'acme', actor: 'user:ann', subject: null, said: 's' };
@@ -15,19 +16,10 @@ describe('calls that wait for their client', () => {
   let calls: ClientCalls;
   beforeEach(() => {
     now = 1_000;
-    stored = new Map();
-    const documents: CountedDocuments = {
-      find: (key) => Promise.resolve(stored.get(key)),
-      put: (key, version, text, expiresAt) => {
-        if ((stored.get(key)?.version ?? 0) !== version - 1) return Promise.resolve(false);
-        stored.set(key, { version, text, expiresAt });
-        return Promise.resolve(true);
-      },
-      tally: () => Promise.resolve({ count: stored.size, first: [] }),
-      sweep: () => Promise.resolve(),
-    };
+    const database = databaseInMemory();
+    stored = database.stored;
     const keys = randomBytes(32).toString('base64');
-    const sealed = sealedDocuments(documents, { keys, isPrivate: isClientCall, onClosed: () => undefined });
+    const sealed = sealedDocuments(database.documents, { keys, isPrivate: isClientCall, onClosed: () => undefined });
     calls = new ClientCalls({ documents: sealed, clock: { now: () => now } });
   });
   const waiting = async (more: object = {}, ...own: readonly ReturnType<typeof call>[]) => {

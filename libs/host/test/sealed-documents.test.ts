@@ -3,22 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CountedDocuments, StoredDocument } from '@sluice/core';
 import { CallerForms, isCallerForm } from '@sluice/run';
 import { sealedDocuments } from '../src/sealed-documents.js';
-
-/** What the database has. */
-function database() {
-  const stored = new Map<string, StoredDocument>();
-  const documents: CountedDocuments = {
-    find: (key) => Promise.resolve(stored.get(key)),
-    put: (key, version, text, expiresAt) => {
-      if ((stored.get(key)?.version ?? 0) !== version - 1) return Promise.resolve(false);
-      stored.set(key, { version, text, expiresAt });
-      return Promise.resolve(true);
-    },
-    tally: () => Promise.resolve({ count: stored.size, first: [] }),
-    sweep: () => Promise.resolve(),
-  };
-  return { stored, documents };
-}
+import { databaseInMemory } from './database-in-memory.js';
 
 const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('hex')];
 const [run, other] = [
@@ -37,7 +22,7 @@ describe('forms of calls in the database', () => {
   const answer = { action: 'accept', content: { seat: 'a window' } } as const;
 
   it('stand sealed there with their answers where there are keys, of which each opens what it sealed', async () => {
-    const { stored, documents } = database();
+    const { stored, documents } = databaseInMemory();
     await formsWith(documents, first).put(run, form, 1);
     // A key is rotated: the next one seals, the former one opens.
     const rotated = formsWith(documents, `${second}\n${first}`);
@@ -49,7 +34,7 @@ describe('forms of calls in the database', () => {
   });
 
   it('that no key opens are gone, and do not stand in the way of others', async () => {
-    const { stored, documents } = database();
+    const { stored, documents } = databaseInMemory();
     await formsWith(documents, first).put(run, form, 1);
     for (const keys of [second, null]) expect(await formsWith(documents, keys).waiting(run)).toBeNull();
     expect(closed).toHaveLength(2);
@@ -65,7 +50,7 @@ describe('forms of calls in the database', () => {
   });
 
   it('are plain without keys, and stay readable once there are some; so are other documents', async () => {
-    const { stored, documents } = database();
+    const { stored, documents } = databaseInMemory();
     await formsWith(documents, null).put(run, form, 1);
     expect([...stored.values()][0]?.text).toContain('Which seat?');
     expect(await formsWith(documents, first).waiting(run)).toMatchObject({ message: 'Which seat?' });

@@ -89,13 +89,13 @@ export {
   resumed,
   runNow,
   scheduledRequestId,
+  scheduleEntries,
   scheduleSession,
   withDue,
   withoutHead,
 } from './schedules/plan.js';
 export type { QueuedStart, ScheduleState, Skipped, StartedRun } from './schedules/plan.js';
 export { scheduleView } from './schedules/view.js';
-export { ScheduleTimes } from './schedules/since.js';
 export { ScheduleStates } from './schedules/states.js';
 export type { OpenRunReport } from './open-run-reports.js';
 export type { RunParts } from './parts.js';
@@ -169,6 +169,7 @@ export type { Applying } from './configuration/apply.js';
 export { clientToolLimits, clientToolsProblem } from './client-tools.js';
 export { compiledFrom, Configurations, loadedFor } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
+export { entriesSince, EntryTimes } from './configuration/entry-times.js';
 export { configurationsOn, inForceOf, isApplied, judgedConfigurations, refusalAt } from './configuration/log.js';
 export type { AppliedConfiguration, JudgedConfiguration } from './configuration/log.js';
 export { ConfigurationRecords } from './configuration/records.js';

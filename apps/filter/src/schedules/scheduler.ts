@@ -1,6 +1,6 @@
 import type { Configuration, ScheduleSettings } from '@sluice/core';
 import { dueTimes, nextDue } from '@sluice/configuration';
-import { jitterOf, newState, ScheduleStates, ScheduleTimes, withDue, withoutHead } from '@sluice/run';
+import { EntryTimes, jitterOf, newState, scheduleEntries, ScheduleStates, withDue, withoutHead } from '@sluice/run';
 import type { ScheduleState, Skipped } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { startRun } from './start-run.js';
@@ -21,7 +21,7 @@ const defaultPace: SchedulePace = { everyMs: 1_000, claimMs: 15_000 };
  */
 export class Scheduler {
   private readonly states: ScheduleStates;
-  private readonly times: ScheduleTimes;
+  private readonly times: EntryTimes;
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
@@ -35,7 +35,7 @@ export class Scheduler {
     private readonly pace = defaultPace,
   ) {
     this.states = new ScheduleStates(runtime.documents);
-    this.times = new ScheduleTimes(runtime);
+    this.times = new EntryTimes(runtime, scheduleEntries);
     this.wait();
   }
 

@@ -77,7 +77,7 @@ function cancellation(schedule: ScheduleSettings, { requestId }: StartedRun, run
   return written(schedule, { topic: topics.cancellations, record }, runtime);
 }
 
-/** The record with the filter’s word that it is of the schedule. */
+/** The record, signed by the filter as one of the schedule. */
 async function written<T extends ScheduledTopic>(
   schedule: ScheduleSettings,
   about: { readonly topic: T; readonly record: RecordOf<T> },

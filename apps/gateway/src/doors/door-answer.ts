@@ -82,8 +82,8 @@ export class DoorAnswer implements RunAnswer {
     this.whenGone(() => {
       if (!isOver) this.onLeave();
     });
-    const told = this.pieces(chunks);
-    const pieces = this.head.isHeld ? withHeldText(told, () => this.end?.structured ?? null) : told;
+    const sent = this.pieces(chunks);
+    const pieces = this.head.isHeld ? withHeldText(sent, () => this.end?.structured ?? null) : sent;
     await (this.isStreamed ? this.sendStream(pieces) : this.sendWhole(pieces));
     isOver = true;
   }

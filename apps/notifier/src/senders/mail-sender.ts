@@ -109,17 +109,20 @@ function messageOf({ requested, view, isEscalated }: NotifiedApproval, link: str
 
 /** Nothing of what a server says is repeated: it may quote addresses. */
 function failed(error: unknown): DeliveryError {
-  const { code, responseCode } = error as { code?: string; responseCode?: number };
-  const failure: DeliveryFailure =
-    code === 'ETIMEDOUT'
-      ? 'timeout'
-      : code === 'EAUTH' || code === 'EENVELOPE'
-        ? 'refused'
-        : (responseCode ?? 0) >= 500
-          ? 'refused'
-          : responseCode === undefined
-            ? 'unreachable'
-            : 'failed';
+  const { code, responseCode } = error as MailFault;
   const said = responseCode === undefined ? (code ?? 'no answer') : String(responseCode);
-  return new DeliveryError(failure, `The mail server did not take it: ${said}.`, { cause: error });
+  return new DeliveryError(failureOf({ code, responseCode }), `The mail server did not take it: ${said}.`, {
+    cause: error,
+  });
+}
+
+interface MailFault {
+  readonly code?: string | undefined;
+  readonly responseCode?: number | undefined;
+}
+
+function failureOf({ code, responseCode }: MailFault): DeliveryFailure {
+  if (code === 'ETIMEDOUT') return 'timeout';
+  if (code === 'EAUTH' || code === 'EENVELOPE' || (responseCode ?? 0) >= 500) return 'refused';
+  return responseCode === undefined ? 'unreachable' : 'failed';
 }

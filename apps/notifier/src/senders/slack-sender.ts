@@ -17,7 +17,7 @@ interface Posted {
   readonly ts: string;
 }
 
-/** How long Slack’s word of when to ask again is waited for, seconds; beyond that the delivery is tried again later. */
+/** The longest pause that Slack may ask for, seconds; where it asks for more, the delivery is tried again later. */
 const longestPause = 30;
 /** Messages of a channel that are looked at for one that may have been posted. */
 const lookedAt = 200;

@@ -13,7 +13,7 @@ interface Written<T extends ScheduledTopic> {
 
 const scheme = 'Sluice-Schedule ';
 const use = 'schedule';
-/** For how long the filter’s word for a record counts, milliseconds; the log takes it at once. */
+/** How long the filter’s signature of a record counts, milliseconds; the log takes it at once. */
 const validMs = 15 * 60_000;
 
 export const isScheduleCredential = (credential: string | undefined): credential is string =>

@@ -1,4 +1,4 @@
-import type { ScheduleSettings } from '@sluice/core';
+import type { Configuration, ScheduleSettings } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 
 /** A run that is to be started: at its due time, or as someone asks for it. */
@@ -116,6 +116,11 @@ export function runNow(state: ScheduleState, by: string, now: number): ScheduleS
   if (state.queue.length >= mostQueued) return null;
   const isThere = state.queue.some((one) => one.due === now && one.by === by);
   return isThere ? state : { ...state, queue: [...state.queue, { due: now, by }] };
+}
+
+/** Each schedule by its name, with what says when it is due: with another time it is another schedule. */
+export function scheduleEntries({ schedules = [] }: Pick<Configuration, 'schedules'>): ReadonlyMap<string, string> {
+  return new Map(schedules.map(({ name, cron, timeZone }) => [name, JSON.stringify([cron, timeZone])]));
 }
 
 export const scheduleSession = (name: string): string => `schedule-${name}`;

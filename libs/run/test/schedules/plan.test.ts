@@ -1,9 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { dueTimes } from '@sluice/configuration';
-import type { ScheduleSettings } from '@sluice/core';
-import { jitterOf, newState, pausedBy, resumed, runNow, scheduledRequestId, withDue, withoutHead } from '@sluice/run';
+import type { Configuration, ScheduleSettings } from '@sluice/core';
+import {
+  entriesSince,
+  jitterOf,
+  newState,
+  pausedBy,
+  resumed,
+  runNow,
+  scheduledRequestId,
+  scheduleEntries,
+  withDue,
+  withoutHead,
+} from '@sluice/run';
 import type { ScheduleState } from '@sluice/run';
-import { scheduledSince } from '../../src/schedules/since.js';
 
 const hourly: ScheduleSettings = {
   ...{ name: 'hourly', principal: 'service:reports', tenant: 'acme', question: 'How is it?' },
@@ -114,6 +124,9 @@ describe('when a schedule came into force', () => {
     ...{ version: name, appliedAt },
     read: () => ({ version: name, schedules: schedules.map((one) => ({ ...hourly, ...one })) }) as never,
   });
+
+  const scheduledSince = (one: object, all: readonly ReturnType<typeof version>[]) =>
+    entriesSince(one as Configuration, all, scheduleEntries);
 
   it('is when it first stood there as it is, without a gap', () => {
     const all = [version('a', 1, {}), version('b', 2), version('c', 3, {}), version('d', 4, {}, { name: 'new' })];
