@@ -1,4 +1,4 @@
-import { Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { valuesOf } from '@sluice/proxy';
 import { decodeStream, decodeTurn, type DecodedTurn, type StreamDecoder, type WireName } from '@sluice/wires';
 import { decompressor } from './compression.js';
@@ -9,7 +9,6 @@ const longestKept = 8 << 20;
 
 /** Learns which tools an answer calls while it passes. What cannot be read calls none, and passes all the same. */
 export class CalledTools {
-  readonly watch: Transform;
   private readonly plain: Transform | null;
   private decoder: StreamDecoder | null;
   private chunks: Buffer[] | null;
@@ -30,13 +29,12 @@ export class CalledTools {
     this.plain?.on('error', () => {
       this.giveUp();
     });
-    this.watch = new Transform({
-      transform: (chunk: Buffer, _, done) => {
-        if (this.plain === null) this.take(chunk);
-        else this.plain.write(chunk);
-        done(null, chunk);
-      },
-    });
+  }
+
+  /** The next bytes of the answer, as they came. */
+  see(chunk: Buffer): void {
+    if (this.plain === null) this.take(chunk);
+    else this.plain.write(chunk);
   }
 
   /** To be asked once the answer has passed. */

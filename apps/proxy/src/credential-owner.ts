@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { Documents } from '@sluice/core';
 import { inTime, type SessionOwner } from '@sluice/discovery';
 import type { SecretSealer } from '@sluice/identity';
@@ -14,6 +14,8 @@ const keyName = 'discovery-credential-key';
  */
 export class CredentialOwner {
   private key: Promise<Buffer> | null = null;
+  /** Owners by plain hashes of their credentials, which no one but this process has. */
+  private readonly known = new Map<string, string>();
 
   constructor(
     private readonly documents: Documents,
@@ -29,10 +31,14 @@ export class CredentialOwner {
   }
 
   private async hash(credential: string): Promise<string> {
-    return createHmac('sha256', await this.sharedKey())
-      .update(credential)
-      .digest('hex')
-      .slice(0, 32);
+    const short = hash('sha256', credential, 'base64');
+    const before = this.known.get(short);
+    if (before !== undefined) return before;
+    const key = await this.sharedKey();
+    const made = createHmac('sha256', key).update(credential).digest('hex').slice(0, 32);
+    if (this.known.size >= mostKnown) this.known.clear();
+    if (key !== own) this.known.set(short, made);
+    return made;
   }
 
   /**
@@ -68,6 +74,7 @@ export class CredentialOwner {
 }
 
 const attempts = 5;
+const mostKnown = 1_000;
 const own = randomBytes(32);
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { NativeSearchSettings } from '@sluice/core';
 import {
   AnswerIds,
@@ -29,6 +29,7 @@ import { pastOfCaller } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import { TokenCounter } from '@sluice/tokens';
 import {
+  type Body,
   keepsAnswers,
   type NativeSearch,
   nativeSearchOf,
@@ -70,7 +71,7 @@ interface PlanAt {
   readonly models: readonly (string | null)[];
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digest = (text: string): string => hash('sha256', text, 'hex');
 
 /** Plans a request’s tools: rights first, where the caller is known, then discovery. */
 export class Planner {
@@ -117,22 +118,21 @@ export class Planner {
   ): Promise<Plan | null> {
     const { pipes } = this.runtime.configurations.current().configuration;
     if (pipes?.toolDiscovery.enabled !== true && caller === null) return null;
-    const text = body.plain?.toString('utf8') ?? null;
-    const request = text === null ? null : readRequest(endpoint, text);
-    if (text === null || request === null) {
+    const request = body.plain === null ? null : readRequest(endpoint, body.plain);
+    if (request === null) {
       const reason = body.unread ?? 'unreadable';
       // Rights fail closed, the choice of tools does not.
       if (caller !== null) throw new Unreadable(reason);
       return this.unread(endpoint, reason);
     }
-    const id = conversationId(text, (name) => client.header(name));
+    const id = conversationId(request.body, (name) => client.header(name));
     const owner = await this.owners.of(client, caller);
     const [previous, restored] = await Promise.all([
       request.previousAnswer === null ? null : this.answers.find(owner, request.previousAnswer),
-      this.restored(owner, endpoint.wire, text),
+      this.restored(owner, endpoint.wire, request.body),
     ]);
     const goesOn = previous === null || previous.id === request.previousAnswer ? null : previous.id;
-    const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? text, goesOn);
+    const sent = goesOn === null ? restored : withPreviousAnswer(restored ?? request.body, goesOn);
     const session =
       previous?.session ?? sessionKey(owner, { said: request.previousAnswer ?? request.firstSaid, id }, digest);
     const { turn, isAllowed, native } = await this.begin(endpoint, request, { caller, owner, session, models });
@@ -144,7 +144,7 @@ export class Planner {
     const isNative = native !== null && turn.start.deferred.length > 0;
     const loop = new SearchLoop({
       wire: endpoint.wire,
-      body: sent ?? text,
+      body: sent ?? request.body,
       keepTool: (name) => (isNative ? isAllowed(name) : kept.has(name)),
       native: isNative ? { search: native, deferTool: (name) => !kept.has(name) } : null,
       searchTool:
@@ -187,7 +187,7 @@ export class Planner {
     if (body.plain === null) return null;
     const owner = await this.owners.of(client, caller);
     try {
-      return await this.restored(owner, wire, body.plain.toString('utf8'));
+      return await this.restored(owner, wire, body.plain);
     } catch {
       // It is not of its API, which its provider says in its own words.
       return null;
@@ -199,8 +199,8 @@ export class Planner {
     return this.runtime.configurations.current().configuration.pipes?.toolDiscovery.enabled === true;
   }
 
-  private restored(owner: SessionOwner, wire: WireName, text: string): Promise<string | null> {
-    return withHiddenRounds(wire, text, (key) => this.rounds.find(owner, key), digest);
+  private restored(owner: SessionOwner, wire: WireName, body: Body): Promise<string | null> {
+    return withHiddenRounds(wire, body, (key) => this.rounds.find(owner, key), digest);
   }
 
   /** The plan for a body that passes unread: nothing is done to it, and the record says why. */

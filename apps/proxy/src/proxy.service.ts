@@ -166,14 +166,16 @@ export class ProxyService {
     const { answer, target } = await this.ask(request, endpoint, { ...given, targets });
     if (loop === null || !isScreened) {
       const tools = isWatched ? new CalledTools(endpoint.wire, answer) : null;
-      await sendAnswer(outgoing, answer, { watch: tools?.watch ?? null, added });
+      const see = tools === null ? null : (chunk: Buffer): void => tools.see(chunk);
+      await sendAnswer(outgoing, answer, { see, added });
       return (await tools?.names()) ?? [];
     }
     await sendScreened(outgoing, answer, {
       ...{ wire: endpoint.wire, loop, signal, added },
       screening: { searchTool, tools: toolList },
       again: async (next) => {
-        const once = { ...given, text: next, targets: [target] };
+        // The client’s own body is not kept for as long as its answer takes.
+        const once = { body: nothingRead, text: next, isRead: isScreened, beta, signal, targets: [target] };
         return (await this.ask(request, endpoint, once)).answer;
       },
       settled,
@@ -301,6 +303,8 @@ function unreadHeaders(reason: UnreadReason | null): Readonly<Record<string, str
 class Refused {
   constructor(readonly message: string) {}
 }
+
+const nothingRead: RequestBody = { raw: null, plain: null, unread: null };
 
 const notPlain =
   'The path of this request can be read as more than one. Write it plainly, such as `/v1/chat/completions`: without `..` and `#`, and with a slash encoded in a model’s name alone.';

@@ -1,23 +1,8 @@
+import { fieldStems, type FieldStems, type Postings, postingsOf, StemWriter } from './postings.js';
 import { relatedTo } from './related-words.js';
 import { sentencesOf, stemsOf } from './stems.js';
-import { comparedLength, parametersOf } from './tool.js';
+import { comparedLength } from './tool.js';
 import type { OfferedTool } from './tool.js';
-
-/**
- * How much a word counts by where it stands, and how far a field’s length evens that out (BM25F). A description says
- * first what a tool does: what comes later counts less, once, and in a long text hardly at all.
- */
-const fields = {
-  name: { weight: 3, evening: 0.4 },
-  beginning: { weight: 1, evening: 0.6 },
-  rest: { weight: 0.3, evening: 1 },
-  parameters: { weight: 0.6, evening: 0.8 },
-} as const;
-type Field = keyof typeof fields;
-const fieldNames = Object.keys(fields) as readonly Field[];
-
-/** Words of a description that count as its beginning. */
-const beginningWords = 40;
 
 /** How soon another occurrence of a word counts for nothing (k1 of BM25). */
 const saturation = 1.2;
@@ -28,48 +13,33 @@ const relatedWeight = 0.3;
 /** How much the sentence that suits a tool best counts beside the whole question. */
 const sentenceWeight = 0.5;
 
-interface Posting {
-  readonly tool: number;
-  /** Weighted occurrences, evened out by the length of their fields. */
-  readonly frequency: number;
-}
-
-/** The stems of a tool’s texts. */
-export type FieldStems = Readonly<Record<Field, readonly string[]>>;
+/** What the name of a stem and its number take, about. */
+const bytesOfStem = 64;
 
 /**
  * An index over the tools of a request, by which they are ranked for any query. Ranking takes time by the words of
  * the query, not by the tools’ texts.
  */
 export class ToolIndex {
-  private readonly postings = new Map<string, Posting[]>();
+  private readonly postings: Postings;
   private readonly size: number;
 
   /** `texts` are the tools’ stems where they are made already. */
-  constructor(
-    tools: readonly OfferedTool[],
-    texts: readonly FieldStems[] = tools.map((tool) => fieldStems(tool, comparedLength(tools.length))),
-  ) {
+  constructor(tools: readonly OfferedTool[], texts?: readonly FieldStems[]) {
     this.size = tools.length;
-    const averages = Object.fromEntries(
-      fieldNames.map((field) => [field, average(texts.map((text) => text[field].length))]),
-    ) as Record<Field, number>;
-    texts.forEach((text, tool) => this.add(tool, text, averages));
+    const written = new StemWriter();
+    if (texts === undefined) {
+      const length = comparedLength(tools.length);
+      for (const tool of tools) written.addTool(tool, length);
+    } else for (const text of texts) written.addStems(text);
+    this.postings = postingsOf(written);
   }
 
-  private add(tool: number, text: FieldStems, averages: Readonly<Record<Field, number>>): void {
-    const frequencies = new Map<string, number>();
-    for (const field of fieldNames) {
-      const { weight, evening } = fields[field];
-      const evened = weight / (1 - evening + evening * (text[field].length / averages[field]));
-      for (const stem of text[field]) frequencies.set(stem, (frequencies.get(stem) ?? 0) + evened);
-    }
-    for (const [stem, frequency] of frequencies) {
-      const posting = { tool, frequency };
-      const others = this.postings.get(stem);
-      if (others === undefined) this.postings.set(stem, [posting]);
-      else others.push(posting);
-    }
+  /** Bytes that it takes, as far as they grow with the tools. */
+  get bytes(): number {
+    const { starts, tools, frequencies } = this.postings;
+    const own = starts.reduce((sum, start, at) => (start > (starts[at - 1] ?? 0) ? sum + 1 : sum), 0);
+    return own * bytesOfStem + starts.byteLength + tools.byteLength + frequencies.byteLength;
   }
 
   /**
@@ -129,22 +99,31 @@ export class ToolIndex {
     wanted: ReadonlySet<string>,
     take: (tool: number, points: number) => void,
   ): void {
-    const own = this.postings.get(stem) ?? [];
-    const rarity = this.rarity(own.length);
-    for (const { tool, frequency } of own) take(tool, pointsFor(rarity, frequency));
-    const others = [...relatedTo(stem)].flatMap((other) => (wanted.has(other) ? [] : [this.postings.get(other) ?? []]));
-    if (others.every((postings) => postings.length === 0)) return;
-    const direct = new Uint8Array(this.size);
-    for (const { tool } of own) direct[tool] = 1;
-    const gains = new Float64Array(this.size);
-    for (const postings of others) {
-      const weight = relatedWeight * Math.min(rarity, this.rarity(postings.length));
-      for (const { tool, frequency } of postings)
-        if (direct[tool] === 0) gains[tool] = Math.max(gains[tool] ?? 0, pointsFor(weight, frequency));
+    const { stems, starts, tools, frequencies } = this.postings;
+    const rangeOf = (one: string): readonly [number, number] => {
+      const at = stems.get(one);
+      // A stem that is newer than this index has no place in it.
+      return at === undefined || at + 1 >= starts.length ? [0, 0] : [starts[at] ?? 0, starts[at + 1] ?? 0];
+    };
+    const [from, to] = rangeOf(stem);
+    const rarity = this.rarity(to - from);
+    for (let at = from; at < to; at++) take(tools[at] ?? 0, pointsFor(rarity, frequencies[at] ?? 0));
+    const others: (readonly [number, number])[] = [];
+    for (const other of relatedTo(stem)) {
+      const range = rangeOf(other);
+      if (range[1] > range[0] && !wanted.has(other)) others.push(range);
     }
-    gains.forEach((points, tool) => {
-      if (points > 0) take(tool, points);
-    });
+    if (others.length === 0) return;
+    const own = new Set(tools.subarray(from, to));
+    const gains = new Map<number, number>();
+    for (const [first, last] of others) {
+      const weight = relatedWeight * Math.min(rarity, this.rarity(last - first));
+      for (let at = first; at < last; at++) {
+        const tool = tools[at] ?? 0;
+        if (!own.has(tool)) gains.set(tool, Math.max(gains.get(tool) ?? 0, pointsFor(weight, frequencies[at] ?? 0)));
+      }
+    }
+    for (const [tool, points] of gains) take(tool, points);
   }
 
   private rarity(holders: number): number {
@@ -167,21 +146,4 @@ export function sharedStems(tool: OfferedTool, query: string): readonly string[]
   const own = new Set(Object.values(fieldStems(tool, comparedLength(1))).flat());
   const holds = (stem: string): boolean => own.has(stem) || [...relatedTo(stem)].some((other) => own.has(other));
   return [...new Set(stemsOf(query))].filter(holds);
-}
-
-/** The stems of a tool’s texts, of so many characters of each. */
-export function fieldStems(tool: OfferedTool, length: number): FieldStems {
-  const parameters = parametersOf(tool).map(({ name, description }) => `${name} ${description}`);
-  const description = stemsOf(tool.description.slice(0, length));
-  return {
-    name: stemsOf(tool.name),
-    beginning: description.slice(0, beginningWords),
-    rest: [...new Set(description.slice(beginningWords))],
-    parameters: stemsOf(parameters.join(' ').slice(0, length)),
-  };
-}
-
-function average(lengths: readonly number[]): number {
-  const sum = lengths.reduce((total, length) => total + length, 0);
-  return Math.max(1, sum / Math.max(1, lengths.length));
 }

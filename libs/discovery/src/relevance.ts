@@ -105,6 +105,16 @@ export function keepCount(total: number, { minTools, maxTools, targetRatio }: Ke
   return Math.max(Math.min(Math.trunc(total * targetRatio), maxTools), minTools);
 }
 
+/** Places by their scores. Most scores of a long list are 0, and stay in their order. */
+function bestFirst(length: number, scores: readonly number[]): readonly number[] {
+  const places: readonly number[] = Array.from({ length }, (_, index) => index);
+  const byScore = (list: readonly number[]): readonly number[] =>
+    list.toSorted((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
+  if (scores.some((score) => score < 0)) return byScore(places);
+  const hasScore = (index: number): boolean => (scores[index] ?? 0) > 0;
+  return [...byScore(places.filter(hasScore)), ...places.filter((index) => !hasScore(index))];
+}
+
 /**
  * Which tools are kept: those that come first in any case, those with the highest scores, earlier ones first where
  * scores are equal, and beyond the count those that are kept by force. Indexes in the order of the tools.
@@ -116,10 +126,11 @@ export function keepBest(
   isForced: (tool: OfferedTool) => boolean,
   first: readonly number[] = [],
 ): readonly number[] {
-  const byScore = tools
-    .map((_, index) => index)
-    .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other);
-  const kept = new Set([...new Set([...first, ...byScore])].slice(0, count));
+  const kept = new Set(first.slice(0, count));
+  for (const index of bestFirst(tools.length, scores)) {
+    if (kept.size >= count) break;
+    kept.add(index);
+  }
   tools.forEach((tool, index) => {
     if (isForced(tool)) kept.add(index);
   });

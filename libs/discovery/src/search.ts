@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { longestPattern } from '@sluice/core';
 import { OutOfTime, searchPattern } from '@sluice/patterns';
-import { fieldStems, ToolIndex } from './ranked.js';
-import type { FieldStems } from './ranked.js';
+import { fieldStems, type FieldStems } from './postings.js';
+import { ToolIndex } from './ranked.js';
 import { relatedTo } from './related-words.js';
 import { isUnspaced, stemsOf } from './stems.js';
 import { comparedLength, comparedQuestion, parametersOf } from './tool.js';

@@ -44,11 +44,21 @@ interface StoredSession {
   readonly expanded: readonly string[];
 }
 
+interface ReadSession {
+  readonly version: number;
+  readonly session: StoredSession;
+}
+
 /** What is kept of a request’s list: all behind a place, where it is too long as a whole. */
 interface KeptList {
   readonly hash: string;
   readonly from: number;
+  /** As it is stored; null once it was. */
+  text: string | null;
 }
+
+/** Why notes could not be written, by the keys of their sessions. */
+type Failures = ReadonlyMap<string, Error>;
 
 const emptySession: StoredSession = { lists: [], own: [], expanded: [] };
 
@@ -109,9 +119,11 @@ const attempts = 25;
  */
 export class DiscoverySessions {
   private waiting = new Map<string, readonly SessionNote[]>();
-  private writing: Promise<void> | null = null;
+  private writing: Promise<Failures> | null = null;
   /** Until when lists are stored, by their keys. */
   private readonly storedUntil = new Map<string, number>();
+  /** Sessions as requests under way have read them. */
+  private readonly lastRead = new Map<string, ReadSession>();
   private readonly kept = new WeakMap<readonly DeferredTool[], KeptList>();
 
   constructor(
@@ -122,7 +134,10 @@ export class DiscoverySessions {
 
   /** The names that searches found; none where there is no session. Reading alone does not prolong it. */
   async expanded(key: string): Promise<readonly string[]> {
-    const { session } = await this.stored(key);
+    const stored = await this.stored(key);
+    if (this.lastRead.size >= mostRemembered) this.lastRead.clear();
+    this.lastRead.set(key, stored);
+    const { session } = stored;
     const waiting = (this.waiting.get(key) ?? []).flatMap(({ expanded = [] }) => expanded);
     return together(session.expanded, waiting);
   }
@@ -147,26 +162,30 @@ export class DiscoverySessions {
     return { deferred: bounded([session.own, ...found].flat()), expanded: session.expanded };
   }
 
-  /**
-   * As note, together with others that come soon. This process finds it at once. Rejects where any of them could not
-   * be written.
-   */
+  /** As note, together with others that come soon. This process finds it at once. */
   async noteSoon(key: string, added: SessionNote): Promise<void> {
     this.waiting.set(key, [...(this.waiting.get(key) ?? []), added]);
     this.writing ??= this.write();
-    await this.writing;
+    const failure = (await this.writing).get(key);
+    if (failure !== undefined) throw failure;
   }
 
-  private async write(): Promise<void> {
+  private async write(): Promise<Failures> {
     await new Promise((resolve) => setTimeout(resolve, gatherMs));
     this.writing = null;
     const keys = [...this.waiting.keys()];
-    let failed: PromiseRejectedResult | undefined;
-    for (let at = 0; at < keys.length; at += mostAtOnce) {
-      const notes = keys.slice(at, at + mostAtOnce).map((key) => inTime(this.note(key, {})));
-      failed ??= (await Promise.allSettled(notes)).find((note) => note.status === 'rejected');
-    }
-    if (failed !== undefined) throw failed.reason;
+    const failures = new Map<string, Error>();
+    for (let at = 0; at < keys.length; at += mostAtOnce)
+      await Promise.all(
+        keys.slice(at, at + mostAtOnce).map(async (key) => {
+          try {
+            await inTime(this.note(key, {}));
+          } catch (error) {
+            failures.set(key, error as Error);
+          }
+        }),
+      );
+    return failures;
   }
 
   /**
@@ -178,8 +197,12 @@ export class DiscoverySessions {
     this.waiting.delete(key);
     for (const { tools = [] } of added) if (tools.length > 0) await this.store(key, tools);
     // Another instance may be faster each time: what it wrote is a session of the same conversation.
+    // What the request began with is the newest, unless another instance has written since.
+    let before = this.lastRead.get(key);
+    this.lastRead.delete(key);
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const { version, session } = await this.stored(key);
+      const { version, session } = before ?? (await this.stored(key));
+      before = undefined;
       const next = this.withNotes(session, added);
       if (await this.documents.put(key, version + 1, textOf(next), this.clock.now() + sessionMs)) return;
     }
@@ -187,13 +210,15 @@ export class DiscoverySessions {
 
   /** Writes a list, unless it is stored for as long as the session will be. */
   private async store(session: string, tools: readonly DeferredTool[]): Promise<void> {
-    const { hash, from } = this.keptOf(tools);
-    const key = listKey(session, hash);
+    const kept = this.keptOf(tools);
+    const key = listKey(session, kept.hash);
     const now = this.clock.now();
-    if ((this.storedUntil.get(key) ?? 0) >= now + sessionMs) return;
-    await this.documents.put(key, 1, listText(tools.slice(from)), now + listMs);
-    if (this.storedUntil.size >= mostRemembered) this.storedUntil.clear();
-    this.storedUntil.set(key, now + listMs);
+    if ((this.storedUntil.get(key) ?? 0) < now + sessionMs) {
+      await this.documents.put(key, 1, kept.text ?? listText(tools.slice(kept.from)), now + listMs);
+      if (this.storedUntil.size >= mostRemembered) this.storedUntil.clear();
+      this.storedUntil.set(key, now + listMs);
+    }
+    kept.text = null;
   }
 
   private withNotes(session: StoredSession, notes: readonly SessionNote[]): StoredSession {
@@ -215,15 +240,18 @@ export class DiscoverySessions {
   private keptOf(tools: readonly DeferredTool[]): KeptList {
     let kept = this.kept.get(tools);
     if (kept === undefined) {
-      let bytes = 0;
-      const from = tools.findLastIndex((tool) => (bytes += bytesOf(tool)) > largestSession) + 1;
-      kept = { hash: this.digest(listText(tools.slice(from))), from };
+      const text = definitions(tools);
+      const names = tools.reduce((sum, { name }) => sum + name.length, 0);
+      const from = Buffer.byteLength(text) + names <= largestSession ? 0 : firstOfNewest(tools);
+      const list = tools.slice(from);
+      const stored = listText(list, from === 0 ? text : definitions(list));
+      kept = { hash: this.digest(stored), from, text: stored };
       this.kept.set(tools, kept);
     }
     return kept;
   }
 
-  private async stored(key: string): Promise<{ readonly version: number; readonly session: StoredSession }> {
+  private async stored(key: string): Promise<ReadSession> {
     const stored = await this.documents.find(key);
     if (stored === undefined) return { version: 0, session: emptySession };
     const gone = stored.expiresAt !== null && stored.expiresAt <= this.clock.now();
@@ -245,22 +273,54 @@ function together(one: readonly string[], other: readonly string[]): readonly st
 function bounded(tools: readonly DeferredTool[]): readonly DeferredTool[] {
   const byName = new Map<string, DeferredTool>();
   for (const tool of tools) byName.set(`${tool.wire} ${tool.name}`, tool);
-  let bytes = 0;
   const kept = [...byName.values()];
-  return kept.slice(kept.findLastIndex((tool) => (bytes += bytesOf(tool)) > largestSession) + 1);
+  return kept.slice(firstOfNewest(kept));
+}
+
+/** Where those begin that are not too many bytes, from the last one on. */
+function firstOfNewest(tools: readonly DeferredTool[]): number {
+  let bytes = 0;
+  return tools.findLastIndex((tool) => (bytes += bytesOf(tool)) > largestSession) + 1;
 }
 
 function bytesOf({ name, raw }: DeferredTool): number {
   return Buffer.byteLength(raw) + name.length;
 }
 
-/** JSON escapes what a database does not keep: NUL, and half a character. */
-function listText(tools: readonly DeferredTool[]): string {
-  return JSON.stringify(tools.map(({ name, wire, raw }) => [name, wire, raw]));
+/**
+ * In a line of JSON the name, the wire and the characters of each definition, and behind it the definitions: as they
+ * are, since they are JSON already and to escape them takes time. Where they hold what a database does not keep, NUL
+ * or half a character, they stand in that line, escaped.
+ */
+function listText(tools: readonly DeferredTool[], text = definitions(tools)): string {
+  const isKept = text.isWellFormed() && !text.includes('\0');
+  const head = {
+    names: tools.map(({ name }) => name),
+    wires: tools.map(({ wire }) => wire),
+    lengths: tools.map(({ raw }) => raw.length),
+  };
+  return isKept ? `${JSON.stringify(head)}\n${text}` : JSON.stringify({ ...head, text });
 }
 
-function listOf(text: string): readonly DeferredTool[] {
-  return toolsIn(parsed(text));
+function definitions(tools: readonly DeferredTool[]): string {
+  return tools.map(({ raw }) => raw).join('');
+}
+
+/** A former version stored the tools one by one. */
+function listOf(stored: string): readonly DeferredTool[] {
+  const head = stored.startsWith('{') ? stored.indexOf('\n') : -1;
+  const value = parsed(head === -1 ? stored : stored.slice(0, head));
+  if (!isJsonObject(value)) return toolsIn(value);
+  const { names, wires, lengths } = value;
+  const text = head === -1 ? value['text'] : stored.slice(head + 1);
+  if (!Array.isArray(names) || !Array.isArray(wires) || !Array.isArray(lengths) || typeof text !== 'string') return [];
+  let at = 0;
+  return toolsIn(
+    names.map((name, place): unknown => {
+      const length: unknown = lengths[place];
+      return typeof length === 'number' ? [name, wires[place], text.slice(at, (at += length))] : null;
+    }),
+  );
 }
 
 function textOf({ lists, own, expanded }: StoredSession): string {

@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { hashFactor, hashOf } from './word-table.js';
 
 /** Scripts that put no blank between words. */
 const unspaced =
@@ -19,9 +20,81 @@ const joined = /(?<=\p{L})['’](?:s|m|re|ve|d|ll|t)(?!\p{L})/giu;
  */
 export function stemsOf(text: string): readonly string[] {
   const stems: string[] = [];
-  for (const word of text.replace(joined, ' ').match(/[\p{L}\p{M}\p{N}_.:-]+/gu) ?? [])
-    stems.push(...stemsOfWord(word));
+  eachWord(text, text.length, (of, from, to) => {
+    for (const stem of stemsOfWord(of.slice(from, to))) stems.push(stem);
+  });
   return stems;
+}
+
+/** Gets a word, from one place of a text to another, and its hash (hashOf). */
+type TakeWord = (text: string, from: number, to: number, hash: number) => void;
+
+/** Gives the words of a text’s first characters, of which stemsOfWord gives the stems. */
+export function eachWord(text: string, length: number, take: TakeWord): void {
+  if (isPlain(text, length)) eachPlainWord(text, Math.min(length, text.length), take);
+  else
+    for (const word of text
+      .slice(0, length)
+      .replace(joined, ' ')
+      .match(/[\p{L}\p{M}\p{N}_.:-]+/gu) ?? [])
+      take(word, 0, word.length, hashOf(word, 0, word.length));
+}
+
+/** What stands beside ASCII in most English texts, dashes and quotes among it, is in no word. */
+const firstPunctuation = 0x2000;
+const lastPunctuation = 0x206f;
+const rightQuote = 0x2019;
+const apostrophe = 0x27;
+
+function isPlain(text: string, length: number): boolean {
+  const end = Math.min(length, text.length);
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f && (code < firstPunctuation || code > lastPunctuation)) return false;
+  }
+  return true;
+}
+
+const letter = 2;
+/** By ASCII code: 0 for what is in no word, `letter`, or 1 for anything else that is in one. */
+const kinds = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return /[A-Za-z]/.test(character) ? letter : /[\d_.:-]/.test(character) ? 1 : 0;
+});
+const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? 0;
+
+/** What English joins to a word, by its first letter; see `joined`. */
+const joinedByFirst: ReadonlyMap<string, string> = new Map(
+  ['s', 'm', 're', 've', 'd', 'll', 't'].map((one) => [one.charAt(0), one]),
+);
+
+/** As the expression that finds words in any script, without it. */
+function eachPlainWord(text: string, end: number, take: TakeWord): void {
+  let start = -1;
+  let hash = 0;
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code < kinds.length && kinds[code] !== 0) {
+      if (start < 0) start = at;
+      hash = (Math.imul(hash, hashFactor) + code) | 0;
+      continue;
+    }
+    if (start >= 0) take(text, start, at, hash);
+    start = -1;
+    hash = 0;
+    if (code === apostrophe || code === rightQuote) at += lengthOfJoined(text, at, end);
+  }
+  if (start >= 0) take(text, start, end, hash);
+}
+
+/** Characters that are joined to the word before this apostrophe; 0 for none. */
+function lengthOfJoined(text: string, at: number, end: number): number {
+  if (at === 0 || kindAt(text, at - 1) !== letter) return 0;
+  const suffix = joinedByFirst.get(text.charAt(at + 1).toLowerCase());
+  if (suffix === undefined || at + 1 + suffix.length > end) return 0;
+  if (text.slice(at + 1, at + 1 + suffix.length).toLowerCase() !== suffix) return 0;
+  const next = at + 1 + suffix.length;
+  return next < end && kindAt(text, next) === letter ? 0 : suffix.length;
 }
 
 /** Stems of words that were met before: requests repeat their tools, and tools their words. */
@@ -29,7 +102,7 @@ const known = new Map<string, readonly string[]>();
 const mostKnown = 20_000;
 const longestKnown = 64;
 
-function stemsOfWord(word: string): readonly string[] {
+export function stemsOfWord(word: string): readonly string[] {
   const before = known.get(word);
   if (before !== undefined) return before;
   const stems = isUnspaced(word) ? segmentsOf(word).flatMap(stemsOfName) : stemsOfName(word);

@@ -36,6 +36,8 @@ interface Parameter {
 const deepest = 6;
 const mostParameters = 256;
 
+const branchKeys = ['anyOf', 'oneOf', 'allOf'] as const;
+
 /** The parameters of a tool, outer ones first. Never throws: a schema may be of any shape. */
 export function parametersOf(tool: Pick<OfferedTool, 'parameters'>): readonly Parameter[] {
   const found: Parameter[] = [];
@@ -44,14 +46,16 @@ export function parametersOf(tool: Pick<OfferedTool, 'parameters'>): readonly Pa
     const below: unknown[] = [];
     for (const schema of level) {
       if (!isJsonObject(schema)) continue;
-      for (const [name, property] of Object.entries(isJsonObject(schema['properties']) ? schema['properties'] : {})) {
-        if (found.length >= mostParameters) return found;
-        const description = isJsonObject(property) ? property['description'] : undefined;
-        found.push({ name, description: typeof description === 'string' ? description : '' });
-        below.push(property);
-      }
-      below.push(schema['items']);
-      for (const key of ['anyOf', 'oneOf', 'allOf']) {
+      const { properties, items } = schema;
+      if (isJsonObject(properties))
+        for (const [name, property] of Object.entries(properties)) {
+          if (found.length >= mostParameters) return found;
+          const description = isJsonObject(property) ? property['description'] : undefined;
+          found.push({ name, description: typeof description === 'string' ? description : '' });
+          if (isJsonObject(property)) below.push(property);
+        }
+      if (isJsonObject(items)) below.push(items);
+      for (const key of branchKeys) {
         const branches = schema[key];
         if (Array.isArray(branches)) below.push(...(branches as unknown[]));
       }

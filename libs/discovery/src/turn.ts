@@ -1,4 +1,5 @@
 import type { DiscoveryPipe } from '@sluice/core';
+import type { TokenCounter } from '@sluice/tokens';
 import type { HabitStore } from './habits.js';
 import type { MeaningsWay } from './hybrid.js';
 import { inTime } from './in-time.js';
@@ -19,7 +20,25 @@ export interface TurnParts extends Omit<DiscoveryParts, 'documents' | 'digest' |
   readonly habits: HabitStore;
 }
 
-const uncounted = { tokensBefore: null, tokensAfter: null, tokenizer: null };
+type CountedTokens = Pick<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer'>;
+
+const uncounted: CountedTokens = { tokensBefore: null, tokensAfter: null, tokenizer: null };
+
+type Counted = Awaited<ReturnType<TokenCounter['countEach']>>;
+
+/**
+ * Tokens of all tools, and of those that were sent, the search tool among them; `kept` is null where the request was
+ * left as it is.
+ */
+async function tokensIn(
+  counting: Promise<readonly [Counted, { readonly tokens: number }]>,
+  kept: readonly number[] | null,
+): Promise<CountedTokens> {
+  const [{ counts, tokens: tokensBefore, tokenizer }, searchTool] = await counting;
+  if (kept === null) return { tokensBefore, tokensAfter: tokensBefore, tokenizer };
+  const tokensAfter = kept.reduce((sum, at) => sum + (counts[at] ?? 0), searchTool.tokens);
+  return { tokensBefore, tokensAfter, tokenizer };
+}
 
 /** What was decided before a request went to the model. */
 export interface TurnStart {
@@ -62,7 +81,7 @@ export class DiscoveryTurn {
   constructor(
     private readonly parts: TurnParts,
     private readonly settings: DiscoveryPipe | null,
-    private readonly request: DiscoveryRequest,
+    private request: DiscoveryRequest,
     readonly start: TurnStart,
   ) {
     this.shown = new Set(this.keptNames);
@@ -141,54 +160,66 @@ export class DiscoveryTurn {
   }
 
   private async finish({ rounds, called }: DiscoveryOutcome): Promise<void> {
-    const { request, start, settings, parts } = this;
     const names = [...new Set(called)];
-    if (start.pipe === 'tool_discovery' && start.bypass !== 'passthrough' && !this.remembered)
+    if (this.start.pipe === 'tool_discovery' && this.start.bypass !== 'passthrough' && !this.remembered)
       await this.remember((key, added) => this.parts.sessions.noteSoon(key, added));
+    await this.noteHabits(names);
+    const report = this.reportOf(rounds, names);
+    const counting = this.tokens();
+    // Many lists may wait to be counted, and what was read of them takes more than their texts.
+    this.request = { ...this.request, tools: [] };
+    this.parts.report({ ...report, ...(await counting), at: this.parts.clock.now() });
+  }
+
+  private async noteHabits(called: readonly string[]): Promise<void> {
+    const { request, settings, start } = this;
+    if (settings?.recent !== true || start.pipe !== 'tool_discovery' || called.length === 0) return;
     const own = new Set(request.tools.map(({ name }) => name));
-    if (settings?.recent === true && start.pipe === 'tool_discovery')
-      await parts.habits.note(
-        request.tenantId,
-        names.filter((name) => own.has(name)),
-      );
-    const counted = await this.tokens();
-    const first = new Set(this.keptNames);
+    await this.parts.habits.note(
+      request.tenantId,
+      called.filter((name) => own.has(name)),
+    );
+  }
+
+  private reportOf(
+    rounds: number,
+    called: readonly string[],
+  ): Omit<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer' | 'at'> {
+    const { request, start, settings } = this;
+    const first = new Set(called.length === 0 ? [] : this.keptNames);
     const { shadow } = start;
     const beside = new Set(shadow?.map((index) => request.tools[index]?.name ?? ''));
-    parts.report({
+    return {
       ...{ source: request.source, requestId: request.requestId, sessionId: request.sessionId },
       ...{ iteration: request.iteration, configVersion: request.configVersion },
       ...{ tenantId: request.tenantId, wire: request.wire, model: request.model },
       ...{ pipe: start.pipe, strategy: settings?.strategy ?? 'passthrough', bypass: start.bypass },
       ...{ totalTools: request.tools.length, keptTools: start.kept.length, deferredTools: start.deferred.length },
       ...{ nativeSearch: start.nativeSearch, meanings: start.meanings },
-      ...{ searches: this.searches, rounds, called: names },
-      calledDeferred: names.filter((name) => !first.has(name)).length,
-      ...{ ...counted, chooseMs: start.chooseMs },
+      ...{ searches: this.searches, rounds, called },
+      calledDeferred: called.filter((name) => !first.has(name)).length,
+      chooseMs: start.chooseMs,
       shadow:
         shadow === null || settings === null || settings.shadow === null
           ? null
-          : { strategy: settings.shadow, kept: [...beside], missed: names.filter((name) => !beside.has(name)) },
-      at: parts.clock.now(),
-    });
+          : { strategy: settings.shadow, kept: [...beside], missed: called.filter((name) => !beside.has(name)) },
+    };
   }
 
-  /** Tokens of the lists, once where they are the same. The search tool counts among those that were sent. */
-  private async tokens(): Promise<Pick<DiscoveryReport, 'tokensBefore' | 'tokensAfter' | 'tokenizer'>> {
+  private tokens(): Promise<CountedTokens> {
     const { parts, request, start } = this;
-    if (start.pipe !== 'tool_discovery' || isUnread(start.bypass)) return uncounted;
-    try {
-      const raws = request.tools.map(({ raw }) => raw);
-      const { tokens: tokensBefore, tokenizer } = await parts.counter.count(raws, request.model);
-      if (this.unchanged) return { tokensBefore, tokensAfter: tokensBefore, tokenizer };
-      const sent = start.kept.map((at) => raws[at] ?? '');
-      if (start.searchTool !== null) sent.push(JSON.stringify(start.searchTool));
-      const { tokens: tokensAfter } = await parts.counter.count(sent, request.model);
-      return { tokensBefore, tokensAfter, tokenizer };
-    } catch (error) {
+    if (start.pipe !== 'tool_discovery' || isUnread(start.bypass)) return Promise.resolve(uncounted);
+    const { counter } = parts;
+    const kept = this.unchanged ? null : start.kept;
+    const searchTool = start.searchTool === null ? [] : [JSON.stringify(start.searchTool)];
+    const counting = Promise.all([
+      counter.countEach(request.tools, request.model),
+      counter.count(searchTool, request.model),
+    ]);
+    return tokensIn(counting, kept).catch((error: unknown) => {
       parts.warn({ error: (error as Error).message }, 'the tokens of tools could not be counted');
       return uncounted;
-    }
+    });
   }
 
   /** Never rejects. */
@@ -197,11 +228,10 @@ export class DiscoveryTurn {
     // Of what its own search finds, the provider’s part of the conversation tells.
     if (start.nativeSearch === 'provider') return;
     if (request.session === null || (start.deferred.length === 0 && this.expanded.size === 0)) return;
-    const left = new Set(start.deferred);
-    const tools = left.size === 0 ? [] : deferrable(request.tools, request.wire);
-    const shown = tools.flatMap((_, at) => (left.has(at) ? [] : [at]));
+    const isAny = start.deferred.length > 0;
+    const tools = isAny ? deferrable(request.tools, request.wire) : [];
     try {
-      await note(request.session, { tools, shown, expanded: [...this.expanded] });
+      await note(request.session, { tools, shown: isAny ? start.kept : [], expanded: [...this.expanded] });
       this.remembered = true;
     } catch (error) {
       this.parts.warn({ error: (error as Error).message }, 'a session of tool discovery could not be written');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chooseTools, stemsOf, ToolIndex } from '@sluice/discovery';
 import type { OfferedTool } from '@sluice/discovery';
+import fc from 'fast-check';
 
 describe('stems', () => {
   it.each([
@@ -16,6 +17,17 @@ describe('stems', () => {
   ])('of %j are %j', (text, stems) => {
     expect(stemsOf(text)).toEqual(stems);
   });
+
+  it('of plain English are those that a text of any script has', () => {
+    const pieces = ["'", '’', 's', 're', 'll', 'T', 'don', ' ', '_', 'Xy', '-', '–', '.', '1', '\n', ',', 'getURL'];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces)), (text) => {
+        // A word in another script behind it is why it is read the other way.
+        expect([...stemsOf(text.join('')), '天']).toEqual(stemsOf(`${text.join('')}\n天`));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
 
 describe('the ranking by BM25F', () => {
@@ -30,6 +42,19 @@ describe('the ranking by BM25F', () => {
       .filter((at) => (scores[at] ?? 0) > 0)
       .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0));
   };
+
+  it('says of a list the same after a list with further words', () => {
+    const named = (name: string): OfferedTool => ({ name, description: '', parameters: null });
+    const index = new ToolIndex([named('movie'), named('cinema')]);
+    const before = index.scores('film');
+    expect(before[0]).toBeGreaterThan(0);
+    expect(new ToolIndex([named('film')]).scores('film')[0]).toBeGreaterThan(0);
+    expect(index.scores('film')).toEqual(before);
+    const many = Array.from({ length: 21_000 }, (_, at) => named(`tool${String(at)}`));
+    expect(new ToolIndex(many).scores('tool7')[7]).toBeGreaterThan(0);
+    expect(index.scores('film')).toEqual(before);
+    expect(new ToolIndex([named('movie'), named('cinema')]).scores('film')).toEqual(before);
+  });
 
   it('puts a hit in the name before one in the description, and that before one in a parameter', () => {
     expect(order('weather forecast')).toEqual([0, 2, 1]);

@@ -75,6 +75,30 @@ describe('tokens of tools', () => {
     for (const text of texts) expect((await counter.count([text], 'gpt-5')).tokens).toBe(countTokens(cut(text)));
   });
 
+  it('of a list are those of each definition, counted once while the list lives', async () => {
+    const threaded = new TokenCounter({ inThread: true });
+    const own = tools.map((tool) => ({ raw: JSON.stringify(tool) }));
+    const expected = await Promise.all(own.map(async ({ raw }) => (await counter.count([raw], 'gpt-5')).tokens));
+    for (const one of [counter, threaded]) {
+      const counted = await Promise.all([one.countEach(own, 'gpt-5'), one.countEach(own, 'gpt-5')]);
+      for (const { counts, tokens, tokenizer } of counted) {
+        expect([...Array.from(counts), tokens, tokenizer]).toEqual([
+          ...expected,
+          expected.reduce((sum, count) => sum + count, 0),
+          'o200k',
+        ]);
+      }
+      expect((await one.countEach(own.slice(3), 'claude-sonnet-5')).tokenizer).toBe('~o200k');
+      expect(await one.countEach([], 'gpt-5')).toEqual({ counts: new Uint32Array(), tokens: 0, tokenizer: 'o200k' });
+    }
+    const long = [{ raw: 'x'.repeat(4_000_001) }, { raw: 'ab' }];
+    expect(await threaded.countEach(long, 'gpt-5')).toEqual({
+      counts: [1_000_001, 1],
+      tokens: 1_000_001,
+      tokenizer: '~length',
+    });
+  });
+
   it('are a quarter of the characters of what is too long to be counted', async () => {
     expect(await counter.count(['x'.repeat(4_000_004)], 'gpt-5')).toEqual({ tokens: 1_000_001, tokenizer: '~length' });
   });

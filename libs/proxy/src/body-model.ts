@@ -1,9 +1,9 @@
-import { JsonSpan } from '@sluice/wires';
+import { applyEdits, readBody } from '@sluice/wires';
 
 /** The model that a body names; null where it names none or is no JSON. */
 export function readModel(body: Buffer): string | null {
   try {
-    return JsonSpan.of(body.toString('utf8')).member('model')?.string ?? null;
+    return readBody(body).member('model')?.string ?? null;
   } catch {
     return null;
   }
@@ -11,8 +11,9 @@ export function readModel(body: Buffer): string | null {
 
 /** The body with another model in it, and every other byte as it was. */
 export function withBodyModel(body: Buffer, model: string): Buffer {
-  const text = body.toString('utf8');
-  const span = JsonSpan.of(text).member('model');
+  const root = readBody(body);
+  const span = root.member('model');
   if (span === undefined) return body;
-  return Buffer.from(`${text.slice(0, span.start)}${JSON.stringify(model)}${text.slice(span.end)}`);
+  const edit = { of: span.text, start: span.start, end: span.end, text: JSON.stringify(model) };
+  return Buffer.from(applyEdits(root, [edit]));
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@sluice/core';
-import { JsonSpan, type Message, type MessagePart } from '@sluice/wires';
+import { type Body, JsonSpan, type Message, type MessagePart, readBody } from '@sluice/wires';
 import { withoutInjected } from './injected.js';
 
 /** What the person asked last; what the last text is, where no text of a person’s stands in the request. */
@@ -65,8 +65,8 @@ export const conversationMembers = ['session_id', 'conversation_id', 'thread_id'
 const longestId = 1_000;
 
 /** The client’s own id of its conversation, in the first place of the lists where there is one; null for none. */
-export function conversationId(body: string, header: (name: string) => string | undefined): string | null {
-  const root = JsonSpan.of(body);
+export function conversationId(body: Body, header: (name: string) => string | undefined): string | null {
+  const root = readBody(body);
   const metadata = root.member('metadata');
   const candidates = [
     ...conversationHeaders.map((name) => header(name)),

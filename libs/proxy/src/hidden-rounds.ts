@@ -2,6 +2,7 @@ import type { Digest, JsonValue } from '@sluice/core';
 import { isJsonObject } from '@sluice/core';
 import {
   type AnswerChange,
+  type Body,
   changeAnswers,
   detailKeys,
   detailsOf,
@@ -77,7 +78,7 @@ export function keptRounds(rounds: readonly Round[], digest: Digest): KeptRounds
 /** The request with the rounds of its answers in their place; null where nothing changes. */
 export async function withHiddenRounds(
   wire: WireName,
-  body: string,
+  body: Body,
   find: (key: PartKey) => Promise<FoundRounds | null>,
   digest: Digest,
 ): Promise<string | null> {

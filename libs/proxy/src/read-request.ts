@@ -1,10 +1,13 @@
 import type { JsonValue } from '@sluice/core';
 import {
+  applyEdits,
+  type Body,
   decodeRequest,
   type DecodedRequest,
   hasNativeSearch,
   keepsAnswers,
-  JsonSpan,
+  type JsonSpan,
+  readBody,
   RequestFault,
   toolTexts,
   type WireName,
@@ -15,6 +18,8 @@ import type { Endpoint } from './endpoint.js';
 
 /** A request to a model as discovery sees it. */
 export interface ModelRequest {
+  /** The body as it was read, to be looked at again and edited. */
+  readonly body: JsonSpan;
   readonly decoded: DecodedRequest;
   readonly tools: readonly RequestTool[];
   /** Names of tools whose outputs stand in the history. */
@@ -53,22 +58,28 @@ interface RequestTool {
 }
 
 /** Reads a request; null where it is not of its wire. */
-export function readRequest(endpoint: Endpoint, body: string): ModelRequest | null {
+export function readRequest(endpoint: Endpoint, text: Body): ModelRequest | null {
   const { wire } = endpoint;
   const address = { model: endpoint.model?.name ?? '', stream: endpoint.stream === true };
+  let root: JsonSpan;
+  try {
+    root = readBody(text);
+  } catch {
+    return null;
+  }
   let decoded: DecodedRequest;
   try {
-    decoded = decodeRequest(wire, body, address);
+    decoded = decodeRequest(wire, root, address);
   } catch (error) {
     if (error instanceof RequestFault) return null;
     throw error;
   }
-  const tools = toolsWith(decoded.tools, toolTexts(wire, body));
+  const tools = toolsWith(decoded.tools, toolTexts(wire, root));
   if (tools === null) return null;
   const results = decoded.messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'result'));
-  const root = JsonSpan.of(body);
   const limited = allowedTools(root.member('tool_choice'), tools);
   return {
+    body: root,
     decoded,
     tools,
     recentlyUsed: new Set(results.flatMap(({ name }) => name ?? [])),
@@ -131,7 +142,10 @@ function previousAnswer(wire: WireName, root: JsonSpan): string | null {
 }
 
 /** A request that goes on from another answer that its provider keeps. */
-export function withPreviousAnswer(body: string, id: string): string {
-  const span = JsonSpan.of(body).member('previous_response_id');
-  return span === undefined ? body : `${body.slice(0, span.start)}${JSON.stringify(id)}${body.slice(span.end)}`;
+export function withPreviousAnswer(body: Body, id: string): string {
+  const root = readBody(body);
+  const span = root.member('previous_response_id');
+  const edits =
+    span === undefined ? [] : [{ of: span.text, start: span.start, end: span.end, text: JSON.stringify(id) }];
+  return applyEdits(root, edits);
 }

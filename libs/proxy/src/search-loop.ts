@@ -1,6 +1,7 @@
 import {
   type AnsweredSearch,
   answeredSearches,
+  type Body,
   type DecodedTurn,
   editRequest,
   type Message,
@@ -26,7 +27,7 @@ interface SearchAnswer {
 interface LoopSetup {
   readonly wire: WireName;
   /** The client’s request. */
-  readonly body: string;
+  readonly body: Body;
   readonly keepTool: (name: string) => boolean;
   /** Null where the model gets none, so that there is one round. */
   readonly searchTool: WireTool | null;

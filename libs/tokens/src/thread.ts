@@ -1,9 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { countsHere, type CountReply, type CountTask } from './count-thread.js';
+import { countsHere, type CountReply, type CountTask, type Encoding } from './count-thread.js';
+
+/** What a thread needs with both encodings and the longest list is about half of this; without bounds it keeps more. */
+const youngMegabytes = 4;
+const oldMegabytes = 160;
 
 interface Waiting {
   readonly characters: number;
-  readonly resolve: (counts: readonly number[]) => void;
+  readonly resolve: (counts: Uint32Array) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -21,20 +25,27 @@ export class CountThread {
     return this._characters;
   }
 
-  count(task: CountTask): Promise<readonly number[]> {
-    const characters = task.texts.reduce((sum, { length }) => sum + length, 0);
+  /** The tokens of each text, in order. */
+  count(encoding: Encoding, texts: readonly string[]): Promise<Uint32Array> {
+    const text = texts.join('');
+    const lengths = Uint32Array.from(texts, ({ length }) => length);
+    const task: CountTask = { encoding, text, lengths };
+    const characters = text.length;
     return new Promise((resolve, reject) => {
       const worker = (this.worker ??= this.start());
       this.waiting.push({ characters, resolve, reject });
       this._characters += characters;
       worker.ref();
-      worker.postMessage(task);
+      worker.postMessage(task, [lengths.buffer]);
     });
   }
 
   private start(): Worker {
     const program = `./count-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
-    const worker = new Worker(new URL(program, import.meta.url), { name: countsHere, workerData: countsHere });
+    const worker = new Worker(new URL(program, import.meta.url), {
+      ...{ name: countsHere, workerData: countsHere },
+      resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes, maxOldGenerationSizeMb: oldMegabytes },
+    });
     worker.on('message', (reply: CountReply) => {
       const first = this.waiting.shift();
       this._characters -= first?.characters ?? 0;

@@ -7,6 +7,14 @@ interface TokenCount {
   readonly tokenizer: string;
 }
 
+/** Tokens of each text of a list. */
+interface ListTokens {
+  readonly counts: ArrayLike<number>;
+  /** Of all of them. */
+  readonly tokens: number;
+  readonly tokenizer: string;
+}
+
 /** Definitions that are remembered, and characters of those: requests repeat their tools. */
 const mostHeld = 20_000;
 const mostCharacters = 8_000_000;
@@ -25,6 +33,11 @@ export class TokenCounter {
   private readonly thread: CountThread | null;
   private readonly held: Readonly<Record<Encoding, Map<string, number>>> = { o200k: new Map(), cl100k: new Map() };
   private characters = 0;
+  /** Of lists that are the same objects: requests that repeat a list share what was read of it. */
+  private readonly lists: Readonly<Record<Encoding, WeakMap<object, Promise<Uint32Array>>>> = {
+    o200k: new WeakMap(),
+    cl100k: new WeakMap(),
+  };
 
   /** `inThread`: in a thread of its own, so that nothing else of the process waits for it. */
   constructor({ inThread = false } = {}) {
@@ -45,12 +58,38 @@ export class TokenCounter {
     const counted = new Map<string, number>();
     if (missing.length > 0) {
       if (this.thread !== null && this.thread.characters > mostWaiting) return byLength;
-      const counts = await (this.thread?.count({ encoding, texts: missing }) ?? countsOf(encoding, missing));
+      const counts = await this.countsOf(encoding, missing);
       missing.forEach((text, at) => counted.set(text, counts[at] ?? 0));
       for (const [text, count] of counted) this.hold(encoding, text, count);
     }
     const tokens = texts.reduce((sum, text, at) => sum + (before[at] ?? counted.get(text) ?? 0), 0);
     return { tokens, tokenizer: isOwn ? encoding : `~${encoding}` };
+  }
+
+  /** Tokens of each definition of a list, which is counted once while it lives. */
+  async countEach(list: readonly { readonly raw: string }[], model: string): Promise<ListTokens> {
+    const { encoding, isOwn } = encodingOf(model);
+    let counting = this.lists[encoding].get(list);
+    if (counting === undefined) {
+      const length = list.reduce((sum, { raw }) => sum + raw.length, 0);
+      if (length > longestCounted || (this.thread?.characters ?? 0) > mostWaiting) {
+        const counts = list.map(({ raw }) => Math.ceil(raw.length / 4));
+        return { counts, tokens: Math.ceil(length / 4), tokenizer: '~length' };
+      }
+      counting = this.countsOf(
+        encoding,
+        list.map(({ raw }) => raw),
+      );
+      this.lists[encoding].set(list, counting);
+      counting.catch(() => this.lists[encoding].delete(list));
+    }
+    const counts = await counting;
+    const tokens = counts.reduce((sum, count) => sum + count, 0);
+    return { counts, tokens, tokenizer: isOwn ? encoding : `~${encoding}` };
+  }
+
+  private countsOf(encoding: Encoding, texts: readonly string[]): Promise<Uint32Array> {
+    return this.thread?.count(encoding, texts) ?? countInSlices(encoding, texts);
   }
 
   private hold(encoding: Encoding, text: string, count: number): void {
@@ -67,12 +106,12 @@ export class TokenCounter {
 }
 
 /** Counts here, while other work of the process goes on between. */
-async function countsOf(encoding: Encoding, texts: readonly string[]): Promise<readonly number[]> {
+async function countInSlices(encoding: Encoding, texts: readonly string[]): Promise<Uint32Array> {
   const count = await counterOf(encoding);
-  const counts: number[] = [];
+  const counts = new Uint32Array(texts.length);
   let until = performance.now() + sliceMs;
-  for (const text of texts) {
-    counts.push(count(text));
+  for (const [at, text] of texts.entries()) {
+    counts[at] = count(text);
     if (performance.now() < until) continue;
     await new Promise((resolve) => setImmediate(resolve));
     until = performance.now() + sliceMs;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/core';
+import type { Body } from './json/body.js';
 import type { JsonSpan } from './json/span.js';
 import type { NativeSearch, NativeSearchWish, NoNativeSearch } from './native-search.js';
 import type { StreamFailure } from './screen/failure.js';
@@ -121,7 +122,7 @@ export interface Codec extends StreamWire {
   readonly contentType: 'text/event-stream' | 'application/vnd.amazon.eventstream';
   encodeRequest(request: WireRequest, options?: EncodeOptions): Encoded;
   /** Throws RequestFault where the request is not of this wire. */
-  decodeRequest(raw: string, address?: Address): DecodedRequest;
+  decodeRequest(body: Body, address?: Address): DecodedRequest;
   encodeTool(tool: WireTool): string;
   /** The messages as items of the request’s own list of them. */
   encodeMessages(messages: readonly Message[]): readonly string[];

@@ -1,6 +1,7 @@
 import type { Codec, ToolLocations } from './codec.js';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems, removeMembers } from './json/edit.js';
+import { type Body, readBody } from './json/body.js';
 import { JsonSpan } from './json/span.js';
 import type { Message, WireName, WireTool } from './types.js';
 
@@ -29,8 +30,8 @@ interface RequestEdit {
 }
 
 /** The client’s own tools in a request, each with its text as it stands there, in their order. */
-export function toolTexts(wire: WireName, body: string): readonly { readonly name: string; readonly raw: string }[] {
-  const { lists } = codecs[wire].toolLocations(JsonSpan.of(body));
+export function toolTexts(wire: WireName, body: Body): readonly { readonly name: string; readonly raw: string }[] {
+  const { lists } = codecs[wire].toolLocations(readBody(body));
   const [first] = lists;
   if (lists.length !== 1 || first === undefined) return lists.flatMap((list) => textsIn(list));
   return first.span.repeated?.once(`texts of ${wire}`, () => textsIn(first)) ?? textsIn(first);
@@ -40,23 +41,17 @@ function textsIn({
   span,
   names,
 }: ToolLocations['lists'][number]): readonly { readonly name: string; readonly raw: string }[] {
-  // Of the list that is held where there is one, so that no text of a tool keeps the whole body.
-  const { start, repeated } = span;
-  const text =
-    repeated === null
-      ? (from: number, to: number) => span.text.slice(from, to)
-      : (from: number, to: number) => repeated.source.slice(from - start, to - start);
   return span.items.flatMap((item, at) => {
     const name = names[at];
-    return name === null || name === undefined ? [] : [{ name, raw: text(item.start, item.end) }];
+    return name === null || name === undefined ? [] : [{ name, raw: item.source }];
   });
 }
 
 /** A client’s request with tools taken out or put in and messages put behind. Not one other character changes. */
-export function editRequest(wire: WireName, body: string, edit: RequestEdit): string {
+export function editRequest(wire: WireName, body: Body, edit: RequestEdit): string {
   const codec = codecs[wire];
-  const root = JsonSpan.of(body);
-  return applyEdits(body, [...toolEdits(codec, root, edit), ...messageEdits(codec, root, edit)]);
+  const root = readBody(body);
+  return applyEdits(root, [...toolEdits(codec, root, edit), ...messageEdits(codec, root, edit)]);
 }
 
 function toolEdits(
@@ -94,12 +89,13 @@ function toolEdits(
     const before = index === 0 ? leading : [];
     const isDeferred = (at: number): boolean => {
       const name = names[at];
-      return name !== null && name !== undefined && isKept(name) && deferTool?.(name) === true;
+      return deferTool !== undefined && name !== null && name !== undefined && isKept(name) && deferTool(name);
     };
     const isShown = (at: number): boolean => isKept(names[at]) && !isDeferred(at);
     const put = [...before, ...behind];
     const { edits, texts } = moveCacheMarks ? moveMark(span, isShown, put) : { edits: [], texts: put };
-    const deferred = span.items.flatMap((tool, at) => (isDeferred(at) ? deferralEdits(tool) : []));
+    const deferred =
+      deferTool === undefined ? [] : span.items.flatMap((tool, at) => (isDeferred(at) ? deferralEdits(tool) : []));
     const around = { before: texts.slice(0, before.length), behind: texts.slice(before.length) };
     return [...editItems(span, (at) => isKept(names[at]), around), ...edits, ...deferred];
   });
@@ -112,7 +108,9 @@ const deferral = 'defer_loading';
 function deferralEdits(tool: JsonSpan): Edit[] {
   const said = tool.member(deferral);
   const set: Edit =
-    said === undefined ? addMember(tool, deferral, 'true') : { start: said.start, end: said.end, text: 'true' };
+    said === undefined
+      ? addMember(tool, deferral, 'true')
+      : { of: said.text, start: said.start, end: said.end, text: 'true' };
   return [...removeMembers(tool, [mark]), set];
 }
 
@@ -137,7 +135,7 @@ function moveMark(
     const [first, ...rest] = texts;
     if (to !== -1 || first === undefined) continue;
     const span = JsonSpan.of(first);
-    if (span.member(mark) === undefined) texts = [applyEdits(first, [addMember(span, mark, marked.source)]), ...rest];
+    if (span.member(mark) === undefined) texts = [applyEdits(span, [addMember(span, mark, marked.source)]), ...rest];
   }
   return { edits: [...edits.values()], texts };
 }
@@ -163,7 +161,7 @@ function messageEdits(codec: Codec, root: JsonSpan, { addMessages = [] }: Reques
   if (list.isString) {
     // Responses takes a text for the only message.
     const said = `{"type":"message","role":"user","content":${list.source}}`;
-    return [{ start: list.start, end: list.end, text: `[${[said, ...items].join(',')}]` }];
+    return [{ of: list.text, start: list.start, end: list.end, text: `[${[said, ...items].join(',')}]` }];
   }
   return editItems(list, () => true, { behind: items });
 }

@@ -49,6 +49,9 @@ export {
 } from './wires.js';
 export { RequestFault } from './codecs/request-reader.js';
 export { isObjectText } from './json/json-text.js';
+export { readBody } from './json/body.js';
+export type { Body } from './json/body.js';
+export { applyEdits } from './json/edit.js';
 export { JsonSpan } from './json/span.js';
 export type { StreamFailure } from './screen/failure.js';
 export type { Screening } from './screen/screen.js';

@@ -1,5 +1,6 @@
 import type { NativeSearchKind } from '@sluice/core';
 import { applyEdits, addMember, editItems } from './json/edit.js';
+import { type Body, readBody } from './json/body.js';
 import { JsonSpan } from './json/span.js';
 import type { TurnPart } from './types.js';
 
@@ -35,14 +36,14 @@ function isSearch(type: string): boolean {
 }
 
 /** The body with a word in its list `anthropic_beta`, once. */
-export function withBeta(body: string, word: string): string {
-  const root = JsonSpan.of(body);
+export function withBeta(body: Body, word: string): string {
+  const root = readBody(body);
   const list = root.member('anthropic_beta');
   const text = JSON.stringify(word);
-  if (list?.isArray !== true) return applyEdits(body, [addMember(root, 'anthropic_beta', `[${text}]`)]);
-  if (list.items.some((item) => item.string === word)) return body;
+  if (list?.isArray !== true) return applyEdits(root, [addMember(root, 'anthropic_beta', `[${text}]`)]);
+  if (list.items.some((item) => item.string === word)) return applyEdits(root, []);
   return applyEdits(
-    body,
+    root,
     editItems(list, () => true, { behind: [text] }),
   );
 }

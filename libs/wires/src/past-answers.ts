@@ -1,6 +1,7 @@
 import type { JsonValue } from '@sluice/core';
 import { codecs } from './codecs/all.js';
 import { addMember, applyEdits, type Edit, editItems } from './json/edit.js';
+import { type Body, readBody } from './json/body.js';
 import { JsonSpan } from './json/span.js';
 import type { Message, MessagePart, ResultPart, TurnPart, WireName } from './types.js';
 
@@ -38,10 +39,11 @@ export type AnswerChange =
   | { readonly answer: PastAnswer; readonly keepDetail: (detail: JsonValue) => boolean };
 
 /** The answers of the model in a request; none where nothing in it is signed. */
-export function pastAnswers(wire: WireName, body: string): readonly PastAnswer[] {
-  if (codecs[wire].pastAnswers?.sign.test(body) !== true) return [];
+export function pastAnswers(wire: WireName, body: Body): readonly PastAnswer[] {
+  const root = readBody(body);
+  if (codecs[wire].pastAnswers?.sign.test(root.text) !== true) return [];
   const answers: { from: number; to: number; parts: PastPart[] }[] = [];
-  itemsIn(wire, body).forEach((item, index) => {
+  itemsIn(wire, root).forEach((item, index) => {
     const parts = isAnswer(item) ? partsOf(wire, item) : null;
     if (parts === null) return;
     const placed = parts.map((part, block): PastPart => ({ part, item: index, block }));
@@ -54,12 +56,12 @@ export function pastAnswers(wire: WireName, body: string): readonly PastAnswer[]
   return answers;
 }
 
-function listIn(wire: WireName, body: string): JsonSpan | undefined {
-  return JsonSpan.of(body).member(codecs[wire].messagesName);
+function listIn(wire: WireName, root: JsonSpan): JsonSpan | undefined {
+  return root.member(codecs[wire].messagesName);
 }
 
-function itemsIn(wire: WireName, body: string): readonly JsonSpan[] {
-  return listIn(wire, body)?.items ?? [];
+function itemsIn(wire: WireName, root: JsonSpan): readonly JsonSpan[] {
+  return listIn(wire, root)?.items ?? [];
 }
 
 /** Items of Responses may be of the model without saying so. */
@@ -77,19 +79,20 @@ function partsOf(wire: WireName, item: JsonSpan): readonly MessagePart[] | null 
 }
 
 /** Whether the request has tools at all: without any, providers take no calls in its history. */
-export function hasTools(wire: WireName, body: string): boolean {
-  return codecs[wire].toolLocations(JsonSpan.of(body)).lists.some(({ span }) => span.items.length > 0);
+export function hasTools(wire: WireName, body: Body): boolean {
+  return codecs[wire].toolLocations(readBody(body)).lists.some(({ span }) => span.items.length > 0);
 }
 
 /** The request with its answers changed, and every other byte as it was. */
-export function changeAnswers(wire: WireName, body: string, changes: readonly AnswerChange[]): string {
-  const list = listIn(wire, body);
-  if (list === undefined) return body;
+export function changeAnswers(wire: WireName, body: Body, changes: readonly AnswerChange[]): string {
+  const root = readBody(body);
+  const list = listIn(wire, root);
+  if (list === undefined) return applyEdits(root, []);
   const edits = changes.flatMap((change) => {
     if ('rounds' in change) return roundsIn(wire, list, change);
     return 'without' in change ? withoutParts(wire, list, change) : withoutDetails(list, change);
   });
-  return applyEdits(body, edits);
+  return applyEdits(root, edits);
 }
 
 function roundsIn(
@@ -107,7 +110,7 @@ function roundsIn(
   const written = [...codecs[wire].encodeMessages(messages.filter(({ parts }) => parts.length > 0))];
   const items = list.items.slice(answer.from, answer.to);
   const marked = codecs[wire].hasBlocks ? withCacheMark(written, items) : written;
-  const edit = { start: first.start, end: last.end, text: marked.join(',') };
+  const edit = { of: list.text, start: first.start, end: last.end, text: marked.join(',') };
   if (!codecs[wire].hasBlocks || results.length === 0) return [edit];
   // Instructions may stand before the client’s results.
   const next = list.items.slice(answer.to).find((item) => item.member('role')?.string !== 'system');
@@ -127,7 +130,7 @@ function resultEdits(
     return [{ ...edit, text: `${edit.text},${message}` }];
   if (content.isString) {
     const text = `[${[...blocks, `{"type":"text","text":${content.source}}`].join(',')}]`;
-    return [edit, { start: content.start, end: content.end, text }];
+    return [edit, { of: content.text, start: content.start, end: content.end, text }];
   }
   return [edit, ...editItems(content, () => true, { before: blocks, behind: [] })];
 }
@@ -139,13 +142,14 @@ function withCacheMark(written: readonly string[], items: readonly JsonSpan[]): 
   const point = blocks.findLast((block) => block.member('cachePoint') !== undefined);
   const last = written.at(-1);
   if (last === undefined || (mark === undefined && point === undefined)) return written;
-  const content = JsonSpan.of(last).member('content');
+  const message = JsonSpan.of(last);
+  const content = message.member('content');
   const target = content?.items.findLast((block) => !/thinking$/.test(block.member('type')?.string ?? ''));
   const edits: Edit[] = [];
   if (content !== undefined && point !== undefined)
     edits.push(...editItems(content, () => true, { behind: [point.source] }));
   if (target !== undefined && mark !== undefined) edits.push(addMember(target, 'cache_control', mark.source));
-  return [...written.slice(0, -1), applyEdits(last, edits)];
+  return [...written.slice(0, -1), applyEdits(message, edits)];
 }
 
 function withoutParts(

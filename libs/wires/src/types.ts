@@ -95,8 +95,6 @@ export interface WireRequest {
 
 /** A request as it came. */
 export interface DecodedRequest extends WireRequest {
-  /** The text as it came; editRequest changes it without touching the rest. */
-  readonly raw: string;
   /** What the user asked last: the text of the last message that has one of the user's. */
   readonly query: string;
   /** Paths of what the neutral form does not hold, such as `messages[0].content[1].cache_control`. */

@@ -10,6 +10,7 @@ import type {
 } from './codec.js';
 import { codecs } from './codecs/all.js';
 import type { NativeSearch, NativeSearchWish, NoNativeSearch } from './native-search.js';
+import type { Body } from './json/body.js';
 import { createEventSplitter, type EventSplitter } from './screen/events.js';
 import type { StreamFailure } from './screen/failure.js';
 import { createStreamDecoder, type StreamDecoder, type TurnListener } from './stream/decoder.js';
@@ -38,7 +39,7 @@ export function encodeTool(wire: WireName, tool: WireTool): string {
 }
 
 /** A client’s request. On wires whose bodies do not say the model, its address does. Throws RequestFault. */
-export function decodeRequest(wire: WireName, body: string, address?: Address): DecodedRequest {
+export function decodeRequest(wire: WireName, body: Body, address?: Address): DecodedRequest {
   return codecs[wire].decodeRequest(body, address);
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseExactJson } from '@sluice/core';
-import { decodeRequest, editRequest, hasNativeSearch, JsonSpan, toolTexts, type WireName } from '@sluice/wires';
+import {
+  type Body,
+  decodeRequest,
+  editRequest,
+  hasNativeSearch,
+  readBody,
+  toolTexts,
+  type WireName,
+} from '@sluice/wires';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -23,7 +31,7 @@ function listOf(wire: WireName, mark: string, count = 40): string {
 const said = '"messages":[{"role":"user","content":"Hello"}],"input":"Hello"';
 
 /** What all looks at a body give. */
-function looks(wire: WireName, body: string) {
+function looks(wire: WireName, body: Body) {
   const decoded = decodeRequest(wire, body, { model: 'm', stream: false });
   const texts = toolTexts(wire, body);
   const kept = new Set(texts.filter((_, at) => at % 9 === 2).map(({ name }) => name));
@@ -55,11 +63,13 @@ describe('A list of tools that clients repeat', () => {
     for (const [at, body] of around(list).entries()) {
       await turn();
       expect(JSON.parse(JSON.stringify(looks(wire, body)))).toEqual(fresh[at]);
-      const root = JsonSpan.of(body);
+      const root = readBody(body);
       const value = parseExactJson(body) as Readonly<Record<string, unknown>>;
       for (const name of Object.keys(value)) expect(root.member(name)?.value).toEqual(value[name]);
-      for (const member of root.members) expect(body.startsWith(JSON.stringify(member.name), member.start)).toBe(true);
-      expect(body.slice(root.start, root.end)).toBe(body.trim());
+      for (const member of root.members)
+        expect(root.text.startsWith(JSON.stringify(member.name), member.start)).toBe(true);
+      expect(root.source).toBe(body.trim());
+      expect(looks(wire, body)).toEqual(looks(wire, Buffer.from(body)));
       expect(hasNativeSearch(root)).toBe(false);
     }
   });
@@ -83,9 +93,13 @@ describe('A list of tools that clients repeat', () => {
     ['its brackets go on', (list: string) => `{"tools":${list}]}`],
   ])('is no excuse where %s', async (_, bodyOf) => {
     const list = listOf('openai-chat', 'broken');
-    JsonSpan.of(`{"tools":${list}}`);
+    readBody(`{"tools":${list}}`);
     await turn();
-    expect(() => JsonSpan.of(bodyOf(list))).toThrow(SyntaxError);
+    expect(() => readBody(bodyOf(list))).toThrow(SyntaxError);
+    expect(() => readBody(Buffer.from(bodyOf(list)))).toThrow(SyntaxError);
+    const other = listOf('openai-chat', 'never-seen');
+    expect(() => readBody(bodyOf(other))).toThrow(SyntaxError);
+    expect(() => readBody(Buffer.from(bodyOf(other)))).toThrow(SyntaxError);
   });
 
   test('is forgotten when many others have come since', async () => {

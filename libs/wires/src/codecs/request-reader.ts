@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@sluice/core';
-import { JsonSpan } from '../json/span.js';
+import { type Body, readBody } from '../json/body.js';
+import type { JsonSpan } from '../json/span.js';
 import type { DecodedRequest, Message, MessagePart, WireRequest, WireTool } from '../types.js';
 
 /** A request that is not of its wire; the sentence names the field, and repeats nothing of what stands in it. */
@@ -12,9 +13,9 @@ export class RequestReader {
   readonly root: JsonSpan;
   private readonly _beyond: string[] = [];
 
-  constructor(readonly raw: string) {
+  constructor(body: Body) {
     try {
-      this.root = JsonSpan.of(raw);
+      this.root = readBody(body);
     } catch {
       throw new RequestFault('The request’s body is not JSON.');
     }
@@ -27,7 +28,7 @@ export class RequestReader {
 
   /** Notes the members that are not held. */
   holds(span: JsonSpan, at: string, names: readonly string[]): void {
-    for (const { name } of span.members) if (!names.includes(name)) this.beyond(at === '' ? name : `${at}.${name}`);
+    for (const name of span.memberNames) if (!names.includes(name)) this.beyond(at === '' ? name : `${at}.${name}`);
   }
 
   text(span: JsonSpan | undefined, at: string): string {
@@ -89,7 +90,7 @@ export class RequestReader {
 
   decoded(request: WireRequest): DecodedRequest {
     const messages = withNamesOfResults(request.messages);
-    return { ...request, messages, raw: this.raw, query: queryOf(messages), beyond: this._beyond };
+    return { ...request, messages, query: queryOf(messages), beyond: this._beyond };
   }
 }
 

@@ -1,17 +1,47 @@
+import { mayHoldRawNumbers } from '@sluice/core';
+import { itemRanges } from './scan.js';
+import { JsonSpan, type KnownList } from './span.js';
+
 /** Lists that are held at most, and characters of all of them; shorter lists are read faster than they are found. */
 const mostLists = 32;
 const mostCharacters = 4_000_000;
 export const shortestRepeated = 1_024;
 
 /** A list of tools that clients send again with every request, and what was read of it. */
-export class RepeatedList {
-  /** Where its items begin and end, by turns; null until they are looked for. */
-  places: Uint32Array | null = null;
+export class RepeatedList implements KnownList {
+  readonly span: JsonSpan;
   private readonly read = new Map<string, unknown>();
 
-  constructor(readonly source: string) {}
+  private constructor(
+    readonly source: string,
+    value: readonly unknown[],
+    places: Uint32Array,
+    private _bytes: Buffer | null,
+  ) {
+    this.span = JsonSpan.ofList(this, value, { places, isExact: !mayHoldRawNumbers(source) });
+  }
 
-  /** What a way of reading gave the first time. The name stands for the way. */
+  /**
+   * Null for one that is not held: too short, too long, or no list. `bytes`, and `places` where its items begin and
+   * end, where they are at hand.
+   */
+  static of(source: string, bytes: Buffer | null = null, places: Uint32Array | null = null): RepeatedList | null {
+    if (source.length < shortestRepeated || source.length > mostCharacters) return null;
+    const items = places ?? itemRanges(source, 0)?.items;
+    if (items === undefined) return null;
+    try {
+      const value = JSON.parse(source) as unknown;
+      return Array.isArray(value) ? new RepeatedList(source, value, Uint32Array.from(items), bytes) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Its UTF-8 bytes. */
+  get bytes(): Buffer {
+    return (this._bytes ??= Buffer.from(this.source));
+  }
+
   once<T>(name: string, read: () => T): T {
     if (this.read.has(name)) return this.read.get(name) as T;
     const value = read();
@@ -24,24 +54,16 @@ export class RepeatedList {
 export class RepeatedLists {
   private held: RepeatedList[] = [];
 
-  /** The list that stands in a text at a place, to the character. */
-  at(text: string, start: number): RepeatedList | undefined {
-    const found = this.held.find(({ source }) => text.startsWith(source, start));
+  find(isIt: (list: RepeatedList) => boolean): RepeatedList | undefined {
+    const found = this.held.find(isIt);
     if (found !== undefined && found !== this.held[0]) this.held = [found, ...this.held.filter((one) => one !== found)];
     return found;
   }
 
-  /** Holds a list; undefined for one that is too short, or too long. */
-  add(source: string): RepeatedList | undefined {
-    if (source.length < shortestRepeated || source.length > mostCharacters) return undefined;
-    // A part of a text would keep all of it.
-    const own = Buffer.from(source).toString();
-    if (own !== source) return undefined;
-    const list = new RepeatedList(own);
+  hold(list: RepeatedList): void {
     let characters = 0;
     this.held = [list, ...this.held]
       .slice(0, mostLists)
       .filter(({ source: { length } }) => (characters += length) <= mostCharacters);
-    return list;
   }
 }

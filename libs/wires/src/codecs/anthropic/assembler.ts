@@ -184,11 +184,14 @@ const deltaTexts: Readonly<Record<string, { readonly field: string; readonly slo
 
 /** A block as it came, with the input that was written in pieces behind it; without it where that is no JSON. */
 function withInput(raw: string, input: string): string {
-  const span = JsonSpan.of(raw).member('input');
+  const block = JsonSpan.of(raw);
+  const span = block.member('input');
   try {
     JSON.parse(input);
   } catch {
     return raw;
   }
-  return span === undefined ? raw : applyEdits(raw, [{ start: span.start, end: span.end, text: input }]);
+  return span === undefined
+    ? raw
+    : applyEdits(block, [{ of: span.text, start: span.start, end: span.end, text: input }]);
 }

@@ -1,5 +1,6 @@
 import { type JsonObject } from '@sluice/core';
 import type { Address } from '../../codec.js';
+import type { Body } from '../../json/body.js';
 import type { JsonSpan } from '../../json/span.js';
 import { type DecodedRequest, type MessagePart } from '../../types.js';
 import { RequestReader, silent } from '../request-reader.js';
@@ -8,8 +9,8 @@ import { wire } from './wire.js';
 
 const held = ['messages', 'system', 'inferenceConfig', 'toolConfig'];
 
-export function decodeRequest(raw: string, address?: Address): DecodedRequest {
-  const read = new RequestReader(raw);
+export function decodeRequest(body: Body, address?: Address): DecodedRequest {
+  const read = new RequestReader(body);
   const { root } = read;
   read.holds(root, '', held);
   const limits = root.member('inferenceConfig');

@@ -1,4 +1,5 @@
 import type { Address } from '../../codec.js';
+import type { Body } from '../../json/body.js';
 import type { JsonSpan } from '../../json/span.js';
 import type { DecodedRequest, Message, MessagePart } from '../../types.js';
 import { RequestReader, silent } from '../request-reader.js';
@@ -9,8 +10,8 @@ const held = bothNames(['contents', 'systemInstruction', 'tools', 'toolConfig', 
 
 const heldLimits = bothNames(['maxOutputTokens', 'temperature', 'topP', 'stopSequences']);
 
-export function decodeRequest(raw: string, address?: Address): DecodedRequest {
-  const read = new RequestReader(raw);
+export function decodeRequest(body: Body, address?: Address): DecodedRequest {
+  const read = new RequestReader(body);
   const { root } = read;
   read.holds(root, '', held);
   const limits = either(root, 'generationConfig');

@@ -1,4 +1,5 @@
 import type { Address } from '../../codec.js';
+import type { Body } from '../../json/body.js';
 import type { JsonSpan } from '../../json/span.js';
 import { type DecodedRequest, type Message, type MessagePart } from '../../types.js';
 import { RequestReader, silent } from '../request-reader.js';
@@ -20,8 +21,8 @@ const held = [
   ...['stream', 'stream_options'],
 ];
 
-export function decodeRequest(raw: string, address?: Address): DecodedRequest {
-  const read = new RequestReader(raw);
+export function decodeRequest(body: Body, address?: Address): DecodedRequest {
+  const read = new RequestReader(body);
   const { root } = read;
   read.holds(root, '', held);
   const instructions: string[] = [];

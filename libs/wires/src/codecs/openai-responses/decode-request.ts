@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue } from '@sluice/core';
 import type { Address } from '../../codec.js';
+import type { Body } from '../../json/body.js';
 import type { JsonSpan } from '../../json/span.js';
 import type { DecodedRequest, Message, MessagePart } from '../../types.js';
 import { RequestReader, silent } from '../request-reader.js';
@@ -12,8 +13,8 @@ const held = [
   ...['store', 'include'],
 ];
 
-export function decodeRequest(raw: string, address?: Address): DecodedRequest {
-  const read = new RequestReader(raw);
+export function decodeRequest(body: Body, address?: Address): DecodedRequest {
+  const read = new RequestReader(body);
   const { root } = read;
   read.holds(root, '', held);
   const input = root.member('input');
