@@ -99,6 +99,7 @@ function log(count: number): Incoming[] {
       decision: null,
       incomplete: null,
       structured: null,
+      agent: null,
       budgets: [],
       recordSignature: null,
     };

@@ -12,7 +12,7 @@ import { read } from './contract.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void> | void;
 
-const silentMs = 250;
+const silentMs = 1_000;
 const owner = { tenantId: 't', runId: 'r' };
 const content = Buffer.alloc(1_500_000, 'content');
 
@@ -79,12 +79,12 @@ describe('a bucket that is slow', () => {
       const unreachable = { code: 'content_unreachable', retryable: true };
       await expect(read(found as OpenContent)).rejects.toMatchObject({
         ...unreachable,
-        message: expect.stringContaining('broke off: nothing came for 0.25 s. Try again.'),
+        message: expect.stringContaining('broke off: nothing came for 1 s. Try again.'),
       });
       on.set('GET runs', () => undefined);
       await expect(read(found as OpenContent)).rejects.toMatchObject({
         ...unreachable,
-        message: expect.stringContaining('cannot be reached: nothing came for 0.25 s.'),
+        message: expect.stringContaining('cannot be reached: nothing came for 1 s.'),
       });
     }));
 });

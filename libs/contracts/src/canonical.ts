@@ -145,6 +145,6 @@ function isDefault(value: unknown, given: unknown): boolean {
   if (given === undefined) return false;
   // Null stands for what is left out.
   if (Array.isArray(given)) return value === null || (value as readonly unknown[]).length === 0;
-  if (typeof given === 'object' && given !== null) return Object.keys(value as object).length === 0;
+  if (typeof given === 'object' && given !== null) return value === null || Object.keys(value as object).length === 0;
   return value === given;
 }

@@ -3,3 +3,9 @@
  * ledger does.
  */
 export const redriveHeader = 'sluice-redrive';
+
+/**
+ * Names the place on agent.requests, as `agent.requests/partition/offset`, on the record that the filter passed on to
+ * agent.calls. It proves nothing; the record there has the same content.
+ */
+export const passedOnHeader = 'sluice-passed-on';

@@ -18,7 +18,7 @@ export type { WrittenConfigurations } from './configurations/contents.js';
 export { NamedTools } from './configurations/named-tools.js';
 export { inParts, isPart, isWholePart } from './configurations/parts.js';
 export { sha256 } from './digest.js';
-export { redriveHeader } from './headers.js';
+export { passedOnHeader, redriveHeader } from './headers.js';
 export { incompatible } from './incompatible.js';
 export type { RegisteredSchema } from './incompatible.js';
 export { recordFromJson, recordToJson, ShapeError, wireFields } from './json.js';
@@ -38,6 +38,8 @@ export {
   allTopics,
   auditedTopics,
   handledTopics,
+  isRequest,
+  isRequestTopic,
   isSigned,
   isTopic,
   recordEntryKinds,
@@ -49,6 +51,6 @@ export {
   topics,
   verifierOf,
 } from './topics/topics.js';
-export type { CredentialTopic, RecordEntryKind, RecordOf, Topic } from './topics/topics.js';
+export type { CredentialTopic, RecordEntryKind, RecordOf, RequestTopic, Topic } from './topics/topics.js';
 export { mostWatched, watchedIn, watchedKey, watchedPrefix } from './watched-resources.js';
 export type { WatchedResource } from './watched-resources.js';

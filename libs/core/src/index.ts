@@ -237,7 +237,7 @@ export type { CallCounts } from './rules/call-counts.js';
 export { allowedConnections, connectionIdForm, effectiveConnections } from './rules/connections.js';
 export { bearerAt, requireNamed } from './rules/credential-hosts.js';
 export { defaultGroup, normaliseGroups, normaliseState, undefinedState, wildcard } from './rules/defaults.js';
-export { agentName, hasAgent } from './rules/agent-name.js';
+export { agentName, hasAgent, knownAgents, longestAgent } from './rules/agent-name.js';
 export type { AgentChoice } from './rules/agent-name.js';
 export {
   clientToolGroup,
@@ -397,6 +397,7 @@ export {
   includedTexts,
   notificationEvents,
   receiversOf,
+  secretVariables,
   subscriptionsDocument,
 } from './settings/notify-types.js';
 export type {

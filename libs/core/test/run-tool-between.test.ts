@@ -1,6 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { CallSecrets, JsonTooLargeError, ToolOutput, ToolUserError } from '@sluice/core';
+import {
+  CallSecrets,
+  JsonTooLargeError,
+  ToolOutcomeLostError,
+  ToolOutput,
+  ToolUnavailableError,
+  ToolUserError,
+} from '@sluice/core';
 import type {
   BoundTool,
   JsonObject,
@@ -76,6 +83,63 @@ describe('what goes from one stage of the pipeline to the next', () => {
     const made = pipeline(tool(), { capabilities: () => Promise.reject(new TypeError('a mistake')) });
     await expect(resultOf(invocation(), made)).rejects.toThrow('a mistake');
     expect(made.seen).not.toContain('result');
+  });
+});
+
+describe('the connection of a tool', () => {
+  /** What the ledger does with a call: connects, and claims it where that went well. */
+  const claiming: Partial<ToolPipeline> = {
+    once: async (_tool, _invocation, effect, _ask, connect) => (await connect?.()) ?? effect(),
+  };
+  const changing = (changes: Partial<BoundTool>): BoundTool => tool({ effect: 'state_change', ...changes });
+
+  it('comes behind the start that is said of the call, once, and has its context, capabilities and time', async () => {
+    const handed: unknown[] = [];
+    const connecting = changing({
+      connect: async (...given) => {
+        handed.push(...given, [...made.seen]);
+      },
+    });
+    const bound = { clock: { now: () => 0 } };
+    const made = pipeline(connecting, { ...claiming, capabilities: () => Promise.resolve(bound) });
+    const call = invocation();
+    expect(await resultOf(call, made)).toMatchObject({ ok: true });
+    expect(handed).toEqual([call.context, bound, 1_000, expect.arrayContaining(['rate', 'start'])]);
+    expect(made.seen.filter((stage) => stage === 'start')).toHaveLength(1);
+  });
+
+  it.each<[string, BoundTool['connect'], object]>([
+    ['that is refused', () => Promise.reject(new ToolUnavailableError('Away.')), { errorCode: 'unavailable' }],
+    ['that takes longer than the call may', never, { errorCode: 'unavailable' }],
+    ['that was lost', () => Promise.reject(new ToolOutcomeLostError('x')), { errorCode: 'execution' }],
+  ])('%s leaves no doubt about the effect: its tool does not run', async (_, connect, expected) => {
+    const made = pipeline(changing({ connect: connect as never }), claiming);
+    const result = await resultOf(invocation({ timeoutMs: 30 }), made);
+    expect(result).toMatchObject({ ok: false, ...expected });
+    expect(result).not.toMatchObject({ reason: 'outcome_unknown' });
+    expect(made.seen).not.toContain('execute');
+  });
+
+  it('of a call that is cancelled meanwhile ends it, which was not sent', async () => {
+    const onCancel: ToolPipeline['onCancel'] = (_invocation, cancel) => {
+      setTimeout(cancel, 5);
+      return () => undefined;
+    };
+    const result = await resultOf(invocation(), pipeline(changing({ connect: never }), { ...claiming, onCancel }));
+    expect(result).toMatchObject({ ok: false, errorCode: 'execution', reason: 'cancelled' });
+  });
+
+  it('takes its time from that of the call', async () => {
+    const times: number[] = [];
+    const slow = changing({ connect: () => new Promise((resolve) => void setTimeout(resolve, 50)) });
+    const after: ToolPipeline['after'] = (milliseconds) => {
+      times.push(milliseconds);
+      return () => undefined;
+    };
+    await resultOf(invocation(), pipeline(slow, { ...claiming, after }));
+    expect(times).toEqual([1_000, expect.any(Number)]);
+    expect(times[1]).toBeLessThan(960);
+    expect(times[1]).toBeGreaterThan(0);
   });
 });
 

@@ -21,6 +21,17 @@ describe('sealing to a role', () => {
     expect(await createSeals(set).open('executor', sealed)).toBeNull();
   });
 
+  it('for calls is opened by the executor, and by the filter, which ends those that no executor takes', async () => {
+    const sealed = (await createSeals(keysFor('mcp', set)).seal('call', text)) ?? '';
+    for (const role of ['executor', 'filter'] as const)
+      expect(await createSeals(keysFor(role, set)).open('call', sealed)).toBe(text);
+    for (const role of ['agent', 'gateway', 'audit'] as const)
+      expect(await createSeals(keysFor(role, set)).open('call', sealed)).toBeNull();
+    // A set of the version before has no keys for it.
+    const former = { ...set, sealing: (set.sealing ?? []).filter(({ role }) => role !== 'call') };
+    expect(readKeySet(writeKeySet(former), 'it')).toEqual(former);
+  });
+
   it('finds what was changed, cut or made up', async () => {
     const seals = createSeals(set);
     const sealed = await sealOf(set);

@@ -97,12 +97,14 @@ describe('keys', () => {
       'agent next',
       'executor signing',
       'executor next',
+      'call signing',
+      'call next',
       'audit signing',
       'audit next',
       'config signing',
       'config next',
     ]);
-    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(10);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(12);
   });
 
   it('are written and read back, and are only what they say', () => {
@@ -222,7 +224,7 @@ describe('keys', () => {
     [JSON.stringify({ keys: [first, ...written.keys] }), 'K has two keys named filter-'],
     [
       JSON.stringify({ keys: [{ ...first, role: 'gateway' }, ...rest] }),
-      'K, key 1: "role" must be one of filter, agent, executor, audit, config. If a newer version made the keys, start that version',
+      'K, key 1: "role" must be one of filter, agent, executor, call, audit, config. If a newer version made the keys, start that version',
     ],
     [JSON.stringify({ keys: [{ ...first, status: '' }, ...rest] }), 'K, key 1: "status" must be one of next, signing,'],
     [JSON.stringify({ keys: [{ ...first, x: 'AAAA' }, ...rest] }), 'K, key 1: it is no Ed25519 key'],

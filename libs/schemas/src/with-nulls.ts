@@ -35,6 +35,6 @@ function nullable(schema: JsonObject): JsonObject {
   return {
     ...Object.fromEntries(own),
     ...(types.length === 0 || types.includes('null') ? {} : { type: [...types, 'null'] }),
-    ...(choices === null || choices.includes(null) ? {} : { enum: [...choices, null] }),
+    ...(choices === null ? {} : { enum: choices.includes(null) ? choices : [...choices, null] }),
   };
 }

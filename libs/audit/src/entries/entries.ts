@@ -13,6 +13,7 @@ import type { Facts, EntryDraft } from './draft-entry.js';
 export function entriesOf(source: Source, facts: Facts): readonly EntryDraft[] {
   switch (source.topic) {
     case 'agent.requests':
+    case 'agent.calls':
       return [requestEntry(source)];
     case 'agent.toolsets':
       return [toolsetEntry(source.record, facts)];

@@ -1,16 +1,17 @@
 import { fieldsThere, normaliseGroups, normaliseState, requestFieldsOfAudit, requestLog } from '@sluice/core';
 import type { JsonObject, JsonValue } from '@sluice/core';
-import { requestIds, sha256, snakeCase } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
+import { passedOnHeader, requestIds, sha256, snakeCase } from '@sluice/contracts';
+import type { AgentResponse, RequestTopic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { caller, contentOf, cut, time, draftEntry } from './draft-entry.js';
 import { cachedTokens, decisionOf, modelOf, promptTokens } from './turns.js';
 import type { EntryDraft } from './draft-entry.js';
 
 /** A request as it came: what it asks for after the defaults (XG-23), before anybody decided on it. */
-export function requestEntry(message: Incoming<'agent.requests'>): EntryDraft {
+export function requestEntry(message: Incoming<RequestTopic>): EntryDraft {
   const { record, headers } = message;
   const asksAs = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  const passedOnFrom = message.topic === 'agent.calls' ? headers[passedOnHeader] : undefined;
   return draftEntry('request', requestIds(message, record), {
     question: cut(record.question),
     question_hash: sha256(record.question),
@@ -27,6 +28,7 @@ export function requestEntry(message: Incoming<'agent.requests'>): EntryDraft {
     ...(record.call === null
       ? {}
       : { call: cut(record.call.tool), call_arguments_hash: sha256(record.call.arguments) }),
+    ...(passedOnFrom === undefined ? {} : { passed_on_from: cut(passedOnFrom) }),
   });
 }
 

@@ -12,6 +12,7 @@ import { sha256 } from '@sluice/contracts';
 import type { AgentStep, AgentStepResult, ParentCall } from '@sluice/contracts';
 import { argumentsOf, caller, contentOf, cut, time, draftEntry } from './draft-entry.js';
 import type { AuditedTool, Facts, EntryDraft } from './draft-entry.js';
+import { callDecisionOf } from './turns.js';
 
 /** Each call of a turn, also one that was refused (M-79), and each change of state (G-96). */
 export function stepEntries(result: AgentStepResult, facts: Facts): readonly EntryDraft[] {
@@ -24,6 +25,7 @@ export function stepEntries(result: AgentStepResult, facts: Facts): readonly Ent
         authentic: facts.authentic,
         iteration: result.iteration,
         ...caller(result.run.principal),
+        ...decisionIn(result),
       }),
     ];
   return steps.flatMap((step) => {
@@ -65,7 +67,12 @@ function callEntry(step: AgentStep, result: AgentStepResult, { tools, authentic 
     ...questionsOf(step),
     ...editedIn(step),
     ...standingIn(step),
+    ...decisionIn(result),
   });
+}
+
+function decisionIn({ call, run, next }: AgentStepResult): JsonObject {
+  return callDecisionOf(call, run, next.question);
 }
 
 /** The standing approval by which the call ran; of any other call nothing is said. */

@@ -1,6 +1,7 @@
+import { normaliseState } from '@sluice/core';
 import type { JsonObject } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
-import type { Run, StrategyDecision, ToolCall, Toolset } from '@sluice/contracts';
+import type { CallDecision, Run, StrategyDecision, ToolCall, Toolset } from '@sluice/contracts';
 import { caller, cut, time, draftEntry } from './draft-entry.js';
 import type { Facts, EntryDraft } from './draft-entry.js';
 
@@ -50,6 +51,37 @@ function listOf(toolset: Toolset): JsonObject {
   return { ...Object.fromEntries(said), offered_since: list.since };
 }
 
+/**
+ * What the executor decided about the call that a request makes itself, as the entry of a Toolset has it; nothing of
+ * any other turn, so that its entries stay what they were.
+ */
+export function callDecisionOf(
+  call: CallDecision | null,
+  { principal, memory }: Pick<Run, 'principal' | 'memory'>,
+  question: string,
+): JsonObject {
+  if (call === null) return {};
+  const { groups, hidden, hiddenCounts, unknownGroups, fallbackGroups, toolChoice } = call;
+  const some = Object.entries({
+    hidden,
+    hidden_counts: hiddenCounts,
+    unknown_groups: unknownGroups,
+    fallback_groups: fallbackGroups,
+    memory: (memory ?? []).map(({ requestId }) => requestId.slice(0, 200)),
+  }).filter(([, found]) => Object.keys(found).length > 0);
+  return {
+    decided: {
+      permitted_groups: principal?.groups ?? [],
+      granted_groups: groups,
+      offered_hash: call.listHash,
+      ...Object.fromEntries(some),
+      ...(toolChoice === null ? {} : { tool_choice: toolChoice }),
+      decided_at: time(call.decidedAt),
+      question_hash: sha256(question),
+    },
+  };
+}
+
 /** What the model wants to call: the arguments by their hashes, since they are not validated yet. */
 export function chosenEntry(turn: ToolCall, { authentic }: Facts): EntryDraft {
   const { run, thought, calls } = turn;
@@ -58,6 +90,8 @@ export function chosenEntry(turn: ToolCall, { authentic }: Facts): EntryDraft {
     iteration: turn.iteration,
     ...caller(run.principal),
     granted_groups: turn.groups,
+    ...(turn.call === null ? {} : { requested_groups: run.requestedGroups, state: normaliseState(turn.request.state) }),
+    ...callDecisionOf(turn.call, run, turn.request.question),
     thought: cut(thought),
     thought_hash: sha256(thought),
     calls: calls.map((call) => ({

@@ -541,6 +541,15 @@ export const schemas = {
         "default": null
       },
       {
+        "name": "agent",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The agent that the request asked; null for the default agent, for a request that asks none, for a run that another one called (`run.parent` names its tool), or where an earlier version wrote the record.",
+        "default": null
+      },
+      {
         "name": "record_signature",
         "type": [
           "null",
@@ -856,7 +865,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.",
+        "doc": "The executor's signature over the whole record but for this, `signature` included; that of its key for calls where `call` is set; null where an earlier version wrote it, or where the filter takes a turn back.",
         "default": null
       },
       {
@@ -866,6 +875,15 @@ export const schemas = {
           "OfferedList"
         ],
         "doc": "What the turn was offered, so that an iteration that is offered the same does not name it again.",
+        "default": null
+      },
+      {
+        "name": "call",
+        "type": [
+          "null",
+          "CallDecision"
+        ],
+        "doc": "What was decided about the one call of a run without a model, which ends with it; null for every other turn.",
         "default": null
       }
     ]
@@ -1405,6 +1423,15 @@ export const schemas = {
         ],
         "doc": "What the call waits for, where it is no approval but an answer of its caller to the tool's server.",
         "default": null
+      },
+      {
+        "name": "agent",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record.",
+        "default": null
       }
     ]
   },
@@ -1612,6 +1639,79 @@ export const schemas = {
         ],
         "doc": "When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget.",
         "default": null
+      }
+    ]
+  },
+  "CallDecision": {
+    "type": "record",
+    "name": "CallDecision",
+    "namespace": "sluice",
+    "doc": "What the executor decided about the call that a request makes itself, before it ran it.",
+    "fields": [
+      {
+        "name": "decided_at",
+        "type": "long",
+        "doc": "Milliseconds since the epoch."
+      },
+      {
+        "name": "groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "The groups decided on, after the default.",
+        "default": []
+      },
+      {
+        "name": "hidden",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Why the tool was not offered, as in a Toolset; empty where it was.",
+        "default": []
+      },
+      {
+        "name": "hidden_counts",
+        "type": {
+          "type": "map",
+          "values": "int"
+        },
+        "doc": "All hidden tools by first reason.",
+        "default": {}
+      },
+      {
+        "name": "unknown_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Requested groups that no configuration knows.",
+        "default": []
+      },
+      {
+        "name": "fallback_groups",
+        "type": {
+          "type": "array",
+          "items": "string"
+        },
+        "doc": "Of `groups`, those that stand in for a requested one without an available tool.",
+        "default": []
+      },
+      {
+        "name": "tool_choice",
+        "type": [
+          "null",
+          "string"
+        ],
+        "doc": "As in a Toolset.",
+        "default": null
+      },
+      {
+        "name": "list_hash",
+        "type": "string",
+        "doc": "SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons: a Toolset of the same decision has it in `list`.",
+        "default": ""
       }
     ]
   },
@@ -2936,7 +3036,7 @@ export const schemas = {
           "null",
           "FirstTools"
         ],
-        "doc": "All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere.",
+        "doc": "All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. In a run without a model, where one has more than 2: then they name none. Null elsewhere.",
         "default": null
       }
     ]
@@ -3588,7 +3688,7 @@ export const schemas = {
           "null",
           "string"
         ],
-        "doc": "The agent's signature over the whole record but for this; null where an earlier version wrote it.",
+        "doc": "The agent's signature over the whole record but for this; that of the executor's key for calls where `call` is set; null where an earlier version wrote it.",
         "default": null
       },
       {
@@ -3616,6 +3716,15 @@ export const schemas = {
           "OfferedList"
         ],
         "doc": "What the Toolset says of it; null where an earlier version wrote that: then `offered` has all.",
+        "default": null
+      },
+      {
+        "name": "call",
+        "type": [
+          "null",
+          "CallDecision"
+        ],
+        "doc": "What was decided about the call that its request makes itself, which goes on as a turn since it has to wait; null for every other turn.",
         "default": null
       }
     ]

@@ -20,7 +20,7 @@ export const runTopicRows = {
     entries: {
       request: {
         listed: true,
-        with: 'requested groups and state after the defaults, the question, whether it had a credential, the call that it made itself where there is one',
+        with: 'requested groups and state after the defaults, the question, whether it had a credential, the call that it made itself where there is one, and `passed_on_from` where the filter passed it on to `agent.calls`',
       },
     },
     held: {
@@ -32,6 +32,25 @@ export const runTopicRows = {
     ids: (message) => requestIds(message, message.record),
     gist: ({ question, group, state }) =>
       `"${question}" groups ${group?.join(', ') ?? '(default)'} state ${state ?? '(undefined)'}`,
+  }),
+  'agent.calls': row('AgentRequest', {
+    about: 'a request that makes one call itself ([below](#a-call-without-a-model))',
+    writers: { upstream: '', gateway: '', mcp: '', filter: 'for one that came on `agent.requests`' },
+    readers: { executor: '', filter: 'to find overdue runs' },
+    handledBy: 'executor',
+    hasCredential: true,
+    part: 'run',
+    stage: 2,
+    kept: 'setting',
+    entries: {
+      request: { listed: true, with: 'as for `agent.requests`, and `passed_on_from`' },
+    },
+    held: { by: 'as `agent.requests`' },
+    need: 'who called what, from which state. Without it the decision on a call cannot be derived again',
+    personal: 'the arguments of the call; the credential as in `agent.requests`',
+    ids: (message) => requestIds(message, message.record),
+    gist: ({ call, group, state }) =>
+      `${call?.tool ?? ''} ${call?.arguments ?? ''} groups ${group?.join(', ') ?? '(default)'} state ${state ?? '(undefined)'}`,
   }),
   'agent.toolsets': row('Toolset', {
     writers: { filter: '' },
@@ -53,7 +72,7 @@ export const runTopicRows = {
     gist: (toolset) => `#${toolset.iteration} ${toolset.state}: ${offeredWords(toolset)}`,
   }),
   'agent.tool-calls': row('ToolCall', {
-    writers: { agent: '' },
+    writers: { agent: '', executor: 'for a [call without a model](#a-call-without-a-model) that waits' },
     readers: { executor: '', notifier: 'for messages about calls that wait' },
     handledBy: 'executor',
     part: 'story',
@@ -63,7 +82,7 @@ export const runTopicRows = {
     entries: {
       calls_chosen: {
         listed: true,
-        with: "the thought, the calls by name and hash; the model that made them, the hash of what it was asked, and the models skipped before it; what the run's [strategy](strategies.md) decided",
+        with: "the thought, the calls by name and hash; the model that made them, the hash of what it was asked, and the models skipped before it; what the run's [strategy](strategies.md) decided; of [a call that its request makes itself](#a-call-in-one-hop) and that waits, what was decided about it (`decided`), requested groups and state",
       },
     },
     need: 'what the model wanted. Parked turns are here: keep it for longer than an approval may wait',
@@ -83,7 +102,7 @@ export const runTopicRows = {
       tool_call: {
         of: 'each step of an AgentStepResult',
         listed: true,
-        with: 'caller, tool and its groups, outcome and reason, the rule that refused it (`rule`) where one did, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted, the names of its content where it has any, and what the server of its tool [asked meanwhile](mcp-hub.md#what-a-server-asks) (`questions`: kind, server, when, how it was answered and by whom; never what was asked or answered)',
+        with: 'caller, tool and its groups, outcome and reason, the rule that refused it (`rule`) where one did, times, arguments and result as far as they may be shown, their hashes, a keyed hash of the result before it was redacted, the names of its content where it has any, and what the server of its tool [asked meanwhile](mcp-hub.md#what-a-server-asks) (`questions`: kind, server, when, how it was answered and by whom; never what was asked or answered); of [a call that its request made itself](#a-call-in-one-hop) what was decided about it (`decided`)',
       },
       state_transition: { of: 'a step that changed the state', listed: true, with: 'tool, from, to, when' },
       agent_begun: {

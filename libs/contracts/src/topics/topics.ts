@@ -18,6 +18,8 @@ type RunTopic = TopicWith<{ part: 'story' | 'run' }>;
 type AuditedTopic = TopicWith<{ entries: object }>;
 type SignedTopic = TopicWith<{ held: 'signed' }>;
 export type CredentialTopic = TopicWith<{ hasCredential: true }>;
+/** Where requests come in. */
+export type RequestTopic = TopicWith<{ record: 'AgentRequest' }>;
 /** What an entry of the audit is called that tells of a record. */
 export type RecordEntryKind = { [T in AuditedTopic]: keyof Rows[T]['entries'] & string }[AuditedTopic];
 
@@ -56,6 +58,18 @@ export const auditedTopics = having<AuditedTopic>(({ entries }) => entries !== n
 /** The topics whose records a service takes by its group, where it commits how far it is. */
 export const handledTopics = having(({ handledBy }) => handledBy !== null);
 
+/** Whether requests come in there: those that a model is asked for, or those that make one call themselves. */
+export function isRequestTopic(topic: Topic): topic is RequestTopic {
+  return rows[topic].record === 'AgentRequest';
+}
+
+/** Whether the record is a request, on whichever of their topics. */
+export function isRequest<M extends { readonly topic: Topic }>(
+  message: M,
+): message is Extract<M, { topic: RequestTopic }> {
+  return isRequestTopic(message.topic);
+}
+
 /** The service that verifies the credentials of a topic’s records. */
 export function verifierOf<T extends CredentialTopic>(topic: T): Rows[T]['handledBy'] {
   return rows[topic].handledBy;
@@ -88,9 +102,12 @@ export function subjectOf(topic: Topic): string {
 export const recordEntryKinds: readonly (EntryKind & {
   readonly kind: RecordEntryKind;
   readonly record: RecordName;
-})[] = auditedTopics.flatMap((topic) =>
-  Object.entries(topicEntry(topic).entries ?? {}).map(([kind, entry]) => ({
-    ...entry,
-    ...{ kind: kind as RecordEntryKind, record: rows[topic].record },
-  })),
-);
+})[] = auditedTopics
+  .flatMap((topic) =>
+    Object.entries(topicEntry(topic).entries ?? {}).map(([kind, entry]) => ({
+      ...entry,
+      ...{ kind: kind as RecordEntryKind, record: rows[topic].record },
+    })),
+  )
+  // Requests come on two topics.
+  .filter(({ kind }, place, all) => all.findIndex((one) => one.kind === kind) === place);

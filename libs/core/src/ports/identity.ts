@@ -15,8 +15,11 @@ export type Authentication =
       readonly roles?: readonly string[];
       readonly expiresAt?: number;
     }
-  /** `message` says what is wrong with the credential, without repeating any of it. */
-  | { readonly ok: false; readonly message: string };
+  /**
+   * `message` says what is wrong with the credential, without repeating any of it. `revoked` is the tenant for which it
+   * was good until it was revoked; absent where nothing proves that.
+   */
+  | { readonly ok: false; readonly message: string; readonly revoked?: string };
 
 /** Who sent a record. */
 export interface Authenticator {

@@ -22,6 +22,8 @@ export interface ClaimRequest {
   /** The asker's clock, milliseconds since the epoch. A claim whose `expiresAt` is not after it counts as gone. */
   readonly now: number;
   readonly ttlMs: number;
+  /** An outcome that is known already, written with a claim that is new. A claim in force keeps what it has. */
+  readonly value?: string;
   /** `powerLoss` by default. */
   readonly durability?: Durability;
 }

@@ -15,7 +15,8 @@ export type RateAnswer =
 /**
  * Counts calls in fixed windows, over all processes that share the store. Windows are those of the processes' clocks.
  * All faults are thrown as Fault('ledger_unreachable', retryable): without a count, no call passes. After a broken
- * connection one call may have been counted twice, never none.
+ * connection one call may have been counted twice, never none. A count outlives the process, and need not outlive a
+ * loss of power: nothing is done twice without it.
  */
 export interface RateLimiter {
   /** Counts one and says whether it is within the limit. */

@@ -2,9 +2,10 @@ import type { JsonObject } from '../json.js';
 
 /**
  * Who signs: the filter what it granted, the agent what the model called, the executor how a run goes on, the audit
- * where its chains stand, and `config` is the key of those who put configurations in force.
+ * where its chains stand, and `config` is the key of those who put configurations in force. `call` is the executor's
+ * second key, for calls that requests make themselves: what it signs grants no model's turn.
  */
-export const signers = ['filter', 'agent', 'executor', 'audit', 'config'] as const;
+export const signers = ['filter', 'agent', 'executor', 'call', 'audit', 'config'] as const;
 export type SignerRole = (typeof signers)[number];
 
 /** Signatures as text that travels in a record: compact JWS, or one over many claims with each one’s place in it. */
@@ -24,8 +25,8 @@ export interface Signatures {
   unknownKey(role: SignerRole, token: string): string | null;
   /**
    * Since when the role has keys, milliseconds since the epoch; Infinity if it has none here. A former version had no
-   * keys of the agent and of `config`, and signed no record as a whole: so what the log took before may be unsigned.
-   * `ends`: since when ends of runs are signed.
+   * keys of the agent, of `call` and of `config`, and signed no record as a whole: so what the log took before may be
+   * unsigned. `ends`: since when ends of runs are signed.
    */
   since(what: SignerRole | 'ends'): number;
 }

@@ -1,5 +1,9 @@
 import { defaultAgent } from '../availability/types.js';
+import type { Configuration } from '../settings/configuration.js';
 import type { NamedAgents } from '../settings/named-agent.js';
+
+/** Characters of an agent’s name. */
+export const longestAgent = 64;
 
 /** Which agent a request asks; a call that a request names itself asks none. */
 export interface AgentChoice {
@@ -17,4 +21,10 @@ export function agentName({ agent }: Pick<AgentChoice, 'agent'>): string {
 /** Whether there is an agent of this name: the default agent needs no entry. */
 export function hasAgent(agents: NamedAgents | undefined, name: string): boolean {
   return name === defaultAgent || (agents !== undefined && Object.hasOwn(agents, name));
+}
+
+/** All names of agents: those that requests ask, and the keys of tools that are agents. */
+export function knownAgents({ agents = {}, tools }: Pick<Configuration, 'agents' | 'tools'>): readonly string[] {
+  const called = tools.flatMap(({ key, agent }) => (agent === undefined ? [] : [key]));
+  return [...new Set([defaultAgent, ...Object.keys(agents), ...called])];
 }

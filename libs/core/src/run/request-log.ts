@@ -47,7 +47,7 @@ export function requestLog(
   };
 }
 
-/** The log line of a request: of many names the first ones, and how many more there are. */
+/** The log line of a request: of many names the first ones that the run has, and how many more there are. */
 export function requestLogLine(...about: Parameters<typeof requestLog>): RequestLog {
   const [, run] = about;
   const log = requestLog(...about);

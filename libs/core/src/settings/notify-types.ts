@@ -6,6 +6,7 @@ export const notificationEvents = [
   'run.ended',
   'run.failed',
   'approval.waiting',
+  'approval.counted',
   'approval.escalated',
   'approval.ended',
   'dead_letter',
@@ -30,6 +31,8 @@ export interface NotifyFilter {
   readonly events: readonly NotificationEvent[];
   /** Absent for all, those of no tenant too. */
   readonly tenants?: readonly string[];
+  /** Whose runs, by the names of agents; absent for all, and for what is of no run. */
+  readonly agents?: readonly string[];
   /** Outcomes, error codes and decisions of the events that it gets; absent for all. */
   readonly outcomes?: readonly string[];
   /** How long a delivery is tried again, milliseconds. */
@@ -66,7 +69,7 @@ interface SlackDeciding {
   readonly signingSecretEnv: string;
   /** The variable with the API key of the service that decides for persons. */
   readonly credentialEnv: string;
-  /** Who is who: by the id of a Slack user, a person. */
+  /** Who is who: by workspace and user of Slack, as in `T0123456789/U0123456789`, a person. */
   readonly users: Readonly<Record<string, string>>;
 }
 
@@ -99,6 +102,24 @@ export type NotifyReceiver =
   | (NotifySubscription & { readonly kind: 'webhook' })
   | (SlackChannel & { readonly kind: 'slack' })
   | (MailReceiver & { readonly kind: 'mail' });
+
+/** The variables with a receiver’s secrets, by the keys that name them, without those that the gateway alone reads. */
+export function secretVariables(receiver: NotifyReceiver): Readonly<Record<string, string>> {
+  switch (receiver.kind) {
+    case 'webhook': {
+      const { secretEnv, previousSecretEnv, secrets } = receiver;
+      if (secrets !== undefined) return {};
+      return {
+        secret_env: secretEnv,
+        ...(previousSecretEnv === undefined ? {} : { previous_secret_env: previousSecretEnv }),
+      };
+    }
+    case 'slack':
+      return { token_env: receiver.tokenEnv };
+    case 'mail':
+      return { server_env: receiver.serverEnv, link_secret_env: receiver.linkSecretEnv };
+  }
+}
 
 export function receiversOf(notify: NotifySettings | undefined): readonly NotifyReceiver[] {
   if (notify === undefined) return [];

@@ -34,6 +34,9 @@ export interface EffectClaims {
   onUnsettled(callKey: string, error: unknown): void;
 }
 
+/** Connects to what the call is sent to; the result of the call where that fails. */
+type Connect = () => Promise<ToolExecResult | null>;
+
 const firstPollMs = 25;
 const longestPollMs = 1_000;
 /** How many attempts beside the first may end with their process. */
@@ -45,7 +48,7 @@ const mostFatal = 3;
  * claim is taken back meanwhile; then it runs again only what is safe to repeat, asks the tool where it can say
  * whether the call took effect, and otherwise answers `outcome_unknown`: a thing is never silently done twice. What
  * the tool says is written beside the claim, so that no later attempt asks again. Neither the call nor the question
- * goes on for ever where it ends the process each time.
+ * goes on for ever where it ends the process each time. `connect` comes before the claim, since it sends nothing.
  *
  * A call that waits for its caller is claimed by rounds. The end of a round is written beside its claim before the
  * call is parked: it is neither lost nor sent again by an attempt that finds it.
@@ -56,16 +59,42 @@ export async function effectOnce(
   claims: EffectClaims,
   effect: () => Promise<ToolExecResult | Waits>,
   ask: () => Promise<Reconciliation>,
+  connect: Connect | null = null,
 ): Promise<ToolExecResult | Waits> {
-  if (!claims.isAgain) return claimed(tool, invocation, claims, effect, ask);
+  if (!claims.isAgain) return connected(tool, invocation, claims, effect, ask, connect);
   const callKey = roundKey(invocation, claims);
-  return claimed(
+  const counting = <T>(work: () => Promise<T>): Promise<T | ToolExecResult> =>
+    unlessFatal<T | ToolExecResult>(`fatal/${callKey}`, claims, work, () => fatal(tool, invocation));
+  return connected(
     tool,
     invocation,
     claims,
-    () => unlessFatal(`fatal/${callKey}`, claims, effect, () => fatal(tool, invocation)),
+    () => counting(effect),
     () => unlessFatal(`fatal/ask/${callKey}`, claims, ask, () => 'unknown'),
+    connect === null ? null : () => counting(connect),
   );
+}
+
+/**
+ * Connects, claims the call and makes it. A process that ends while it connects leaves no claim, so the next attempt
+ * knows that nothing was sent. What another attempt began needs no connection.
+ */
+async function connected(
+  tool: BoundTool,
+  invocation: ToolInvocation,
+  claims: EffectClaims,
+  effect: () => Promise<ToolExecResult | Waits>,
+  ask: () => Promise<Reconciliation>,
+  connect: Connect | null,
+): Promise<ToolExecResult | Waits> {
+  const isClaimed = async (): Promise<boolean> =>
+    (await claims.ledger.find(roundKey(invocation, claims))) !== undefined;
+  if (connect === null || tool.effect === 'read_only' || (claims.isAgain && (await isClaimed())))
+    return claimed(tool, invocation, claims, effect, ask);
+  const failed = await connect();
+  if (failed === null) return claimed(tool, invocation, claims, effect, ask);
+  if (await isClaimed()) return claimed(tool, invocation, claims, () => Promise.resolve(failed), ask);
+  return counted(claims, failed);
 }
 
 async function claimed(

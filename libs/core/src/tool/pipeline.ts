@@ -165,6 +165,8 @@ export interface ToolPipeline<Parked = never> {
     effect: () => Promise<ToolExecResult | Waits>,
     /** Asks the tool whether the call took effect, where its end is not known. */
     ask: () => Promise<Reconciliation>,
+    /** Connects to the tool before the claim; the result where that fails. Null for a tool without a connection. */
+    connect: (() => Promise<ToolExecResult | null>) | null,
   ): Promise<ToolExecResult | Waits>;
   /** Keeps what the call needs to go on, before anything says that it waits. */
   keepWaiting(invocation: ToolInvocation, state: JsonObject): Promise<void>;

@@ -121,16 +121,35 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
       throw error;
     }
 
+    let hasStarted = false;
+    const start = (): void => {
+      if (!hasStarted) pipeline.onStart(invocation, input.args);
+      hasStarted = true;
+    };
+
+    // before the claim of an effect, in the call’s own time: where it fails, nothing of the call was sent
+    let connectedMs = 0;
+    const connect = async (): Promise<ToolExecResult | null> => {
+      start();
+      const began = performance.now();
+      const work = () => tool.connect?.(context, capabilities, invocation.timeoutMs) ?? Promise.resolve();
+      const ended = await within(work, invocation, pipeline);
+      connectedMs = performance.now() - began;
+      if (ended.kind === 'value') return null;
+      own.abort(callEnded);
+      const outcome = ended.kind === 'timeout' ? { kind: 'threw' as const, error: notConnected(invocation) } : ended;
+      return pipeline.conceal(tool, judge({ ...tool, effect: 'read_only' }, invocation, outcome, pipeline));
+    };
+
     // 7 start, 8 execute, 9 validate output, 10 redact, and no credential: at most once for this call
     const effect = async (): Promise<ToolExecResult | Waits> => {
       const cached = tool.cacheMs === undefined ? null : await pipeline.cached(tool, invocation, input.args);
-      pipeline.onStart(invocation, input.args);
+      start();
+      const left = { ...invocation, timeoutMs: Math.max(1, invocation.timeoutMs - connectedMs) };
       const { ended, answer } =
         cached?.kind === 'found'
           ? { ended: { kind: 'value', value: cached.output } as const, answer: cached.answer }
-          : withoutAnswer(
-              await within(() => tool.exec(input.args, context, capabilities), invocation, pipeline, limit),
-            );
+          : withoutAnswer(await within(() => tool.exec(input.args, context, capabilities), left, pipeline, limit));
       own.abort(callEnded);
       if (ended.kind === 'threw' && isA(ToolWaitsError, ended.error)) {
         await pipeline.keepWaiting(invocation, ended.error.state);
@@ -144,15 +163,15 @@ async function stages<Parked>(invocation: ToolInvocation, pipeline: ToolPipeline
         cached.keep(ended.value as JsonValue, answer);
       // What redaction or a credential took something out of is passed on as what is left of the value.
       const passed = answer === null || concealed !== judged ? null : passedOn(tool, answer, judged, pipeline);
-      const left = await fitted(tool, invocation, concealed, pipeline);
-      const whole = passed === null || !left.ok ? [] : await pipeline.keepAnswer(invocation, passed);
-      const content = [...whole, ...(left.content ?? [])];
-      const named = content.length === 0 ? left : { ...left, content };
+      const kept = await fitted(tool, invocation, concealed, pipeline);
+      const whole = passed === null || !kept.ok ? [] : await pipeline.keepAnswer(invocation, passed);
+      const content = [...whole, ...(kept.content ?? [])];
+      const named = content.length === 0 ? kept : { ...kept, content };
       const result = questions.length === 0 ? named : { ...named, questions };
       return cached?.kind === 'found' ? { ...result, cachedAtMs: cached.cachedAtMs } : result;
     };
     const ask = () => reconcile(tool, invocation, input.args, pipeline);
-    const result = await pipeline.once(tool, invocation, effect, ask);
+    const result = await pipeline.once(tool, invocation, effect, ask, tool.connect === undefined ? null : connect);
     if (result === 'waits') return { kind: 'begins', parked: pipeline.answer(tool, invocation) };
     return { kind: 'ran', result };
   } finally {
@@ -210,6 +229,10 @@ function judge(
 
 /** Why a tool's signal is aborted when its call is over, in whatever way. One for all: an error's stack is costly. */
 const callEnded = new Error('The call has ended.');
+
+function notConnected({ toolId, timeoutMs }: ToolInvocation): ToolUnavailableError {
+  return new ToolUnavailableError(`The server of ${toolId} was not connected to within ${timeoutMs / 1000} s.`);
+}
 
 /** Why arguments are not even looked at, or null if they are: too many bytes, or too deep. */
 function argumentsRefused(

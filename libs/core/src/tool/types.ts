@@ -79,6 +79,11 @@ export interface BoundTool {
   /** Throws ToolInputError where the arguments do not fit. Returns them with defaults applied. */
   validateInput(rawArgs: JsonValue): JsonValue | Promise<JsonValue>;
   /**
+   * Connects to what `exec` sends the call to, within so many milliseconds, and sends nothing of the call: so it comes
+   * before the claim of an effect. Throws as `exec` does. Absent where there is nothing to connect to.
+   */
+  connect?(context: ToolInvocationContext, capabilities: ToolCapabilities, withinMs: number): Promise<void>;
+  /**
    * May throw ToolUserError (its text reaches the model), ToolUnavailableError, or anything else (its text is
    * dropped).
    */

@@ -56,7 +56,7 @@ export class ApiKeys {
     if (parts === null || found === null || !isSecretOf(parts.secret, found.key.hash))
       return refused('there is no such API key');
     const { id, tenant, name, groups, connections, expiresAt, revokedAt } = found.key;
-    if (revokedAt !== null) return refused('the API key was revoked');
+    if (revokedAt !== null) return { ...refused('the API key was revoked'), revoked: tenant };
     if (expiresAt <= at) return refused('the API key had expired when the log took the request');
     this.uses.note(id, at);
     return {

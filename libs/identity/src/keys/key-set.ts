@@ -23,8 +23,11 @@ export interface Key {
   readonly d: string | null;
 }
 
-/** Who opens sealed credentials. */
-export const sealingRoles = ['filter', 'executor'] as const;
+/**
+ * To whom credentials are sealed. What is sealed to `call` the executor opens, which takes requests that make one call
+ * themselves, and the filter, which ends those that it does not take.
+ */
+export const sealingRoles = ['filter', 'executor', 'call'] as const;
 export type SealingRole = (typeof sealingRoles)[number];
 
 /** An X25519 key to which credentials are sealed for a role; `signing` is the one that is sealed to now. */
@@ -51,8 +54,8 @@ export function newKeySet(now: number): KeySet {
 
 /**
  * The set with keys for each role that has none, and with the time from which ends must be signed: a set of a former
- * version has none of the agent and of `config`, and no such time. From `takenUp` on the new signatures are asked for:
- * later than now where processes are still to be restarted with the set.
+ * version has none of the agent, of `call` and of `config`, and no such time. From `takenUp` on the new signatures are
+ * asked for: later than now where processes are still to be restarted with the set.
  */
 export function completed({ keys, sealing = [], endsSignedSince }: KeySet, now: number, takenUp = now): KeySet {
   const missing = signers.filter((role) => !keys.some((key) => key.role === role));
@@ -113,11 +116,22 @@ export function rotate({ keys, sealing = [], ...set }: KeySet, now: number): Key
 /** Who verifies signatures and makes none. */
 export const verifyingRoles = ['auditor', 'gateway', 'proxy', 'mcp', 'notifier'] as const;
 
+/** Roles that have a private key of `call` beside their own: one signs calls, and both verify who asks for them. */
+const callSigners: readonly string[] = ['executor'];
+const callOpeners: readonly string[] = ['executor', 'filter'];
+
 /** What a process of the role needs: all public keys, and the private ones of that role alone. */
 export function keysFor(role: SignerRole | (typeof verifyingRoles)[number], set: KeySet): KeySet {
-  const own = <T extends Key | SealingKey>(key: T): T => (key.role === role ? key : { ...key, d: null });
+  const own =
+    (withCall: readonly string[]) =>
+    <T extends Key | SealingKey>(key: T): T =>
+      key.role === role || (key.role === 'call' && withCall.includes(role)) ? key : { ...key, d: null };
   const { keys, sealing } = set;
-  return { ...set, keys: keys.map(own), ...(sealing === undefined ? {} : { sealing: sealing.map(own) }) };
+  return {
+    ...set,
+    keys: keys.map(own(callSigners)),
+    ...(sealing === undefined ? {} : { sealing: sealing.map(own(callOpeners)) }),
+  };
 }
 
 /**
@@ -126,7 +140,8 @@ export function keysFor(role: SignerRole | (typeof verifyingRoles)[number], set:
  */
 export function sinceOf({ keys, endsSignedSince }: KeySet): Readonly<Record<SignerRole | 'ends', number>> {
   const ends = endsSignedSince === undefined ? Infinity : Date.parse(endsSignedSince);
-  const since = { filter: Infinity, agent: Infinity, executor: Infinity, audit: Infinity, config: Infinity, ends };
+  const none = Object.fromEntries(signers.map((role) => [role, Infinity])) as Record<SignerRole, number>;
+  const since = { ...none, ends };
   for (const { role, createdAt } of keys) since[role] = Math.min(since[role], Date.parse(createdAt));
   return since;
 }

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { signers } from '@sluice/core';
 import type { SignerRole } from '@sluice/core';
 import { keyStatuses, sealingRoles } from './key-set.js';
-import type { Key, KeySet, SealingKey } from './key-set.js';
+import type { Key, KeySet, SealingKey, SealingRole } from './key-set.js';
 import { privatePart, publicPart } from './sealing.js';
 
 /** The text that `readKeySet` reads. */
@@ -49,6 +49,9 @@ export function readKeySet(text: string, source: string): KeySet {
 /** Roles that every version has keys of. */
 const alwaysThere: readonly SignerRole[] = ['filter', 'executor'];
 
+/** Roles that every version that seals has keys of. */
+const alwaysSealed: readonly SealingRole[] = ['filter', 'executor'];
+
 const howTo = 'Make it with `sluice keys new`.';
 const keepThem =
   'If a newer version made the keys, start that version, or put back the keys that this one had; do not make new ones, since what these signed would be taken for forged.';
@@ -63,7 +66,10 @@ function readSealing(given: unknown, source: string): Pick<KeySet, 'sealing'> {
     return checked(read, where, 'X25519', () => [publicPart(read), read.d === null ? null : privatePart(read)]);
   });
   for (const role of sealingRoles)
-    if (sealing.filter((key) => key.role === role && key.status === 'signing').length !== 1)
+    if (
+      sealing.filter((key) => key.role === role && key.status === 'signing').length !== 1 &&
+      (alwaysSealed.includes(role) || sealing.some((key) => key.role === role))
+    )
       throw new Error(`${source} must have one key to which credentials are sealed for the ${role}. ${howTo}`);
   return { sealing };
 }

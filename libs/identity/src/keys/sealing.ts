@@ -38,7 +38,7 @@ export function createSeals({ sealing = [] }: KeySet): Seals {
       if (key === undefined && sealing.every((one) => one.kid !== kid))
         throw new Fault(
           'identity_unreachable',
-          `A credential is sealed to the key ${kid.slice(0, 40)}, which this process does not know yet. Give it the keys of \`sluice keys export ${role}\` again, and restart it.`,
+          `A credential is sealed to the key ${kid.slice(0, 40)}, which this process does not know yet. Give it the keys of \`sluice keys export ${role === 'call' ? 'ROLE' : role}\` again, and restart it.`,
           true,
         );
       return key === undefined ? null : opened(sealed, key);

@@ -37,6 +37,7 @@ const batchLimits: Readonly<Record<SignerRole, number>> = {
   filter: largestBatch,
   agent: largestBatch,
   executor: largestBatch,
+  call: largestBatch,
   audit: 1,
   config: 1,
 };

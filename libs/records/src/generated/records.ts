@@ -146,6 +146,8 @@ export interface AgentResponse {
   readonly budgets: readonly BudgetState[];
   /** The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record. */
   readonly structured: string | null;
+  /** The agent that the request asked; null for the default agent, for a request that asks none, for a run that another one called (`run.parent` names its tool), or where an earlier version wrote the record. */
+  readonly agent: string | null;
   /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
   readonly recordSignature: string | null;
 }
@@ -238,10 +240,12 @@ export interface AgentStepResult {
   readonly signature: string | null;
   /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
   readonly inForceVersion: string;
-  /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
+  /** The executor's signature over the whole record but for this, `signature` included; that of its key for calls where `call` is set; null where an earlier version wrote it, or where the filter takes a turn back. */
   readonly recordSignature: string | null;
   /** What the turn was offered, so that an iteration that is offered the same does not name it again. */
   readonly list: OfferedList | null;
+  /** What was decided about the one call of a run without a model, which ends with it; null for every other turn. */
+  readonly call: CallDecision | null;
 }
 
 /** An event of the approvals topic: exactly one member is set. */
@@ -410,6 +414,8 @@ export interface ApprovalRequested {
   readonly behind: string | null;
   /** What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
   readonly question: AskedQuestion | null;
+  /** The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record. */
+  readonly agent: string | null;
 }
 
 /** What a call waits for that its caller may take time over, none of its contents: a form that the MCP server of the call shows, or the result of a tool that the caller runs itself (docs/mcp-hub.md, docs/doors.md). */
@@ -486,6 +492,26 @@ export interface BudgetState {
   readonly adds: string;
   /** When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget. */
   readonly opensAt: number | null;
+}
+
+/** What the executor decided about the call that a request makes itself, before it ran it. */
+export interface CallDecision {
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number;
+  /** The groups decided on, after the default. */
+  readonly groups: readonly string[];
+  /** Why the tool was not offered, as in a Toolset; empty where it was. */
+  readonly hidden: readonly string[];
+  /** All hidden tools by first reason. */
+  readonly hiddenCounts: Readonly<Record<string, number>>;
+  /** Requested groups that no configuration knows. */
+  readonly unknownGroups: readonly string[];
+  /** Of `groups`, those that stand in for a requested one without an available tool. */
+  readonly fallbackGroups: readonly string[];
+  /** As in a Toolset. */
+  readonly toolChoice: string | null;
+  /** SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons: a Toolset of the same decision has it in `list`. */
+  readonly listHash: string;
 }
 
 /** A caller cancels its run. The filter writes it once more with its outcome. */
@@ -930,7 +956,7 @@ export interface Run {
   readonly parkedMs: number | null;
   /** Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them. */
   readonly otherModels: OtherModels | null;
-  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere. */
+  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. In a run without a model, where one has more than 2: then they name none. Null elsewhere. */
   readonly firstTools: FirstTools | null;
 }
 
@@ -1146,7 +1172,7 @@ export interface ToolCall {
   readonly toolChoice: string | null;
   /** Calls of the turn behind these, which were too many to be kept. */
   readonly omittedCalls: number;
-  /** The agent's signature over the whole record but for this; null where an earlier version wrote it. */
+  /** The agent's signature over the whole record but for this; that of the executor's key for calls where `call` is set; null where an earlier version wrote it. */
   readonly recordSignature: string | null;
   /** The model that took the turn, and what it was asked; null where none was, or where an earlier version wrote the record. */
   readonly model: TurnModel | null;
@@ -1154,6 +1180,8 @@ export interface ToolCall {
   readonly decision: StrategyDecision | null;
   /** What the Toolset says of it; null where an earlier version wrote that: then `offered` has all. */
   readonly list: OfferedList | null;
+  /** What was decided about the call that its request makes itself, which goes on as a turn since it has to wait; null for every other turn. */
+  readonly call: CallDecision | null;
 }
 
 /** What the filter decided for one iteration: the eligible tools, why each other one is hidden, and every input of the decision. */
@@ -1246,6 +1274,7 @@ export interface RecordTypes {
   readonly AskingRule: AskingRule;
   readonly AuditRecord: AuditRecord;
   readonly BudgetState: BudgetState;
+  readonly CallDecision: CallDecision;
   readonly Cancellation: Cancellation;
   readonly CancellationOutcome: CancellationOutcome;
   readonly ConfigVersion: ConfigVersion;
