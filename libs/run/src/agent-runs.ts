@@ -171,6 +171,7 @@ export function agentBeginning(
     configVersion: record.configVersion,
     signature: null,
     recordSignature: null,
+    call: null,
     list: null,
     inForceVersion: inForce.configuration.version,
   };

@@ -118,5 +118,6 @@ export function toolCall(
     recordSignature: null,
     model: turn.model,
     decision: turn.decision,
+    call: null,
   };
 }

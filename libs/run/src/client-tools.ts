@@ -11,6 +11,7 @@ import {
 import type { ClientTool, Configuration } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { AgentRequest, RequestedCall } from '@sluice/contracts';
+import { convertOffer } from '@sluice/schemas';
 
 /** What a request has room for of its client’s tools: each record of the run carries them. */
 export const clientToolLimits = { tools: 128, bytes: 131_072, name: 56 } as const;
@@ -63,4 +64,18 @@ export function clientToolsProblem(
 export function clientsLast<Call extends Pick<RequestedCall, 'tool'>>(calls: readonly Call[]): readonly Call[] {
   const isOwn = ({ tool }: Call): boolean => !isClientTool(tool);
   return [...calls.filter(isOwn), ...calls.filter((call) => !isOwn(call))];
+}
+
+/** What is wrong with the schemas of a client’s tools that no door brought into form; null if nothing is. */
+export function clientSchemasProblem({ clientTools }: Pick<AgentRequest, 'clientTools'>): string | null {
+  if (clientTools === null) return null;
+  let bytes = 0;
+  for (const { name, description, schema } of clientToolsIn(clientTools)?.tools ?? []) {
+    const offer = convertOffer({ name, description, inputSchema: schema, outputSchema: null });
+    if ('problems' in offer) return `The client’s tool ${quote(name)} cannot be offered. ${offer.problems.join(' ')}`;
+    bytes += JSON.stringify(offer.inputSchema).length;
+    // What a door wrote has no references that grow.
+    if (bytes > clientToolLimits.bytes) return 'The schemas of the client’s tools are too large with their references.';
+  }
+  return null;
 }

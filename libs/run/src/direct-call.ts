@@ -12,7 +12,12 @@ export function directTurn({ request, iteration }: Toolset, evaluator: Pick<Eval
   const turn = { thought: '', inputTokens: 0, outputTokens: 0 };
   // An upstream system may send steps of its own, so that there are some says nothing of this run.
   const last = iteration > 1 ? history.at(-1) : undefined;
-  if (last !== undefined) return { ...turn, calls: [], answer: last.observation || 'Done.' };
+  if (last !== undefined) return { ...turn, calls: [], answer: answerBy(last.observation) };
   const made = { toolCallId: 'call-0', tool: evaluator.tool(call.tool)?.id ?? call.tool, arguments: call.arguments };
   return { ...turn, calls: [made], answer: null };
+}
+
+/** The answer of a run whose request makes one call itself, by what its call gave. */
+export function answerBy(observation: string): string {
+  return observation === '' ? 'Done.' : observation;
 }

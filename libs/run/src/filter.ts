@@ -6,6 +6,7 @@ import {
   agentName,
   groupsForAgent,
   hasAgent,
+  longestAgent,
   mayRequest,
   nextIteration,
   normaliseGroups,
@@ -15,7 +16,7 @@ import {
   samplingProblem,
   wildcard,
 } from '@sluice/core';
-import type { Configuration, Decision, Evaluator, Principal, RequestVerdict, RunState } from '@sluice/core';
+import type { Configuration, Decision, Evaluator, Principal, RequestVerdict, RunState, Tenant } from '@sluice/core';
 import { longestId } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, AgentStepResult, Toolset } from '@sluice/contracts';
 import { answerResponse, errorResponse, withoutProviderData } from './ends/responses.js';
@@ -39,9 +40,6 @@ export interface RunIds {
 
 type RequestParts = Pick<AgentRequest, 'question' | 'connections' | 'history' | 'call' | 'content' | 'conversation'> &
   Partial<Pick<AgentRequest, 'agent' | 'answerSchema' | 'sampling'>>;
-
-/** Characters of an agent’s name. */
-export const longestAgent = 64;
 
 /** What is wrong with a request, whatever its sender, as a sentence that says what to write; null if nothing is. */
 export function requestProblem(
@@ -118,11 +116,14 @@ export function beginning<Asked extends AgentRequest>(
   return { run, request, groups, permission };
 }
 
-/** The end of a request that is refused before its first iteration; `run` is null if its sender is unknown. */
+/**
+ * The end of a request that is refused before its first iteration; `run` is null if its sender is unknown, and `tenant`
+ * says then for which tenant the request was accepted before.
+ */
 export function denial(
   ids: RunIds,
   message: string,
-  about: { readonly request: AgentRequest; readonly run: RunState | null },
+  about: { readonly request: AgentRequest; readonly run: RunState | null; readonly tenant?: Tenant },
   configVersion: string,
   now: number,
 ): AgentResponse {
@@ -221,5 +222,6 @@ export function returnedTurn(toolset: Toolset): AgentStepResult {
     list: null,
     signature: grant,
     recordSignature: null,
+    call: null,
   };
 }

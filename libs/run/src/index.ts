@@ -45,11 +45,18 @@ export { judgeConnection } from './connections.js';
 export { decideTools, fallbacksFor, withFallbacks } from './decide-tools.js';
 export { hashedResult } from './digest.js';
 export { directTurn } from './direct-call.js';
+export { decideCall } from './one-call/decide.js';
+export { OwnCalls } from './one-call/kept.js';
+export type { KeptDecision, KeptWait } from './one-call/kept.js';
+export { overdueCall, startOfCall } from './one-call/overdue.js';
+export { callResult, endOfCall, stepAtEnd } from './one-call/result.js';
+export { bareToolset, ownCallIn, toolsetOfCall } from './one-call/toolset.js';
+export type { OfOwnCall } from './one-call/toolset.js';
+export { topicOfRequest } from './one-call/topic.js';
 export type { StepBounds } from './history.js';
 export {
   beginning,
   judgeRequest,
-  longestAgent,
   decideIteration,
   denial,
   isOverdue,
@@ -83,6 +90,7 @@ export { isOwnRequestId, ownRequestId } from './claims/own-request-id.js';
 export { isScheduleCredential, ownPrincipal, scheduleCredential, scheduleOf } from './schedules/credential.js';
 export type { ScheduledTopic } from './schedules/credential.js';
 export {
+  correctedState,
   jitterOf,
   newState,
   pausedBy,
@@ -110,7 +118,7 @@ export { readServerReports, reportServers } from './server-reports.js';
 export type { ChangedTool, ServerReport } from './server-reports.js';
 export { afterStep, stepOf, stepResult, turnAfter } from './steps.js';
 export type { TurnSoFar } from './steps.js';
-export { firstKeys, namingTools, offeredIds, offeredWithSchema, withTools } from './tool-list.js';
+export { firstKeys, namingTools, offeredIds, offeredWithSchema, withFirstNames, withTools } from './tool-list.js';
 export type { OfferedBefore } from './tool-list.js';
 export { toolset } from './toolset.js';
 export { budgetsUsed, closedIn, verdictsOf } from './verdicts.js';
@@ -156,17 +164,25 @@ export type { ClaimedDecision } from './claims/approvals.js';
 export { StandingApprovals } from './claims/standing.js';
 export { attemptKept, keepAttempt } from './claims/attempts.js';
 export type { Attempt } from './claims/attempts.js';
-export { ledByRequest, ledBySteps, ledByToolset, ledByTurn, wasAnswered, wasHandled } from './claims/came-again.js';
+export {
+  ledByCall,
+  ledByRequest,
+  ledBySteps,
+  ledByToolset,
+  ledByTurn,
+  wasAnswered,
+  wasHandled,
+} from './claims/came-again.js';
 export { cancelOf, cancelForCaller, cancelRun, longestCancelReason, notCancelledReasons } from './claims/cancel.js';
 export type { Cancelled, NotCancelled } from './claims/cancel.js';
-export { claimEnd, hasEnded, quarantinedAt } from './claims/end-once.js';
+export { claimEnd, enderOfRun, hasEnded, quarantinedAt } from './claims/end-once.js';
 export { requestPosition, claimingRequest } from './claims/claiming-request.js';
 export { claimedName, keepSender, runOfEnd, runOfRecord } from './claims/run-names.js';
 export type { NamedRun } from './claims/run-names.js';
 export { isTurnClaimed, requestOwner, claimRequest, claimTurn, modelCallName } from './claims/requests-and-turns.js';
 export { applyConfiguration, configurationRecord, configurationRecords } from './configuration/apply.js';
 export type { Applying } from './configuration/apply.js';
-export { clientToolLimits, clientToolsProblem } from './client-tools.js';
+export { clientSchemasProblem, clientToolLimits, clientToolsProblem } from './client-tools.js';
 export { compiledFrom, Configurations, loadedFor } from './configuration/configurations.js';
 export type { Loaded } from './configuration/configurations.js';
 export { entriesSince, EntryTimes } from './configuration/entry-times.js';
@@ -177,7 +193,7 @@ export { explainCaller } from './explain-caller.js';
 export type { ExplainedCaller } from './explain-caller.js';
 export { endDeadRun, reportDeadLetter } from './ends/dead-run.js';
 export { endOfDead, mayBeOfDead } from './ends/end-of-dead.js';
-export { endedBy, endRun } from './ends/end-run.js';
+export { endedBy, endRun, endRunWith } from './ends/end-run.js';
 export type { EndedBy } from './ends/end-run.js';
 export { errorResponse } from './ends/responses.js';
 export { suretyOf } from './ends/surety.js';
@@ -188,7 +204,7 @@ export type { Content, Letter, LetterFilter } from './redrive/letters.js';
 export type { Permit } from './redrive/permit.js';
 export { planRedrive } from './redrive/plan.js';
 export type { Plan, PlanFacts } from './redrive/plan.js';
-export { asksForCredentials, permitBefore, redrive, redriveOf } from './redrive/redrive.js';
+export { asksForCredentials, redrive, redriveFacts, redriveOf } from './redrive/redrive.js';
 export { asDeadLettered, redrivenBefore, redrivenFrom, resumedRun, verified } from './redrive/take.js';
 export type { Redriven } from './redrive/take.js';
 export { continuationClaims, judgeContinuation } from './signing/continuation-claims.js';
@@ -196,12 +212,15 @@ export type { Continuation } from './signing/continuation-claims.js';
 export { endSignature, signEnd, verifyEnd } from './signing/ends.js';
 export type { EndSignature } from './signing/ends.js';
 export { GenuineEnds } from './signing/genuine-ends.js';
+export { notInHistories } from './signing/run-digest.js';
 export { grantClaims, grantLifeMs, isReturned, judgeGrant } from './signing/grant-claims.js';
 export type { GrantedTurn } from './signing/grant-claims.js';
 export {
   signContinuation,
   signGrant,
   signReturned,
+  signCall,
+  signCallTurn,
   signTurn,
   turnOf,
   verifyContinuation,

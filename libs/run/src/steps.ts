@@ -195,6 +195,7 @@ export function stepResult(
     recordSignature: null,
     inForceVersion,
     list,
+    call: null,
   };
 }
 

@@ -12,14 +12,23 @@ import type {
   Toolset,
 } from '@sluice/contracts';
 import { joinedTools } from './joined-tools.js';
+import type { Configurations } from './configuration/configurations.js';
 import type { OfferedTo } from './joined-tools.js';
 import { offeredForms } from './toolset.js';
 
 /** A list of more tools is not named in records: it has their indexes in the configuration. */
 const mostNamedInRecord = 32;
 
-/** Of a longer list of a run’s first iteration, so many stand in the run by name. */
-const namedOfLonger = 16;
+/** Of a run’s first lists: with more tools than `most` in one of them, so many of each stand in the run by name. */
+interface NamesInRun {
+  readonly most: number;
+  readonly ofLonger: number;
+}
+
+const namesInRun: NamesInRun = { most: mostNamedInRecord, ofLonger: 16 };
+
+/** No model sees the tools of such a run: it names them by their indexes. */
+const namesInCall: NamesInRun = { most: 2, ofLonger: 0 };
 
 /** What the turn before was offered, and under which configuration. */
 export interface OfferedBefore {
@@ -36,13 +45,19 @@ export function namingTools(
   decision: Decision,
   evaluator: Evaluator,
   before: OfferedBefore | null,
+  names = namesInRun,
 ): Toolset {
   const { hash, indexes, tools, hidden, hiddenIndexes } = listOf(decision, evaluator);
-  const run = record.iteration === 1 ? withFirstTools(record.run, evaluator) : record.run;
+  const run = record.iteration === 1 ? withFirstTools(record.run, evaluator, names) : record.run;
   const former = before?.configVersion === record.configVersion ? before.list : null;
   if (former?.hash === hash)
     return { ...record, run, tools: [], hidden: [], hiddenIndexes: [], list: { hash, indexes, since: former.since } };
   return { ...record, run, tools, hidden, hiddenIndexes, list: { hash, indexes, since: record.iteration } };
+}
+
+/** The same for the decision about a call that its request makes itself. */
+export function namingFewTools(record: Toolset, decision: Decision, evaluator: Evaluator): Toolset {
+  return namingTools(record, decision, evaluator, null, namesInCall);
 }
 
 interface WrittenList extends Pick<Toolset, 'tools' | 'hidden' | 'hiddenIndexes'> {
@@ -88,17 +103,17 @@ function byReasons(hidden: readonly HiddenTool[], index: (key: string) => number
 }
 
 /** Each record of a run carries what its first iteration was offered: long lists by their indexes. */
-function withFirstTools(run: Run, evaluator: Evaluator): Run {
+function withFirstTools(run: Run, evaluator: Evaluator, { most, ofLonger }: NamesInRun): Run {
   const { availableTools, filteredByGroup, filteredByState } = run;
   const lists = [availableTools, filteredByGroup, filteredByState];
-  if (lists.every(({ length }) => length <= mostNamedInRecord)) return run;
+  if (lists.every(({ length }) => length <= most)) return run;
   const index = indexesIn(evaluator);
   const indexesOf = (keys: readonly string[]) => toToolIndexes(keys.map(index));
   return {
     ...run,
-    availableTools: availableTools.slice(0, namedOfLonger),
-    filteredByGroup: filteredByGroup.slice(0, namedOfLonger),
-    filteredByState: filteredByState.slice(0, namedOfLonger),
+    availableTools: availableTools.slice(0, ofLonger),
+    filteredByGroup: filteredByGroup.slice(0, ofLonger),
+    filteredByState: filteredByState.slice(0, ofLonger),
     firstTools: {
       configVersion: evaluator.configuration.version,
       available: indexesOf(availableTools),
@@ -118,6 +133,33 @@ export function firstKeys(
     filteredByGroup: keysAt(first.filteredByGroup, evaluator),
     filteredByState: keysAt(first.filteredByState, evaluator),
   };
+}
+
+/**
+ * The run with the first names of its first lists, as other runs have them: one without a model names no more than
+ * two. As it is where its configuration cannot be read here.
+ */
+export function withFirstNames(run: Run, configurations: Pick<Configurations, 'versionOrNull'>): Run {
+  const { firstTools } = run;
+  if (firstTools === null || run.availableTools.length + run.filteredByGroup.length + run.filteredByState.length > 0)
+    return run;
+  const evaluator = configurations.versionOrNull(firstTools.configVersion)?.evaluator;
+  if (evaluator === undefined) return run;
+  const namesOf = (indexes: readonly number[]): readonly string[] =>
+    toolsAt(indexes, evaluator)
+      .slice(0, namesInRun.ofLonger)
+      .map(({ key }) => key);
+  try {
+    return {
+      ...run,
+      availableTools: namesOf(firstTools.available),
+      filteredByGroup: namesOf(firstTools.filteredByGroup),
+      filteredByState: namesOf(firstTools.filteredByState),
+    };
+  } catch {
+    // The record of a dead letter may say anything.
+    return run;
+  }
 }
 
 /** The keys of the tools at these indexes of the configuration. */

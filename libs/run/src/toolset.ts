@@ -12,7 +12,7 @@ export function toolset(
   ids: { readonly requestId: string; readonly sessionId: string },
   request: AgentRequest,
   run: RunState,
-  decision: Decision,
+  decision: Pick<Decision, 'state' | 'groups' | 'offered' | 'hidden' | 'unknownGroups' | 'configVersion'>,
   toolChoice: string | null,
   now: number,
 ): Toolset {

@@ -4,7 +4,16 @@ import { beginRun, compileEvaluator, localPrincipal, normaliseGroups } from '@sl
 import type { Evaluator } from '@sluice/core';
 import { make, payloadBytes, sha256, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
-import { decideIteration, firstKeys, namingTools, offeredIds, toolCall, withTools } from '@sluice/run';
+import {
+  decideCall,
+  decideIteration,
+  firstKeys,
+  namingTools,
+  offeredIds,
+  toolCall,
+  withFirstNames,
+  withTools,
+} from '@sluice/run';
 import type { OfferedBefore } from '@sluice/run';
 import { sampleInputs } from '../../configuration/test/sample-inputs.js';
 
@@ -79,6 +88,29 @@ describe('a Toolset', () => {
       filteredByState,
     });
     expect(decided(few).named.run.firstTools).toBeNull();
+  });
+
+  it('names few tools in a run without a model, and the first ones of each list to people', () => {
+    const call = { tool: 'tool-0', arguments: '{}', order: null };
+    const begun = beginRun(request, ['work'], 'undefined', many.configuration.limits, localPrincipal, 1);
+    const one = decideCall(ids, { ...request, call }, begun, many, 2);
+    if (one.kind === 'end') throw new Error(one.response.error?.message);
+    const { run } = one.turn;
+    expect([run.availableTools, run.filteredByGroup, run.filteredByState]).toEqual([[], [], []]);
+    const { whole } = decided(many);
+    const { configuration } = many;
+    const here = { versionOrNull: () => ({ configuration, evaluator: many }) };
+    expect(withFirstNames(run, here)).toEqual({
+      ...run,
+      availableTools: whole.run.availableTools.slice(0, 16),
+      filteredByGroup: whole.run.filteredByGroup.slice(0, 16),
+      filteredByState: [],
+    });
+    expect(withFirstNames(run, { versionOrNull: () => null })).toBe(run);
+    const { configuration: fewer } = few;
+    expect(withFirstNames(run, { versionOrNull: () => ({ configuration: fewer, evaluator: few }) })).toBe(run);
+    const named = decided(many).named.run;
+    expect(withFirstNames(named, here)).toBe(named);
   });
 
   it('names the iteration that has the same list, and writes out another one', () => {

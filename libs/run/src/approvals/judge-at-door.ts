@@ -1,4 +1,4 @@
-import { isAnyApprover, isApprovalOf, judgeDecision, mayDecideFor, rejectionReasons } from '@sluice/core';
+import { isAnyApprover, isApprovalOf, judgeDecision, mayDecideFor, rejectionReasons, serviceKind } from '@sluice/core';
 import type { Configuration, Decider, DecisionPolicy, RejectionReason } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { ApprovalDecided, ApprovalRequested } from '@sluice/contracts';
@@ -39,6 +39,14 @@ type DoorVerdict =
       readonly message: string;
     };
 
+const needsService =
+  'Only a service decides for another person: send its credential, such as an API key, and name both in policy.approval.on_behalf.';
+
+/** Judges by the name alone: who decides without an identity, or as a person, is none. */
+function isService(through: Decider['through']): boolean {
+  return through != null && through.actorId.startsWith(serviceKind);
+}
+
 /**
  * Judges a decision before it is on the log, by the executor’s own rule, so that one that cannot count is refused with
  * its reason. The executor still judges what reaches the log, under the configuration that it has then.
@@ -52,7 +60,8 @@ export async function judgeAtDoor(decided: ApprovalDecided, who: AtDoor, facts: 
   const { policy } = facts.configuration;
   // Who is no approver learns nothing of what waits: that comes first.
   if (decider === null) return refused('not_authenticated');
-  if (!mayDecideFor(decider, policy)) return refused('not_for_person');
+  if (!mayDecideFor(decider, policy))
+    return refused('not_for_person', isService(decider.through) ? undefined : needsService);
   if (!isAnyApprover(decider, policy)) return refused('not_an_approver');
 
   // The answer is more than a decision: it comes with the call.

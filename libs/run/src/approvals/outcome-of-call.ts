@@ -1,10 +1,9 @@
 import { topics } from '@sluice/contracts';
 import type { AgentStep, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
 import type { Verifier } from '@sluice/core';
-import type { Incoming, LogReader } from '@sluice/bus';
+import type { LogReader } from '@sluice/bus';
 import type { ApprovalClaims } from '../claims/approvals.js';
-import { GenuineEnds } from '../signing/genuine-ends.js';
-import { verifyRecord } from '../signing/grants.js';
+import { GenuineEnds, isGenuineStep } from '../signing/genuine-ends.js';
 
 /** What the log has behind a decision. */
 interface OutcomeOfCall {
@@ -44,7 +43,8 @@ export async function outcomeOfCall(
       if (isNext && (await claims.isVouched(next))) step ??= stepOf(requested, next);
     } else if (message.record.requestId === requestId && message.record.run?.principal?.tenantId === tenantId) {
       if (message.topic === topics.responses) runEnded = message.record.error?.code ?? 'answer';
-      else if (step === undefined && (await isGenuine(message, signatures))) step = stepOf(requested, message.record);
+      else if (step === undefined && (await isGenuineStep(message, signatures)))
+        step = stepOf(requested, message.record);
     }
     if (step !== undefined && taken !== null) break;
   }
@@ -57,13 +57,4 @@ function stepOf(
 ): AgentStep | undefined {
   if (turn.iteration !== iteration) return undefined;
   return turn.steps.find((step) => step.index === index && step.toolCallId === toolCallId);
-}
-
-async function isGenuine(message: Incoming<'agent.steps'>, signatures: Verifier): Promise<boolean> {
-  try {
-    await verifyRecord(message, { signatures });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,9 @@
 import type { ApprovalAsk, ApprovalDecision, AskingRule, Evaluator, Step, ToolEffect, Verdict } from '@sluice/core';
-import { afterWait, callsAround, cut, defaultParkedMs, quote, sentenceList } from '@sluice/core';
+import { afterWait, callsAround, cut, defaultAgent, defaultParkedMs, quote, sentenceList } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Edit } from './edit.js';
 import type { ApprovalRequested, AskedQuestion, RequestedCall, ToolCall } from '@sluice/contracts';
+import { agentOf } from '../conditions.js';
 import { approvalWaitMs, askingRules } from './asks.js';
 
 const longestReason = 500;
@@ -131,6 +132,7 @@ export function approvalRequest(
   const call = record.calls[index] as RequestedCall;
   const { granting, inForce } = judges;
   const { parkedMs } = record.run;
+  const agent = agentOf(record, granting);
   return {
     ...asking,
     requestId,
@@ -154,6 +156,7 @@ export function approvalRequest(
     parkedMs,
     others,
     behind,
+    agent: agent === defaultAgent || agent === '' ? null : agent,
   };
 }
 

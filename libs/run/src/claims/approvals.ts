@@ -2,7 +2,7 @@ import { claimMemoryMs, isApprovalOf } from '@sluice/core';
 import type { ApprovalDecision, GivenApproval } from '@sluice/core';
 import { positionOf, sha256 } from '@sluice/contracts';
 import type { ApprovalEscalated, ApprovalOutcome, ApprovalRequested } from '@sluice/contracts';
-import { claimOnce } from './once.js';
+import { claimOnce, keepOnce } from './once.js';
 import type { OnceClaim } from './once.js';
 import type { AcceptedDecision } from '../approvals/request.js';
 import { digestOfRecord, digestOfRequest, mayBeFormer, wholeDigestOfRequest } from './vouched.js';
@@ -85,11 +85,8 @@ export class ApprovalClaims {
     owner: string,
     decision: ClaimedDecision,
   ): Promise<{ readonly first: boolean; readonly taken: ClaimedDecision | null }> {
-    const key = decisionKey(approvalId);
-    const claim = await this.claim(key, owner);
-    if (claim.owner !== owner) return { first: false, taken: read(claim.value) };
-    const settled = await this.runtime.ledger.settle(key, owner, JSON.stringify(decision));
-    return { first: true, taken: read(settled.value) };
+    const claim = await keepOnce(decisionKey(approvalId), owner, JSON.stringify(decision), this.runtime);
+    return { first: claim.owner === owner, taken: read(claim.value) };
   }
 
   /**

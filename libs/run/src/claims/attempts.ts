@@ -1,5 +1,5 @@
-import { claimMemoryMs } from '@sluice/core';
 import type { RunState } from '@sluice/core';
+import { keepOnce } from './once.js';
 import type { RunParts } from '../parts.js';
 
 /** Another attempt of a run: the dead letter that it began with, and since when. */
@@ -16,16 +16,10 @@ type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
  * Keeps in which attempt a turn was parked: its ToolCall stands on the log as it was before what brought the turn
  * back was re-driven. `wait` names the one time that it was parked, as what is asked or begun there says when.
  */
-export async function keepAttempt(
-  wait: string,
-  { redrive, startedAt }: RunState,
-  { ledger, clock }: Claiming,
-): Promise<void> {
+export async function keepAttempt(wait: string, { redrive, startedAt }: RunState, runtime: Claiming): Promise<void> {
   if (redrive === null) return;
   const attempt: Attempt = { deadLetter: redrive, at: startedAt };
-  const [key, owner] = [keyOf(wait), redrive];
-  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
-  await ledger.settle(key, owner, JSON.stringify(attempt));
+  await keepOnce(keyOf(wait), redrive, JSON.stringify(attempt), runtime);
 }
 
 /** The attempt in which the turn was parked; null if it was the one that its ToolCall says. */

@@ -77,7 +77,9 @@ async function isOnLog({ message, run, attempt, sessions, led, isTaken }: Handle
 
 /** What an executor has begun becomes a step, also behind the run’s end. */
 function goesOnBehindEnds(topic: Topic): boolean {
-  return topic === topics.toolCalls || topic === topics.approvals || topic === topics.responses;
+  return (
+    topic === topics.calls || topic === topics.toolCalls || topic === topics.approvals || topic === topics.responses
+  );
 }
 
 function isOf(candidate: Incoming, { requestId, tenant }: NamedRun, attempt: string | null): boolean {
@@ -115,8 +117,8 @@ async function isGenuine(candidate: Incoming, runtime: Looking & { readonly sign
         await verifyRecord(candidate, runtime);
         return true;
       case 'agent.steps':
-        // Which a turn that the filter takes back is not.
-        await verifyContinuation(candidate.record, runtime);
+        // Which a turn that the filter takes back is not; a call in one hop goes on with nothing.
+        if (candidate.record.call === null) await verifyContinuation(candidate.record, runtime);
         await verifyRecord(candidate, runtime);
         return true;
       case 'agent.responses':
@@ -167,6 +169,17 @@ function reportSkipped(
 /** What a request leads to: its first turn, or its end. */
 export function ledByRequest({ topic }: Incoming): boolean {
   return topic === topics.toolsets || topic === topics.responses;
+}
+
+/**
+ * What a request leads to that makes one call itself: its step and the run’s end, or a turn that waits. Of one that
+ * had begun to act, an end alone says nothing: a filter may have ended an overdue run.
+ */
+export function ledByCall(hasActed: boolean): HandledRecord['led'] {
+  return ({ topic, record }) => {
+    if (topic === topics.responses) return !hasActed;
+    return topic === topics.toolCalls || (topic === topics.steps && record.call !== null);
+  };
 }
 
 /** What a Toolset leads to: the turn’s calls, or the run’s end. */

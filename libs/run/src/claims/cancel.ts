@@ -1,7 +1,8 @@
-import { callsAround, claimMemoryMs } from '@sluice/core';
+import { callsAround } from '@sluice/core';
 import type { Principal } from '@sluice/core';
 import { sha256 } from '@sluice/contracts';
 import type { Run } from '@sluice/contracts';
+import { keepOnce } from './once.js';
 import { claimedName } from './run-names.js';
 import type { RunParts } from '../parts.js';
 
@@ -32,10 +33,7 @@ const owner = 'caller';
  * under the same id says nothing, and one from before the run begins holds too.
  */
 export async function cancelRun(requestId: string, caller: Caller, reason: string, runtime: Claiming): Promise<void> {
-  const { ledger, clock } = runtime;
-  const key = await cancelKey(requestId, caller, runtime);
-  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
-  await ledger.settle(key, owner, reason);
+  await keepOnce(await cancelKey(requestId, caller, runtime), owner, reason, runtime);
 }
 
 /**
@@ -48,11 +46,8 @@ export async function cancelForCaller(
   reason: string,
   runtime: Claiming,
 ): Promise<void> {
-  const { ledger, clock } = runtime;
-  const key = await otherKey(requestId, tenant, runtime);
   const by = `${actorId}${reason === '' ? '.' : `: ${reason}`}`;
-  await ledger.claim({ key, owner, now: clock.now(), ttlMs: claimMemoryMs });
-  await ledger.settle(key, owner, by);
+  await keepOnce(await otherKey(requestId, tenant, runtime), owner, by, runtime);
 }
 
 /** Whether the run was cancelled by its caller, or for it, or is within a call of one that was; null if not. */

@@ -42,9 +42,14 @@ export async function publishedEnd(end: EndOf, runtime: Claiming): Promise<strin
 
 /** Whether a record has ended the run, or is about to. */
 export async function hasEnded(end: EndOf, runtime: Claiming): Promise<boolean> {
+  return (await enderOfRun(end, runtime)) !== null;
+}
+
+/** The record that has ended the run, or is about to, by its place; null while none is. */
+export async function enderOfRun(end: EndOf, runtime: Claiming): Promise<string | null> {
   const { ledger, clock } = runtime;
   const claim = await ledger.find(await endKey(end, runtime));
-  return claim !== undefined && claim.expiresAt > clock.now();
+  return claim !== undefined && claim.expiresAt > clock.now() ? claim.owner : null;
 }
 
 async function endKey({ attempt, ...run }: EndOf, runtime: Claiming): Promise<string> {

@@ -1,4 +1,5 @@
 import { Fault } from '@sluice/core';
+import type { Durability } from '@sluice/core';
 import { positionOf, topics } from '@sluice/contracts';
 import type { AgentStepResult } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -14,8 +15,13 @@ type Claiming = Pick<RunParts, 'ledger' | 'clock'>;
  * A tenant’s request_id is taken once: the first record under it has it and may ask again. The claim says whose it
  * is, and whether it was there before.
  */
-export async function claimRequest(run: NamedRun, owner: string, runtime: Claiming): Promise<OnceClaim> {
-  return claimOnce(requestKey(await claimedName(run, runtime)), owner, runtime);
+export async function claimRequest(
+  run: NamedRun,
+  owner: string,
+  runtime: Claiming,
+  durability: Durability = 'powerLoss',
+): Promise<OnceClaim> {
+  return claimOnce(requestKey(await claimedName(run, runtime)), owner, runtime, durability);
 }
 
 /**

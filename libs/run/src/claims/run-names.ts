@@ -1,6 +1,6 @@
 import { localPrincipal, runName } from '@sluice/core';
 import type { Ledger, Principal, Tenant } from '@sluice/core';
-import type { AgentResponse } from '@sluice/contracts';
+import type { AgentResponse, RequestTopic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { RunParts } from '../parts.js';
 
@@ -63,7 +63,7 @@ const senders = new WeakMap<Incoming, Tenant>();
  * Keeps for which tenant a request was found to be, for as long as it is handled: nothing in the record itself proves
  * it.
  */
-export function keepSender(request: Incoming<'agent.requests'>, tenant: Tenant): void {
+export function keepSender(request: Incoming<RequestTopic>, tenant: Tenant): void {
   senders.set(request, tenant);
 }
 

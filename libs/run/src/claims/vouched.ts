@@ -12,11 +12,11 @@ const saysNothing = (value: unknown): boolean =>
 const records = new CanonicalForm({ names: 'wire', order: 'name', saysNothing });
 
 const approvalForm = { names: 'process', order: 'name', saysNothing } as const;
-const approvals = new CanonicalForm({ ...approvalForm, without: { ApprovalRequested: ['inForceVersion'] } });
+const approvals = new CanonicalForm({ ...approvalForm, without: { ApprovalRequested: ['inForceVersion', 'agent'] } });
 // Former instances do not read these members, and must vouch for the same.
 const plainApprovals = new CanonicalForm({
   ...approvalForm,
-  without: { ApprovalRequested: ['inForceVersion', 'askedBecause', 'state', 'groups', 'bound'] },
+  without: { ApprovalRequested: ['inForceVersion', 'askedBecause', 'state', 'groups', 'bound', 'agent'] },
 });
 
 /** A digest of a record as the log gives it back: the same before it was written and after. */
@@ -26,7 +26,7 @@ export function digestOfRecord(name: string, record: object): string {
 
 const wholeApprovals = new CanonicalForm(approvalForm);
 /** Members that former versions have not, and that their digest does not cover where no rule asks. */
-const laterMembers = ['askedBecause', 'state', 'groups', 'bound', 'question'] as const;
+const laterMembers = ['askedBecause', 'state', 'groups', 'bound', 'question', 'agent'] as const;
 
 /** A digest of all that an executor asked to be approved. */
 export function wholeDigestOfRequest(requested: ApprovalRequested): string {

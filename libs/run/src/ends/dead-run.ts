@@ -1,6 +1,6 @@
 import { Fault, isSecurityFault, localPrincipal } from '@sluice/core';
 import type { SecurityFault, Tenant } from '@sluice/core';
-import { positionOf, topics } from '@sluice/contracts';
+import { isRequestTopic, positionOf, topics } from '@sluice/contracts';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
 import { isAgentRunId } from '../agent-runs.js';
 import { approvalAt } from '../approvals/open.js';
@@ -111,7 +111,7 @@ async function isItsRuns(dead: Dead, run: NamedRun, runtime: Ending): Promise<bo
     const { record } = dead.message;
     return (await claims.isVouched(record)) && (await claims.goesOn(runOfEnd(record), await ownerOf())).isOwn;
   }
-  if (dead.topic !== topics.requests) return true;
+  if (!isRequestTopic(dead.topic)) return true;
   try {
     const owner = await ownerOf();
     return (await claimRequest(run, owner, runtime)).owner === owner;

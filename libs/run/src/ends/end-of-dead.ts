@@ -1,6 +1,6 @@
 import { runErrorOf } from '@sluice/core';
 import type { RunErrorCode, Tenant } from '@sluice/core';
-import { maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
+import { isRequestTopic, maxPayloadBytes, payloadBytes, requestIds, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse, Run } from '@sluice/contracts';
 import type { Dead } from '@sluice/bus';
 import { isClosing } from '../approvals/open.js';
@@ -51,14 +51,15 @@ interface Known {
 
 function whatIsKnown(dead: Dead): Known | null {
   if (dead.message === null) {
-    const read = dead.topic === topics.requests ? readIds(dead.value) : { requestId: null, sessionId: null };
+    const read = isRequestTopic(dead.topic) ? readIds(dead.value) : { requestId: null, sessionId: null };
     const ids = requestIds(dead, read);
     const readable = dead.key !== '' || read.sessionId !== null || read.requestId !== null;
-    return dead.topic === topics.requests && readable ? { ...ids, request: null, run: null, configVersion: '' } : null;
+    return isRequestTopic(dead.topic) && readable ? { ...ids, request: null, run: null, configVersion: '' } : null;
   }
   const { message } = dead;
   switch (message.topic) {
     case 'agent.requests':
+    case 'agent.calls':
       return { ...requestIds(message, message.record), request: message.record, run: null, configVersion: '' };
     case 'agent.toolsets':
     case 'agent.tool-calls': {
@@ -109,7 +110,7 @@ export function mayBeOfDead({ error }: Pick<AgentResponse, 'error'>): boolean {
 }
 
 function codeOfEnd(dead: Dead): RunErrorCode {
-  if (dead.topic === topics.requests && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
+  if (isRequestTopic(dead.topic) && (dead.code === 'undecodable' || dead.code === 'invalid_request'))
     return 'invalid_request';
   if (dead.code === 'output_too_large') return 'size_exceeded';
   const fault = dead.lastFault ?? dead.code;

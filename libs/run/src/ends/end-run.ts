@@ -12,6 +12,7 @@ import { remember } from '../memory.js';
 import type { RunParts } from '../parts.js';
 import { boundedLabel } from '../reporting.js';
 import { enderOf, signEnd } from '../signing/ends.js';
+import { withFirstNames } from '../tool-list.js';
 
 export type Ending = Pick<
   RunParts,
@@ -48,16 +49,27 @@ export function endedBy(
  * out if another record has ended the run: one that came back after the run’s time is late, and no attack. Nor does
  * it if this record ended the run before. Of an agent’s run the ledger says that it ended so: a turn waits for that.
  */
-export async function endRun(
+export function endRun(
   response: AgentResponse,
+  asked: AskedOfRun,
+  by: EndedBy,
+  context: HandlerContext,
+  runtime: Ending,
+): Promise<readonly Outgoing[]> {
+  return endRunWith(response, () => Promise.resolve(response), asked, by, context, runtime);
+}
+
+/** The same of a response that is made while the end is claimed. */
+export async function endRunWith(
+  { requestId, sessionId }: Pick<AgentResponse, 'requestId' | 'sessionId'>,
+  respond: () => Promise<AgentResponse>,
   asked: AskedOfRun,
   { message, attempt, tenant, signer }: EndedBy,
   context: HandlerContext,
   runtime: Ending,
 ): Promise<readonly Outgoing[]> {
-  const { requestId, sessionId } = response;
   const [end, place] = [{ requestId, tenant, attempt }, positionOf(message)];
-  const { isOwn, isAgain } = await claimEnd(end, place, runtime);
+  const [{ isOwn, isAgain }, response] = await Promise.all([claimEnd(end, place, runtime), respond()]);
   if (!isOwn) {
     context.afterCommit(() => runtime.log.info({ request_id: requestId, session_id: sessionId, place }, lateEnd));
     return [];
@@ -65,7 +77,8 @@ export async function endRun(
   const led = ({ topic }: Incoming): boolean => topic === topics.responses;
   if (isAgain && (await wasHandled({ message, run: end, attempt, sessions: [sessionId], led }, context, runtime)))
     return [];
-  context.afterCommit(() => void keepPublished(end, place, runtime));
+  // A call’s end stands right behind its request on the log, so it is soon found there.
+  if (message.topic !== topics.calls) context.afterCommit(() => void keepPublished(end, place, runtime));
   return published(response, asked, signer, context, runtime);
 }
 
@@ -110,6 +123,7 @@ function telling(
       const seconds = Math.max(0, endedAt - run.stateEnteredAt) / 1_000;
       metrics.workflowDuration.observe({ state: boundedLabel(state, known) }, seconds);
     }
-    log.info(requestLogLine(requestId, run, { groups, state }, endedAt));
+    const named = run === null ? null : withFirstNames(run, configurations);
+    log.info(requestLogLine(requestId, named, { groups, state }, endedAt));
   };
 }

@@ -1,4 +1,4 @@
-import { localPrincipal, normaliseState } from '@sluice/core';
+import { agentName, defaultAgent, localPrincipal, longestAgent, normaliseState } from '@sluice/core';
 import type { RunErrorCode, Tenant } from '@sluice/core';
 import type {
   AgentRequest,
@@ -41,6 +41,7 @@ export function errorResponse(
     incomplete: null,
     budgets: [],
     structured: null,
+    agent: about.request === null ? null : agentOfEnd(about.request, about.run),
     recordSignature: null,
   };
 }
@@ -85,8 +86,16 @@ export function answerResponse(
     incomplete: about.incomplete ?? null,
     budgets: [],
     structured: about.structured ?? null,
+    agent: agentOfEnd(request, run),
     recordSignature: null,
   };
+}
+
+/** The agent that a caller asked, null for the default one; no agent has a longer name than a request may give. */
+function agentOfEnd({ agent, call }: Pick<AgentRequest, 'agent' | 'call'>, run: Run | null): string | null {
+  if (call !== null || (run !== null && run.parent !== null)) return null;
+  const name = agentName({ agent });
+  return name === defaultAgent || name.length > longestAgent ? null : name;
 }
 
 /** A response has no provider data: a model’s reasoning stands there, which only its provider reads. */

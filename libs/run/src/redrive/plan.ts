@@ -24,6 +24,8 @@ export type Plan =
 export interface PlanFacts {
   /** Whether the configuration in force asks for credentials. */
   readonly identity: boolean;
+  /** Whether the ledger says whose a call is, since it had begun to act: then it needs no credential. */
+  readonly isAskerKept: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The permit with which this record was re-driven itself, before it failed again; else null. */
@@ -57,8 +59,9 @@ export function planRedrive({ dead, content }: Letter, facts: PlanFacts): Plan {
 
   const plan = (kind: RedriveKind, message: Outgoing, means: string): Plan => ({ kind, message, owner, since, means });
   switch (content.topic) {
-    case 'agent.requests': {
-      const ids = requestIds({ ...dead, topic: topics.requests }, content.record);
+    case 'agent.requests':
+    case 'agent.calls': {
+      const ids = requestIds({ ...dead, topic: content.topic }, content.record);
       const record = { ...content.record, ...ids };
       const why = whyNotAsked(ids, record, facts);
       if (why !== null) return refused(why);
@@ -124,7 +127,7 @@ function whyNotAsked(ids: RunIds, request: AgentRequest, facts: PlanFacts): stri
     return 'Its question is empty, which no redrive changes. Ask under a new request_id.';
   const problem = requestProblem(ids, request);
   if (problem !== null) return `No redrive changes what it asks; ask under a new request_id. ${problem}`;
-  if (facts.identity)
+  if (facts.identity && !facts.isAskerKept)
     return 'Its credential was not kept, so the caller is unknown. The caller can send it again under a new request_id.';
   return timeIsUp(request, facts);
 }
@@ -144,5 +147,10 @@ function timeOf(requestId: string, asked: AgentRequest, facts: PlanFacts): strin
 
 /** Whether a record of the topic makes calls, which its run must remember to not make them twice. */
 export function mayHaveActed(topic: Incoming['topic']): boolean {
-  return topic === 'agent.tool-calls' || topic === 'agent.approvals' || topic === 'agent.responses';
+  return (
+    topic === 'agent.calls' ||
+    topic === 'agent.tool-calls' ||
+    topic === 'agent.approvals' ||
+    topic === 'agent.responses'
+  );
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { clockSkewMs } from '@sluice/core';
 import type { Clock, Ledger, Verifier } from '@sluice/core';
-import { positionOf, redriveHeader } from '@sluice/contracts';
+import { positionOf, redriveHeader, topics } from '@sluice/contracts';
 import type { Bus, Outgoing } from '@sluice/bus';
 import { configurationsOn, inForceOf } from '../configuration/log.js';
+import { OwnCalls } from '../one-call/kept.js';
 import type { Letter } from './letters.js';
 import { digestOf, permitKey, permitOf } from './permit.js';
 import type { Permit } from './permit.js';
-import type { Plan } from './plan.js';
+import type { Plan, PlanFacts } from './plan.js';
 
 type Stores = { readonly bus: Bus; readonly ledger: Ledger; readonly clock: Clock };
 
@@ -63,8 +64,23 @@ export function redriveOf(id: string, ledger: Pick<Ledger, 'find'>): Promise<Per
   return permitOf(id, ledger);
 }
 
+/** What a redrive of the letter goes by; `identity` is whether the configuration in force asks for credentials. */
+export async function redriveFacts(
+  letter: Letter,
+  identity: boolean,
+  { ledger, clock }: Pick<Stores, 'ledger' | 'clock'>,
+): Promise<PlanFacts> {
+  const { dead, content } = letter;
+  const before = await permitBefore(letter, ledger);
+  const asker =
+    identity && content.topic === topics.calls
+      ? await new OwnCalls({ ledger, clock }).asker({ ...dead, ...content }, before?.owner)
+      : null;
+  return { identity, isAskerKept: asker !== null, now: clock.now(), before };
+}
+
 /** The permit with which the letter’s own record had been re-driven, if it was and the record is the very one. */
-export async function permitBefore({ dead, content }: Letter, ledger: Pick<Ledger, 'find'>): Promise<Permit | null> {
+async function permitBefore({ dead, content }: Letter, ledger: Pick<Ledger, 'find'>): Promise<Permit | null> {
   const before = dead.headers[redriveHeader];
   if (before === undefined || content.topic === null) return null;
   const permit = await permitOf(before, ledger);

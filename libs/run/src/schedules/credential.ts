@@ -1,10 +1,10 @@
 import { localPrincipal } from '@sluice/core';
 import type { Configuration, OwnRequest, Principal, Signatures } from '@sluice/core';
 import { recordContent, recordNames, sha256 } from '@sluice/contracts';
-import type { RecordOf } from '@sluice/contracts';
+import type { RecordOf, RequestTopic } from '@sluice/contracts';
 
 /** The topics on which a schedule writes: what it asks, and that a run of its own is cancelled. */
-export type ScheduledTopic = 'agent.requests' | 'agent.cancellations';
+export type ScheduledTopic = RequestTopic | 'agent.cancellations';
 
 interface Written<T extends ScheduledTopic> {
   readonly topic: T;

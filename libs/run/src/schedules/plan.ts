@@ -29,6 +29,8 @@ export interface ScheduleState {
 export const mostQueued = 100;
 /** A due time that no filter saw for so long was missed, milliseconds. */
 const missedAfterMs = 60_000;
+/** By so much a clock was ahead that had been wrong, milliseconds. */
+const farAheadMs = 3_600_000;
 
 /** The due times after one and up to another, the oldest first; of more than `most` the last ones. */
 type DueTimes = (schedule: ScheduleSettings, after: number, to: number, most: number) => readonly number[];
@@ -82,6 +84,14 @@ export function withDue(
       ...wanted.slice(room).map((due) => ({ reason: 'queue_full', due }) as const),
     ],
   };
+}
+
+/**
+ * The state once a clock that was far ahead is right again: the due times up to then are still to come. Those whose
+ * runs began meanwhile begin none again, since their request_ids are known.
+ */
+export function correctedState(state: ScheduleState, now: number): ScheduleState {
+  return state.handledTo > now + farAheadMs ? { ...state, handledTo: now } : state;
 }
 
 function droppedOf(missed: readonly number[], { catchUp }: Pick<ScheduleSettings, 'catchUp'>): readonly number[] {

@@ -35,6 +35,37 @@ export async function signGrant(decided: Toolset, { signatures, clock }: Signing
 }
 
 /**
+ * The turn of a call that its request makes itself, as it goes on where the call has to wait, with what was decided
+ * about it (`call`): granted and signed with the key for such calls.
+ */
+export async function signCallTurn(decided: ToolCall, { signatures, clock }: Signing): Promise<ToolCall> {
+  const grant = await signatures.sign('call', grantClaims(turnOf(decided), clock.now()));
+  const turn = shareRecord({ ...decided, grant });
+  return withSignature(turn, await signatureOver(topics.toolCalls, turn, 'call', signatures));
+}
+
+/** What became of a call that its request made itself, with the signature of the key for such calls. */
+export async function signCall(
+  ended: AgentStepResult,
+  { signatures }: Pick<Signing, 'signatures'>,
+): Promise<AgentStepResult> {
+  const result = shareRecord(ended);
+  return withSignature(result, await signatureOver(topics.steps, result, 'call', signatures));
+}
+
+/** Who signs the record as a whole: a call that its request makes itself is no model’s, nor is its end. */
+function writerOf({ topic, record }: { readonly topic: LoopTopic; readonly record: object }): SignerRole {
+  const isOwnCall = topic !== topics.toolsets && (record as AgentStepResult | ToolCall).call !== null;
+  return isOwnCall ? 'call' : loopSigners[topic][0];
+}
+
+/** Whether the turn is the call that its request makes itself, and no other: such a one no filter has to grant. */
+function isOwnCall({ iteration, request: { call }, calls }: ToolCall): boolean {
+  const [made, ...more] = calls;
+  return call !== null && iteration === 1 && more.length === 0 && made?.arguments === call.arguments;
+}
+
+/**
  * The model’s turn with the agent’s signature; as it is where the keys are of a former version and have none of the
  * agent.
  */
@@ -58,26 +89,29 @@ export async function verifyRecord<T extends LoopTopic>(
     readonly readAt?: number | undefined;
   },
   { signatures }: Pick<Verifying, 'signatures'>,
-  writer: SignerRole = loopSigners[message.topic][0],
+  writer: SignerRole = writerOf(message),
 ): Promise<void> {
   const { topic, record } = message;
-  if (trustedTimeOf(message) < signatures.since('agent') || (await isSignedBy(writer, topic, record, signatures)))
-    return;
+  // No former version wrote records of calls that requests make themselves.
+  if (writer !== 'call' && trustedTimeOf(message) < signatures.since('agent')) return;
+  if (await isSignedBy(writer, topic, record, signatures)) return;
   const found = record.recordSignature === null ? 'It is not signed.' : 'It is not as it was signed.';
   throw new Fault('signature_invalid', `The ${writer} did not sign this record as a whole. ${found}`, false);
 }
 
 /**
  * Whether the record’s grant may be used at the time, now unless given, or has expired by then. Throws
- * Fault('grant_invalid') if the filter did not sign it for exactly this turn: another session or iteration, other
- * tools, groups or state, another request or another run.
+ * Fault('grant_invalid') if the filter, or the executor for a call that the request makes itself, did not sign it for
+ * exactly this turn: another session or iteration, other tools, groups or state, another request or another run.
  */
 export async function verifyGrant(
   record: Toolset | ToolCall,
   { signatures, clock }: Verifying,
   at = clock.now(),
 ): Promise<'valid' | 'expired'> {
-  const claims = await signatures.verify('filter', record.grant);
+  const own = 'offered' in record && record.call !== null ? record : null;
+  const isNone = own !== null && !isOwnCall(own);
+  const claims = isNone ? null : await signatures.verify(own === null ? 'filter' : 'call', record.grant);
   const verdict = judgeGrant(claims, turnOf(record), at);
   if (verdict.kind === 'forged') throw new Fault('grant_invalid', verdict.why, false);
   return verdict.kind;

@@ -24,16 +24,29 @@ const runs = new CanonicalForm({
 });
 
 /**
- * A result’s hash and age, what was read or asked before or to decide about a call, the rule that refused it, and what
- * an agent’s prompts were made of, are for people, and mean nothing in a history; what its models cost is in the run.
- * The names of its content are under the signature over the whole record.
+ * What a step says for people, and no history: a result’s hash and age, what was read or asked before or to decide
+ * about a call, and the rule that refused it.
+ */
+export const notInHistories: readonly string[] = [
+  'resultHash',
+  'cachedAt',
+  'documentation',
+  'content',
+  'questions',
+  'rule',
+  'facts',
+];
+
+/**
+ * Nor does it say what an agent’s prompts were made of; what its models cost is in the run. The names of its content
+ * are under the signature over the whole record.
  */
 const histories = new CanonicalForm({
   names: 'process',
   order: 'schema',
   saysNothing: isAbsent,
   without: {
-    AgentStep: ['resultHash', 'cachedAt', 'documentation', 'content', 'questions', 'rule', 'facts'],
+    AgentStep: notInHistories,
     AgentRun: ['definitionTokens', 'resultTokens', 'otherTokens', 'otherModels'],
   },
 });

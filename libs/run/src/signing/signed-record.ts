@@ -8,12 +8,12 @@ export type SignedTopic = 'agent.toolsets' | 'agent.tool-calls' | 'agent.steps' 
 
 /**
  * Who signs the records of the loop as a whole, its writer first: a turn that goes back to the filter carries the
- * filter’s signatures, and any of them ends a run.
+ * filter’s signatures, any of them ends a run, and `call` is the key for calls that requests make themselves.
  */
 export const loopSigners = {
   'agent.toolsets': ['filter'],
-  'agent.tool-calls': ['agent'],
-  'agent.steps': ['executor', 'filter'],
+  'agent.tool-calls': ['agent', 'call'],
+  'agent.steps': ['executor', 'filter', 'call'],
   'agent.responses': ['filter', 'agent', 'executor'],
 } as const satisfies Partial<Record<SignedTopic, readonly SignerRole[]>>;
 
@@ -59,6 +59,8 @@ interface Signed {
   readonly signature?: string | null;
   /** Former versions have none, and read signatures as they are made. */
   readonly list?: OfferedList | null;
+  /** What became of a call that its request made itself, which former versions do not read. */
+  readonly call?: object | null;
 }
 
 /**
@@ -84,8 +86,8 @@ function tokenOf(record: Signed, claims: JsonObject): string | null {
   return lengthened(recordSignature, besideIn(record), claims);
 }
 
-function isShort({ list = null }: Signed): boolean {
-  return list !== null;
+function isShort({ list = null, call = null }: Signed): boolean {
+  return list !== null || call !== null;
 }
 
 function besideIn({ grant = null, signature = null }: Signed): string | null {

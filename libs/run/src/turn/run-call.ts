@@ -283,7 +283,7 @@ function pipelineFor(
     onParked: (invocation, parked) => {
       if (parked.kind !== 'edit') world.onParked(invocation, parked);
     },
-    once: (tool, invocation, effect, ask) => world.once(tool, invocation, effect, ask, counted),
+    once: (tool, invocation, effect, ask, connect) => world.once(tool, invocation, effect, ask, connect, counted),
     answer: (tool, invocation) => {
       const { callKey } = invocation;
       const server = judges.granting.byId(tool.id)?.mcp?.server ?? '';

@@ -12,7 +12,15 @@ const call = { index: 1, toolCallId: 'two', observation: 'Sent.' };
 const run = (tenantId: string) => ({ principal: { tenantId } });
 const steps = (more: object = {}) => [
   'agent.steps',
-  { requestId: 'r', run: run('acme'), iteration: 2, steps: [{ index: 0, toolCallId: 'one' }, call], ...more },
+  {
+    requestId: 'r',
+    run: run('acme'),
+    iteration: 2,
+    steps: [{ index: 0, toolCallId: 'one' }, call],
+    call: null,
+    next: { call: null },
+    ...more,
+  },
 ];
 const decided = (more: object = {}) => [
   'agent.approvals',

@@ -71,6 +71,28 @@ describe('how long an approval is waited for', () => {
   });
 });
 
+describe('what is asked names the agent as rules do', () => {
+  const byId = (id: string) => (id === 'core__research' ? { key: 'research' } : {});
+  const judge = { configuration: { version: 'c', policy: {}, limits: {} }, byId } as unknown as Evaluator;
+  const named = (request: object, parent: object | null = null) => {
+    const run = { deadline: 700, parkedMs: null, parent };
+    const record = { calls: [call], requestId: 'r', sessionId: 's', iteration: 1, run, request };
+    const turn = { topic: 'agent.tool-calls', partition: 0, offset: 7, record } as unknown as LoggedTurn;
+    return approvalRequest(turn, 0, asking, [], { granting: judge, inForce: judge }, 100).agent;
+  };
+
+  it.each([
+    [{ agent: 'support' }, null, 'support'],
+    [{ agent: 'default' }, null, null],
+    [{ agent: '' }, null, null],
+    [{ agent: 'support', call: {} }, null, null],
+    [{ agent: 'support' }, { tool: 'core__research', wantedBy: null }, 'research'],
+    [{}, { tool: 'gone', wantedBy: null }, 'gone'],
+  ] as const)('%j, called by %j: %s', (request, parent, agent) => {
+    expect(named(request, parent)).toBe(agent);
+  });
+});
+
 describe('a run that waited', () => {
   const turn = (parkedMs: number | null, deadline: number | null = null) =>
     ({ run: { deadline: 700, parkedMs, parent: null }, request: { deadline } }) as unknown as ToolCall;

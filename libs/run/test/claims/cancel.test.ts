@@ -25,14 +25,14 @@ describe('the mark of a cancelled run', () => {
 
   const found = () => cancelOf(run as unknown as Parameters<typeof cancelOf>[0], { ledger, clock });
 
-  it('counts once its reason is written, not while it is being made or after its maker died', async () => {
+  it('counts once its reason is written, also where an instance of a former version died before it wrote that', async () => {
     const died = new Error('It died.');
-    const dying: Pick<Ledger, 'claim' | 'find' | 'settle'> = {
-      claim: (claim) => ledger.claim(claim),
+    const former: Pick<Ledger, 'claim' | 'find' | 'settle'> = {
+      claim: ({ value: _, ...claim }) => ledger.claim(claim),
       find: (key) => ledger.find(key),
       settle: () => Promise.reject(died),
     };
-    await expect(cancelRun('r-1', ann, 'Wrong question.', { ledger: dying as Ledger, clock })).rejects.toThrow(died);
+    await expect(cancelRun('r-1', ann, 'Wrong question.', { ledger: former as Ledger, clock })).rejects.toThrow(died);
     expect(await found()).toBeNull();
     await cancelRun('r-1', ann, 'Wrong question.', { ledger, clock });
     expect(await found()).toEqual({ message: 'The run was cancelled by its caller: Wrong question.' });

@@ -15,6 +15,6 @@ it.each([
     dead: { group: 'executor', code, key: 's', timestamp: 5, topic: 'agent.responses', partition: 0, offset: 1 },
     content: { topic: 'agent.responses', record: { requestId } },
   };
-  const facts = { identity: false, now: 10, before: null };
+  const facts = { identity: false, isAskerKept: false, now: 10, before: null };
   expect(planRedrive(letter as unknown as Parameters<typeof planRedrive>[0], facts).kind).toBe(kind);
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { dueTimes } from '@sluice/configuration';
 import type { Configuration, ScheduleSettings } from '@sluice/core';
 import {
+  correctedState,
   entriesSince,
   jitterOf,
   newState,
@@ -42,6 +43,14 @@ describe('what is due', () => {
     expect(decided('01:00:30', state)).toBeNull();
     expect(decided('02:00:10', state)).toBeNull();
     expect(queued(decided('03:00:00', state)?.state).at(-1)).toBe('03:00');
+  });
+
+  it('comes again once a clock is right that was a year ahead, and not for one that was set back by less', () => {
+    const wrong = { ...newState, handledTo: at('01:00') + 365 * 24 * 3_600_000 };
+    expect(decided('02:00:05', wrong)).toBeNull();
+    expect(queued(decided('02:00:05', correctedState(wrong, at('01:00:10')))?.state)).toEqual(['02:00']);
+    const { state = newState } = decided('02:00:30') ?? {};
+    expect(correctedState(state, at('01:00:30'))).toBe(state);
   });
 
   it.each([

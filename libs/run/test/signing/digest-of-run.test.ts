@@ -91,7 +91,7 @@ describe('the digest that a service vouches for', () => {
         fc.pre(!steps.some(({ facts }) => hasOddNames(facts)));
         // What a former version does not read is left out where nothing hangs on it.
         const plain = rules.length === 0 ? ['askedBecause', 'state', 'groups', 'bound'] : [];
-        const text = plainly(requested, ['inForceVersion', ...plain], saysNothing);
+        const text = plainly(requested, ['inForceVersion', 'agent', ...plain], saysNothing);
         expect(digestOfRequest(requested as never)).toBe(sha256(text));
       }),
       { numRuns: 300 },
