@@ -240,6 +240,11 @@ export type BusLog = (
 export interface Bus {
   /** Resolves when all of them are durably on the log, all or none. */
   publish(messages: readonly Outgoing[]): Promise<void>;
+  /**
+   * Resolves once what can be read now is on the disk: for what must not be done before a record of it outlives a loss
+   * of power. Kafka gives out nothing that it has not acknowledged.
+   */
+  durable(): Promise<void>;
   /** At most one consumer per group in this process. */
   subscribe(subscription: Subscription): Promise<Consumer>;
   /** Reads without a group: for replay, for followers, for the command line. */

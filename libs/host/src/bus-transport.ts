@@ -75,12 +75,16 @@ export class BusTransport extends Server implements CustomTransportStrategy {
       handlers.set(pattern, (message, context) => handler(message, context as never).then(outputs));
     }
     const { group, through, concerns } = this.subscription;
-    const handle = (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
-      if (!concerns(message)) return Promise.resolve([]);
-      context.afterCommit(through(message));
-      return inHop(this.traces, { group, message, context }, (own) =>
+    const handle = async (message: Incoming, context: HandlerContext): Promise<readonly Outgoing[]> => {
+      if (!concerns(message)) return [];
+      const done = through(message);
+      const written = await inHop(this.traces, { group, message, context }, (own) =>
         (handlers.get(message.topic) as Handler)(message, own),
       );
+      // What led to nothing leaves nothing for its commit, so that on Kafka no transaction is made for it alone.
+      if (written.length === 0) done();
+      else context.afterCommit(done);
+      return written;
     };
     return this.bus.subscribe({ ...this.subscription, topics: [...handlers.keys()], handle });
   }

@@ -1,6 +1,6 @@
 import { credentialOf, sealedScheme, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
-import { recordContent, recordNames, sha256, verifierOf } from '@sluice/contracts';
+import { recordContent, recordNames, sha256, topics, verifierOf } from '@sluice/contracts';
 import type { CredentialTopic, RecordOf } from '@sluice/contracts';
 import type { Principal } from '@sluice/core';
 import type { Seals } from '@sluice/identity';
@@ -36,7 +36,7 @@ export class Credentials {
     if (authorization === undefined) return {};
     const about = { topic, request_id: requestIdOf(topic, record), digest: digestOf(topic, record) };
     const text = JSON.stringify({ authorization, ...about } satisfies Sealed);
-    const sealed = (await this.own?.seal(verifierOf(topic), text)) ?? null;
+    const sealed = (await this.own?.seal(sealedTo(topic), text)) ?? null;
     if (sealed === null) return { authorization };
     // Where the sender is not known here, requests with the same credential still share a lane.
     const name = sender === null ? sha256(authorization) : senderName(sender);
@@ -50,7 +50,7 @@ export class Credentials {
   async of({ topic, record, headers }: Incoming<CredentialTopic>): Promise<string | undefined> {
     const written = credentialOf(headers);
     if (written === undefined || !isSealed(headers)) return written;
-    const text = (await this.own?.open(verifierOf(topic), written.slice(sealedScheme.length))) ?? null;
+    const text = (await this.own?.open(sealedTo(topic), written.slice(sealedScheme.length))) ?? null;
     return text === null ? undefined : heldBy(text, topic, record);
   }
 
@@ -61,7 +61,7 @@ export class Credentials {
 
   /** Whether this process reads what is sealed on the topic. */
   canOpen(topic: CredentialTopic): boolean {
-    return this.own?.canOpen(verifierOf(topic)) === true;
+    return this.own?.canOpen(sealedTo(topic)) === true;
   }
 }
 
@@ -78,6 +78,11 @@ function heldBy<T extends CredentialTopic>(text: string, topic: T, record: Recor
   } catch {
     return undefined;
   }
+}
+
+/** Who opens the credentials of the topic: for calls two services, since the filter ends those that are overdue. */
+function sealedTo(topic: CredentialTopic): 'filter' | 'executor' | 'call' {
+  return topic === topics.calls ? 'call' : verifierOf(topic);
 }
 
 function requestIdOf<T extends CredentialTopic>(topic: T, record: RecordOf<T>): string {

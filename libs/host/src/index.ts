@@ -6,6 +6,7 @@ export type { Kept } from './retention-environment.js';
 export { openContent } from './open-content.js';
 export { openRuntime } from './open-runtime.js';
 export type { OpenRuntime } from './open-runtime.js';
+export { PerServerLimit } from './per-server-limit.js';
 export { isLoopback, otherMachine, peerOf } from './loopback.js';
 export { guardHost, hostOf, hostProblem } from './host-names.js';
 export { authenticatorOf } from './authenticator-of.js';
@@ -28,9 +29,11 @@ export type { Followed } from './watch/followed.js';
 export { Past } from './watch/past.js';
 export { anothersRun, isSame, RunAccess } from './watch/run-access.js';
 export { countDenial } from './watch/count-denial.js';
-export { GroupNotes } from './watch/note-groups.js';
 export { hookSecrets } from './hook-secrets.js';
-export { senderOf } from './record-sender.js';
+export { RequestIntake } from './request-intake.js';
+export { RunDecisions } from './run-decisions.js';
+export type { AcceptedRequest } from './request-intake.js';
+export { senderOf, senderOfRequest } from './record-sender.js';
 export type { Sender } from './record-sender.js';
 export { VerifiedCallers } from './watch/verified-callers.js';
 export { lookForCancel } from './watch/look-for-cancel.js';
@@ -74,6 +77,7 @@ export {
   projectionLocation,
   requireSharedLedger,
 } from './open-stores.js';
+export { privateDocuments } from './sealed-documents.js';
 export {
   createKeyFile,
   keyFile,

@@ -43,6 +43,10 @@ function terminal(stream: NodeJS.WriteStream): DestinationStream | undefined {
   return stream.isTTY ? humanLines(stream) : undefined;
 }
 
+function attention(): DestinationStream {
+  return terminal(process.stderr) ?? pino.destination({ dest: 2, sync: true });
+}
+
 /** For a command: what needs attention goes to standard error, as people read it where they look. */
 export function commandLog(): Log {
   return createLog('warn', terminal(process.stderr) ?? process.stderr);
@@ -50,9 +54,9 @@ export function commandLog(): Log {
 
 /**
  * For a command that a person watches: lines go to the file, and what needs attention to the terminal as well, unless
- * that shows something else.
+ * that shows something else. With `isRead` they are for people there, also where standard error is no terminal.
  */
-export function logToFile(file: string, { fileOnly = false } = {}): DestinationStream {
+export function logToFile(file: string, { fileOnly = false, isRead = false } = {}): DestinationStream {
   const lines = pino.destination({ dest: file, append: true, sync: true, mode: 0o600 });
   let full = false;
   lines.on('error', (error: Error) => {
@@ -63,7 +67,7 @@ export function logToFile(file: string, { fileOnly = false } = {}): DestinationS
   if (fileOnly) return lines;
   return pino.multistream([
     { level: 'trace', stream: lines },
-    { level: 'warn', stream: terminal(process.stderr) ?? pino.destination({ dest: 2, sync: true }) },
+    { level: 'warn', stream: isRead ? humanLines(process.stderr) : attention() },
   ]);
 }
 

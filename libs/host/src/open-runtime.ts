@@ -1,7 +1,6 @@
-import { subscriptionsDocument } from '@sluice/core';
 import { awaitBelonging } from './belonging.js';
 import { ClockWatch } from './clock-watch.js';
-import { Configurations, isCallerForm, isClientCall } from '@sluice/run';
+import { Configurations } from '@sluice/run';
 import type { Environment } from './environment.js';
 import { Health } from './health.js';
 import { measuredContent } from './measured-content.js';
@@ -14,7 +13,7 @@ import { openBus, openLedger, requireSharedLedger } from './open-stores.js';
 import { watchTopics } from './topics-metric.js';
 import { watchReadiness } from './readiness-metric.js';
 import { surviveUnhandled } from './unhandled.js';
-import { sealedDocuments } from './sealed-documents.js';
+import { privateDocuments } from './sealed-documents.js';
 import { systemClock } from './runtime.js';
 import type { Runtime } from './runtime.js';
 import { tightenDataFolder } from './tighten.js';
@@ -138,11 +137,7 @@ export async function openRuntime(
       ledger,
       rates: ledger,
       past: ledger.past,
-      documents: sealedDocuments(ledger.documents, {
-        keys: environment.content?.keys() ?? null,
-        isPrivate: (key) => isCallerForm(key) || isClientCall(key) || key === subscriptionsDocument,
-        onClosed: () => log.warn(closedForm),
-      }),
+      documents: privateDocuments(ledger.documents, environment, () => log.warn(closedForm)),
       content,
       signatures,
       localSecret,

@@ -3,9 +3,18 @@ import type { Authentication, Authenticator, Configuration } from '@sluice/core'
 import { trustedTimeOf } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import { recordContent, topics } from '@sluice/contracts';
-import type { AgentRequest } from '@sluice/contracts';
+import type { AgentRequest, RequestTopic } from '@sluice/contracts';
 import { deliveryId, deliveryProblem } from '@sluice/identity';
-import { deliveryIn, hookRequest, isHookCredential, isScheduleCredential, ownPrincipal, scheduleOf } from '@sluice/run';
+import {
+  deliveryIn,
+  hookRequest,
+  isHookCredential,
+  isOwnRequestId,
+  isScheduleCredential,
+  ownPrincipal,
+  ownRequestId,
+  scheduleOf,
+} from '@sluice/run';
 import type { CarriedDelivery, ScheduledTopic } from '@sluice/run';
 import { hookSecrets } from './hook-secrets.js';
 import type { Runtime } from './runtime.js';
@@ -37,6 +46,20 @@ export async function senderOf(
   const schedule = configuration.schedules?.find((one) => one.name === name);
   if (schedule === undefined) return { ok: false, message: `There is no schedule ${name} any more.` };
   return { ok: true, principal: ownPrincipal(schedule, configuration), channel: 'schedule' };
+}
+
+/**
+ * The same for a request under its id. A caller takes no id of a run that a schedule or a hook starts: it counts as one
+ * without a credential.
+ */
+export async function senderOfRequest(
+  message: Incoming<RequestTopic>,
+  requestId: string,
+  runtime: Verifying,
+  authenticator: Authenticator,
+): Promise<Sender> {
+  const sender = await senderOf(message, runtime, authenticator);
+  return sender.channel === undefined && isOwnRequestId(requestId) ? { ok: false, message: ownRequestId } : sender;
 }
 
 /**

@@ -1,6 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { readContentKeys } from '@sluice/content';
+import { subscriptionsDocument } from '@sluice/core';
 import type { CountedDocuments, StoredDocument } from '@sluice/core';
+import { isCallerForm, isClientCall } from '@sluice/run';
+import type { Environment } from './environment.js';
 
 type ContentKey = ReturnType<typeof readContentKeys>[number];
 
@@ -46,6 +49,19 @@ export function sealedDocuments(documents: CountedDocuments, { keys, isPrivate, 
     tally: (prefix, now, first) => documents.tally(prefix, now, first),
     sweep: (now) => documents.sweep(now),
   };
+}
+
+/** The documents of a ledger: those with answers of callers or with secrets are sealed by the content keys. */
+export function privateDocuments(
+  documents: CountedDocuments,
+  { content }: Pick<Environment, 'content'>,
+  onClosed: Sealing['onClosed'],
+): CountedDocuments {
+  return sealedDocuments(documents, {
+    keys: content?.keys() ?? null,
+    isPrivate: (key) => isCallerForm(key) || isClientCall(key) || key === subscriptionsDocument,
+    onClosed,
+  });
 }
 
 function sealedText(text: string, key: string, { id, bytes }: ContentKey): string {

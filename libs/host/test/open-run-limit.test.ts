@@ -32,6 +32,7 @@ function door({ documents, limit = 2 }: { readonly documents: StoredTexts; reado
     another: () => door({ documents, limit }),
     now: () => now,
     begin: (requestId: string, tenant = 'acme') => open.admit({ requestId, sessionId: requestId, tenant }),
+    call: (requestId: string) => open.admit({ requestId, sessionId: requestId, tenant: 'acme', isCall: true }),
   };
 }
 
@@ -68,6 +69,25 @@ describe('the limit of open runs', () => {
     const { begin } = door({ documents: new StoredTexts(), limit: 5 });
     const admitted = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => begin(`run-${n}`)));
     expect(admitted.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  });
+
+  it('counts a call once: itself, until the filters report it, which see no Toolset of it', async () => {
+    const documents = new StoredTexts();
+    const first = door({ documents });
+    await first.call('short');
+    await first.call('long');
+    first.seen.get('short')?.ended();
+    // A report of before the filters look knows neither.
+    await report(documents, first.now() + 1_000, {});
+    const before = first.another();
+    await before.begin('other');
+    await first.begin('next');
+    await expect(first.begin('more')).rejects.toThrow(TooManyRuns);
+    first.seen.get('next')?.ended();
+    await report(documents, first.now() + 3_001, { acme: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await first.begin('again');
+    await expect(first.begin('more')).rejects.toThrow(TooManyRuns);
   });
 
   it('counts what filters report, after a start and for other doors, and each run once', async () => {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import type { Claim, Ledger } from '@sluice/core';
+import type { Claim, ClaimRequest, Ledger } from '@sluice/core';
 
 /** What one of several owners asks of the ledger. `now` is the asker's own clock, which may be behind another's. */
 type Act =
@@ -10,6 +10,7 @@ type Act =
       readonly owner: string;
       readonly now: number;
       readonly ttlMs: number;
+      readonly value: string | null;
     }
   | { readonly act: 'complete'; readonly key: string; readonly owner: string; readonly value: string }
   | { readonly act: 'release'; readonly key: string; readonly owner: string }
@@ -30,8 +31,8 @@ function apply(model: Model, act: Act, busy: readonly string[] = []): readonly [
   switch (act.act) {
     case 'claim': {
       if (first !== undefined && first.expiresAt > act.now) return [model, first];
-      const { key, owner, now, ttlMs } = act;
-      const claim = { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
+      const { key, owner, now, ttlMs, value } = act;
+      const claim = { key, owner, value, claimedAt: now, expiresAt: now + ttlMs };
       return [new Map(model).set(key, claim), claim];
     }
     case 'complete': {
@@ -50,10 +51,14 @@ function apply(model: Model, act: Act, busy: readonly string[] = []): readonly [
   }
 }
 
+function claimRequestOf({ key, owner, now, ttlMs, value }: Act & { readonly act: 'claim' }): ClaimRequest {
+  return { key, owner, now, ttlMs, ...(value === null ? {} : { value }) };
+}
+
 async function ask(ledger: Ledger, act: Act): Promise<Answer> {
   switch (act.act) {
     case 'claim':
-      return ledger.claim({ key: act.key, owner: act.owner, now: act.now, ttlMs: act.ttlMs });
+      return ledger.claim(claimRequestOf(act));
     case 'complete':
       return ledger.settle(act.key, act.owner, act.value).catch((error: Error) => {
         expect(error.message).toMatch(/cannot be written/);
@@ -111,8 +116,11 @@ const stepMs = 250;
 const behind = fc.constantFrom(0, 0, stepMs);
 const ttlMs = fc.constantFrom(2 * stepMs, 4 * stepMs);
 
+/** What is claimed has its outcome at once, now and then. */
+const value = fc.option(fc.constantFrom('1', '2'), { freq: 1 });
+
 const wanted = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ act: fc.constant('claim' as const), key, owner, behind, ttlMs }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constant('claim' as const), key, owner, behind, ttlMs, value }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('complete' as const), key, owner, value: fc.string() }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('release' as const), key, owner }) },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('sweep' as const), behind }) },

@@ -80,6 +80,46 @@ export function ledgerContract(name: string, harness: LedgerHarness): void {
     );
 
     it(
+      'writes an outcome that is known already with a claim that is new, and leaves one in force as it is',
+      onLedger(async (ledger, other) => {
+        const known = (owner: string, value: string, now = 0, key = 'k') => ({ ...ask(owner, now, key), value });
+        expect(await ledger.claim(known('a', 'done'))).toEqual(owned('a', 'done'));
+        expect(await other.claim(known('a', 'done otherwise'))).toEqual(owned('a', 'done'));
+        expect(await other.claim(known('b', 'done by b'))).toEqual(owned('a', 'done'));
+        expect(await ledger.settle('k', 'a', 'done later')).toEqual(owned('a', 'done'));
+        expect(await ledger.release('k', 'a')).toBe(false);
+        expect(await other.find('k')).toEqual(owned('a', 'done'));
+
+        await ledger.claim(ask('a', 0, 'open'));
+        expect(await other.claim(known('a', 'done', 5, 'open'))).toEqual(owned('a', null, 0, 'open'));
+        expect(await other.claim(known('b', 'done', 5, 'open'))).toEqual(owned('a', null, 0, 'open'));
+        expect(await other.find('open')).toEqual(owned('a', null, 0, 'open'));
+
+        const [open, settled] = await Promise.all([
+          ledger.claim(ask('b', ttlMs, 'k')),
+          other.claim(known('b', 'done by b', ttlMs, 'open')),
+        ]);
+        expect([open, settled]).toEqual([owned('b', null, ttlMs), owned('b', 'done by b', ttlMs, 'open')]);
+      }),
+    );
+
+    it(
+      'has one outcome among many who claim with one at once, beside others who claim without',
+      onLedger(async (ledger, other) => {
+        const asked = await Promise.all(
+          ['1', '2', '3', '4', '5', '6'].map((owner, index) => {
+            const request = { ...ask(owner), ...(index % 3 === 2 ? {} : { value: `by ${owner}` }) };
+            return (index % 2 === 0 ? ledger : other).claim(request);
+          }),
+        );
+        const [first] = asked as [Claim];
+        expect(new Set(asked.map((claim) => JSON.stringify(Object.entries(claim).sort()))).size).toBe(1);
+        expect(first.value).toBe(['3', '6'].includes(first.owner) ? null : `by ${first.owner}`);
+        expect(await other.find('k')).toEqual(first);
+      }),
+    );
+
+    it(
       'has one outcome among many who settle at once',
       onLedger(async (ledger, other) => {
         await ledger.claim(ask('a'));
@@ -165,6 +205,9 @@ export function ledgerContract(name: string, harness: LedgerHarness): void {
       onLedger(async (ledger) => {
         const odd = ['', ' ', '✓ “ü”\n', "'; DROP TABLE claims; --", 'x'.repeat(20_000)];
         for (const text of odd) {
+          const whole = { key: `w${text}`, owner: `o${text}`, value: text };
+          await ledger.claim({ ...whole, now: 0, ttlMs });
+          expect(await ledger.find(whole.key)).toEqual({ ...whole, claimedAt: 0, expiresAt: ttlMs });
           await ledger.claim({ key: `k${text}`, owner: `o${text}`, now: 0, ttlMs });
           expect(await ledger.settle(`k${text}`, `o${text}`, text)).toEqual({
             key: `k${text}`,

@@ -213,6 +213,32 @@ describe('a ledger whose server goes away', () => {
     }));
 });
 
+describe('a ledger whose server puts nothing on the disk for a while', () => {
+  it('answers for a claim when it is there, and at once for what it counts', () =>
+    here(async ({ open, query }) => {
+      const ledger = await open();
+      const count = () => ledger.take({ key: 'k', limit: 3, windowMs: 60_000 });
+      await count();
+      // A commit that waits for the disk waits for this standby as well, which is not there.
+      await query(`alter system set synchronous_standby_names = 'absent'`);
+      const claims: Promise<unknown>[] = [];
+      const isAnswered = (): Promise<boolean> => {
+        const claim = ledger.claim(ask(`k-${claims.length}`));
+        claims.push(claim);
+        return Promise.race([claim.then(() => true), delay(1_000, false)]);
+      };
+      try {
+        await query('select pg_reload_conf()');
+        while (await isAnswered()) await delay(50);
+        expect(await Promise.race([count(), delay(4_000)])).toMatchObject({ within: true, remaining: 1 });
+      } finally {
+        await query('alter system reset synchronous_standby_names');
+        await query('select pg_reload_conf()');
+      }
+      expect(await Promise.all(claims)).toHaveLength(claims.length);
+    }));
+});
+
 describe('opening a ledger whose server is not there', () => {
   it('waits for it, and says so', () =>
     here(async ({ open, logged }) => {

@@ -248,7 +248,7 @@ describe('a ledger over several databases', () => {
           { ...b, url: c.url },
           { ...c, url: b.url },
         ]),
-      ).rejects.toThrow(/is not the database b of this/);
+      ).rejects.toThrow(/is not the database [bc] of this/);
       await query(1, 'delete from sluice_placement');
       await expect(open([b, c])).rejects.toThrow(/is empty, though claims of this ledger are kept in it/);
       await query(2, `update sluice_placement set ledger = 'other'`);

@@ -92,6 +92,21 @@ describe('the ledger’s file', () => {
       await ledger.close();
     }));
 
+  it('answers for what it counts before that is on the disk', () =>
+    inFolder(async (file) => {
+      const ledger = await openSqliteLedger({ file });
+      const flushing = await heldFlushes(file);
+      const answered: string[] = [];
+      const claim = ledger.claim(ask('effect')).then(() => answered.push('effect'));
+      await flushing.begun;
+      const count = ledger.take({ key: 'k', limit: 1, windowMs: 60_000 }).then(() => answered.push('count'));
+      await Promise.race([count, delay(4_000)]);
+      flushing.end();
+      await Promise.all([claim, count]);
+      expect(answered).toEqual(['count', 'effect']);
+      await ledger.close();
+    }));
+
   it('is waited for while another process keeps it locked, and the event loop goes on', () =>
     inFolder(async (file) => {
       const ledger = await openSqliteLedger({ file });

@@ -69,6 +69,14 @@ function linkOf({ kind, requestId, sessionId }: AuditRecord, details: Details): 
     case 'tools_granted':
       if (details['iteration'] !== 1) return '';
       return about(details['question_hash'], details['requested_groups'], details['state']);
+    case 'tool_call':
+    case 'calls_chosen': {
+      // Of a call that its request makes itself it is the first entry.
+      const decided = details['decided'] as Details | null | undefined;
+      const question = decided?.['question_hash'];
+      if (typeof question !== 'string') return '';
+      return about(question, details['requested_groups'], details['state_before'] ?? details['state']);
+    }
     case 'approval_requested':
     case 'approval_decided':
     case 'approval_outcome':

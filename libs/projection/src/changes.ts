@@ -1,5 +1,5 @@
 import { agentName } from '@sluice/core';
-import type { AgentStep, Run } from '@sluice/contracts';
+import type { AgentRequest, AgentStep, CallDecision, Run } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { wordsOf } from './words.js';
 
@@ -60,14 +60,14 @@ export function changeOf(message: Incoming, costOf: RunCost): RunChange | null {
       return ofRun(message, run, { question: request.question, state, rank: iteration * 3, ...first }, costOf);
     }
     case 'agent.tool-calls': {
-      const { request, iteration, run, model } = message.record;
+      const { request, iteration, run, model, call } = message.record;
       const said = { question: request.question, state: request.state ?? '', rank: iteration * 3 + 1 };
-      return ofRun(message, run, { ...said, model: model?.name ?? '' }, costOf);
+      return ofRun(message, run, { ...said, model: model?.name ?? '', ...firstOfCall(call, request) }, costOf);
     }
     case 'agent.steps': {
-      const { next, iteration, run, steps } = message.record;
+      const { next, iteration, run, steps, call } = message.record;
       const said = { question: next.question, state: next.state ?? '', rank: iteration * 3 + 2, steps };
-      return ofRun(message, run, said, costOf);
+      return ofRun(message, run, { ...said, ...firstOfCall(call, next) }, costOf);
     }
     case 'agent.responses': {
       const { run, question, state, error, endedAt, iterations, model } = message.record;
@@ -79,6 +79,14 @@ export function changeOf(message: Incoming, costOf: RunCost): RunChange | null {
     default:
       return null;
   }
+}
+
+/** What the first record of a run says alone, where that is of a call that its request makes itself. */
+function firstOfCall(
+  call: CallDecision | null,
+  { question }: Pick<AgentRequest, 'question'>,
+): Partial<Pick<RunChange, 'words'>> {
+  return call === null ? {} : { words: wordsOf(question) };
 }
 
 function ofRun(

@@ -24,6 +24,15 @@ const toolset = (agent: string | null, call: object | null = null): Incoming =>
     ...{ topic: 'agent.toolsets', partition: 0, offset: 0, timestamp: day },
     record: { ...about, run, state: 'undefined', iteration: 1, request: { question: 'Q', agent, call } },
   }) as unknown as Incoming;
+/** What a call that its request makes itself leaves: its result, or its turn where it waits. */
+const ownCall = (topic: 'agent.steps' | 'agent.tool-calls'): Incoming => {
+  const request = { question: 'Q', agent: null, call: { tool: 'x', arguments: '{}' }, state: null };
+  const turn = topic === 'agent.steps' ? { next: request, steps: [] } : { request, model: null };
+  return {
+    ...{ topic, partition: 0, offset: 0, timestamp: day },
+    record: { ...about, run, iteration: 1, call: {}, ...turn },
+  } as unknown as Incoming;
+};
 const response = {
   ...{ topic: 'agent.responses', partition: 0, offset: 0, timestamp: day + 5 },
   record: { ...about, run, question: 'Q', state: '', error: null, endedAt: day + 5, iterations: 1, model: null },
@@ -37,12 +46,15 @@ describe('the agent of a run', () => {
     ['again and again', [toolset('support'), response, toolset('support'), response], 'support'],
     ['of a request that names none', [toolset(null), response], 'default'],
     ['of a request that makes a call itself', [toolset(null, { tool: 'x', arguments: '{}' }), response], ''],
+    ['of such a call in one hop', [ownCall('agent.steps'), response], ''],
+    ['of such a call that waits', [ownCall('agent.tool-calls'), response], ''],
   ])('is listed and counted once, by its records %s', async (title, messages, agent) => {
     const projection = await Projection.open({ file: join(folder, `${title}.sqlite`) });
     for (const message of messages) await projection.apply([message], counts);
     const [listed] = await projection.runs(viewer, agent === '' ? {} : { agent }, null, 5);
     expect(listed).toMatchObject({ requestId: 'r', agent });
     expect(await projection.runs(viewer, { agent: 'other' }, null, 5)).toEqual([]);
+    expect(await projection.runs(viewer, { words: ['q'] }, null, 5)).toHaveLength(1);
     const used = await projection.usage('agent', viewer.tenantId, span, 5);
     expect(used).toMatchObject([{ name: agent, count: 1, failures: 0, durationMs: 5 }]);
     await projection.close();

@@ -1,5 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
-import * as sqlite from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 
 /** Pages that are copied between two looks at the event loop. */
 const pagesAtOnce = 1_000;
@@ -44,9 +43,6 @@ export class Snapshot {
    * what it throws, or with SQLite's error.
    */
   async copyTo(file: string, onProgress: (bytes: number) => void): Promise<void> {
-    const { backup } = sqlite as Partial<typeof sqlite>;
-    if (backup === undefined)
-      throw new Error(`Node ${process.version} cannot copy a database that is in use. Use Node 22.16 or later.`);
     const pageBytes = Number(this.value('PRAGMA page_size'));
     const progress = (done: { totalPages: number; remainingPages: number }): void =>
       onProgress((done.totalPages - done.remainingPages) * pageBytes);

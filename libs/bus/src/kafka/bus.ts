@@ -138,6 +138,10 @@ class OpenBus implements KafkaBus {
     return this.parts.watch.there;
   }
 
+  durable(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async publish(messages: readonly Outgoing[]): Promise<void> {
     this.assertOpen();
     let encoded: readonly Encoded[];

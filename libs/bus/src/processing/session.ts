@@ -1,4 +1,4 @@
-import { tenantOf as recordTenant } from '@sluice/contracts';
+import { isRequest, tenantOf as recordTenant } from '@sluice/contracts';
 import { sessionName } from '@sluice/core';
 import type { AgentRequest, DirectCall, Run } from '@sluice/contracts';
 import type { Incoming } from '../port.js';
@@ -11,7 +11,8 @@ import { credentialOf, sealedScheme, senderHeader } from './credential.js';
  */
 export function sessionOf(message: Incoming): string {
   switch (message.topic) {
-    case 'agent.requests': {
+    case 'agent.requests':
+    case 'agent.calls': {
       const { sessionId, requestId, call } = message.record;
       // A request that names nothing starts a run of its own, so it waits for no other.
       const place = `${message.topic}/${message.partition}/${message.offset}`;
@@ -81,7 +82,7 @@ const unknown = 'unknown ';
  * it, else its credential, stands for the tenant. Those that have neither share one turn.
  */
 export function tenantOf(message: Incoming): string {
-  if (message.topic !== 'agent.requests') return recordTenant(message) ?? unknown;
+  if (!isRequest(message)) return recordTenant(message) ?? unknown;
   const { headers } = message;
   return headers[tenantHeader] ?? unknown + (headers[senderHeader] ?? credentialOf(headers) ?? '');
 }

@@ -30,16 +30,16 @@ export interface StoredPosition {
 /** Puts records at the end of the log and returns their offsets; to be called in a transaction. */
 export type Append = (records: readonly Encoded[]) => readonly number[];
 
-/** Who hears of what is appended. */
-interface Appending {
-  /** Of each transaction. */
-  begins(): void;
-  /** Of each record; its transaction may still fail. */
-  appended(record: Encoded, place: StoredPosition): void;
-}
-
-/** Offsets and sequence numbers are read and written back once a transaction: other processes append too. */
-export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, appending: Appending): Append {
+/**
+ * Offsets and sequence numbers are read and written back once a transaction: other processes append too. `appended`
+ * hears of each record; its transaction may still fail.
+ */
+export function appender(
+  database: DatabaseSync,
+  ids: TopicIds,
+  clock: Clock,
+  appended: (record: Encoded, place: StoredPosition) => void,
+): Append {
   const readSeq = database.prepare('SELECT next_seq FROM log');
   const writeSeq = database.prepare('UPDATE log SET next_seq = ?');
   const readOffset = database.prepare('SELECT next_offset FROM topics WHERE id = ?');
@@ -50,7 +50,6 @@ export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, ap
 
   return (records) => {
     if (records.length === 0) return [];
-    appending.begins();
     const timestamp = clock.now();
     const nextOffsets = new Map<number, number>();
     let seq = readSeq.get()?.['next_seq'] as number;
@@ -59,7 +58,7 @@ export function appender(database: DatabaseSync, ids: TopicIds, clock: Clock, ap
       const id = ids.get(topic) as number;
       const offset = nextOffsets.get(id) ?? (readOffset.get(id)?.['next_offset'] as number);
       insert.run(seq, id, offset, timestamp, key, headersText(headers), value);
-      appending.appended(record, { topic, offset, seq: seq++, timestamp });
+      appended(record, { topic, offset, seq: seq++, timestamp });
       nextOffsets.set(id, offset + 1);
       return offset;
     });

@@ -25,7 +25,6 @@ import { Commits } from './commits.js';
 import { SqliteConsumer } from './consumer.js';
 import { openDatabase } from './database.js';
 import { emitter } from './emit.js';
-import { endsOf } from './ends.js';
 import { fetcher } from './fetch.js';
 import type { Fetch } from './fetch.js';
 import { forgetter } from './forget.js';
@@ -41,6 +40,7 @@ import type { Kept } from './retain.js';
 import { RecentRecords } from './recent.js';
 import { storageFault } from './storage-error.js';
 import { patiently, Store } from './store.js';
+import { Tail } from './tail.js';
 import { trimTopic } from './trim.js';
 import { Wakeups } from './wake.js';
 
@@ -109,6 +109,7 @@ class OpenBus implements SqliteBus {
   private readonly forget: Forget;
   private readonly fetch: Fetch;
   private readonly recent: RecentRecords;
+  private readonly tail: Tail;
   private readonly published: GroupAppend;
   private readonly emitted: GroupAppend;
   private readonly wakeups: Wakeups;
@@ -128,23 +129,24 @@ class OpenBus implements SqliteBus {
     const { clock, log = () => undefined } = options;
     const version = database.prepare('PRAGMA data_version');
     this.log = log;
-    const ends = endsOf(database);
+    this.tail = new Tail(database, ids);
     this.recent = new RecentRecords(codec, clock);
     this.wakeups = new Wakeups(
       () => version.get()?.['data_version'] as number,
-      () => {
-        ends.changed();
-        this.recent.clear();
-      },
+      () => this.forgetPast(),
     );
-    this.append = appender(database, ids, clock, {
-      begins: ends.changed,
-      appended: (record, place) => this.recent.appended(record, place),
+    this.append = appender(database, ids, clock, (record, place) => {
+      this.recent.appended(record, place);
+      this.tail.appended(place);
     });
     this.forget = forgetter(database, ids);
-    this.fetch = fetcher(database, ids, ends);
+    this.fetch = fetcher(database, ids, this.tail);
     const appended = () => this.wakeups.notify();
-    this.commits = new Commits(store, this.recent);
+    const heard = [this.recent, this.tail];
+    this.commits = new Commits(store, {
+      begins: () => heard.forEach((one) => one.begins()),
+      committed: () => heard.forEach((one) => one.committed()),
+    });
     this.published = new GroupAppend(this.commits, this.append, 'powerLoss', appended);
     this.emitted = new GroupAppend(this.commits, this.append, 'processLoss', appended);
     this.emit = emitter(codec, this.emitted, log);
@@ -160,6 +162,10 @@ class OpenBus implements SqliteBus {
       throw error;
     }
     if (encoded.length > 0) await this.published.add(encoded);
+  }
+
+  durable(): Promise<void> {
+    return this.store.flush();
   }
 
   async appendRaw(topic: Topic, key: string, value: Uint8Array, headers = {}): Promise<number> {
@@ -243,8 +249,14 @@ class OpenBus implements SqliteBus {
     try {
       return await deleted;
     } finally {
-      this.recent.clear();
+      this.forgetPast();
     }
+  }
+
+  /** What is known of the log may no longer be so. */
+  private forgetPast(): void {
+    this.recent.clear();
+    this.tail.changed();
   }
 
   async holderOf(group: string): Promise<LiveHolder | null> {

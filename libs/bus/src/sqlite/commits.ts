@@ -55,7 +55,8 @@ export class Commits {
     while (this.running !== undefined) await this.running;
   }
 
-  private begin(): void {
+  /** Begins now with what waits for another unit’s transaction. */
+  begin(): void {
     this.running ??= this.run();
   }
 

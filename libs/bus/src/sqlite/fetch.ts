@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@sluice/contracts';
 import type { Stored } from '../processing/stored.js';
 import type { StoredPosition, TopicIds } from './append.js';
-import type { Ends } from './ends.js';
+import type { Tail } from './tail.js';
 
 export interface Fetch {
   /** The sequence number the next record will get, read from the file now. */
@@ -22,7 +22,7 @@ export interface Fetch {
   record(place: StoredPosition): Stored | undefined;
 }
 
-export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetch {
+export function fetcher(database: DatabaseSync, ids: TopicIds, tail: Tail): Fetch {
   const endOf = database.prepare('SELECT next_offset FROM topics WHERE id = ?');
   const offsetAt = database.prepare(
     'SELECT offset FROM records WHERE topic = ? AND timestamp >= ? ORDER BY offset LIMIT 1',
@@ -34,17 +34,23 @@ export function fetcher(database: DatabaseSync, ids: TopicIds, ends: Ends): Fetc
   const idOf = (topic: Topic): number => ids.get(topic) as number;
 
   const fetch: Fetch = {
-    end: () => ends.read().seq,
-    knownEnd: () => ends.known().seq,
+    end: () => tail.read().seq,
+    knownEnd: () => tail.known().seq,
     endOf: (topic) => endOf.get(idOf(topic))?.['next_offset'] as number,
     offsetAt: (topic, time) =>
       (offsetAt.get(idOf(topic), time)?.['offset'] as number | undefined) ?? fetch.endOf(topic),
     places: (cursors, before, limit) => {
       const found: StoredPosition[] = [];
-      const { offsets } = ends.known(before);
+      const { offsets } = tail.known(before);
       for (const [topic, cursor] of cursors) {
-        // Most topics have nothing new: those are not asked.
-        if (cursor >= (offsets.get(idOf(topic)) as number)) continue;
+        // Most topics have nothing new, and most of what is new was written here: the file is not asked for those.
+        const end = offsets.get(topic) as number;
+        if (cursor >= end) continue;
+        const written = tail.from(topic, cursor, end, limit);
+        if (written !== undefined) {
+          found.push(...written.filter(({ seq }) => seq < before));
+          continue;
+        }
         // Commits may come between the topics' queries; what is below `before` was there for all of them.
         for (const row of places.all(idOf(topic), cursor, before, limit)) {
           const [offset, seq, timestamp] = [row['offset'], row['seq'], row['timestamp']] as [number, number, number];

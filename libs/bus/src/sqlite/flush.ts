@@ -15,8 +15,11 @@ import type { Commits } from './commits.js';
  */
 const batchBytes = 512 * 1024;
 const storageRetry = { initialMs: 100, maxMs: 10_000 };
-/** A group that only watches holds nothing up: its writes wait so long for another’s transaction, milliseconds. */
-const watchersPatienceMs = 20;
+/**
+ * What holds nothing up waits so long for another’s transaction, milliseconds: what a group writes that only watches,
+ * and of records that led to nothing, that they are done.
+ */
+const patienceMs = 20;
 
 interface FlushOptions {
   readonly group: string;
@@ -45,6 +48,8 @@ export class Flush {
   private running: Promise<void> | undefined;
   private _trouble: string | undefined;
   private readonly dropped = new AbortController();
+  /** Whether what is to be written waits for another’s transaction. */
+  private isWaiting = false;
 
   constructor(private readonly options: FlushOptions) {}
 
@@ -56,6 +61,7 @@ export class Flush {
   add(finished: Finished): void {
     if (this.dropped.signal.aborted) return;
     this.queue.push(finished);
+    if (this.isWaiting && !this.isPatient([finished])) this.options.commits.begin();
     this.running ??= this.run();
   }
 
@@ -92,10 +98,12 @@ export class Flush {
   }
 
   private async write(began: number): Promise<void> {
-    const { commits, append, forget, progress, lease, committed, watches } = this.options;
+    const { commits, append, forget, progress, lease, committed } = this.options;
+    this.isWaiting = this.isPatient(this.queue);
     let batch: readonly Finished[] = [];
     await commits.add(
       () => {
+        this.isWaiting = false;
         // What finishes before the transaction begins goes with it.
         batch = this.batch();
         if (batch.length === 0) return;
@@ -109,7 +117,7 @@ export class Flush {
           if (credential !== undefined) forget(topic, offset, credential.sender);
         progress.save();
       },
-      { durability: 'processLoss', patienceMs: watches ? watchersPatienceMs : 0 },
+      { durability: 'processLoss', patienceMs: this.isWaiting ? patienceMs : 0 },
     );
     if (batch.length === 0) return;
     progress.saved();
@@ -118,6 +126,12 @@ export class Flush {
     this.queue.splice(0, batch.length);
     committed(batch);
     runAfterCommit(batch, this.options.group, this.options.log);
+  }
+
+  /** Whether no reader waits for what these have finished. */
+  private isPatient(finished: readonly Finished[]): boolean {
+    if (this.options.watches) return true;
+    return finished.every(({ outputs, credential }) => outputs.length === 0 && credential === undefined);
   }
 
   private report(fault: Fault): void {

@@ -28,7 +28,8 @@ export function readLog<T extends Topic>(
   options: ReadOptions,
   reader: LogReader,
 ): AsyncIterable<Incoming<T>> {
-  const { fetch } = reader;
+  const { fetch, wakeups } = reader;
+  wakeups.look();
   const cursors = new Map<Topic, number>(topics.map((topic) => [topic, beginning(topic, options.from, fetch)]));
   // Only records of the topics asked for are fetched; the compiler cannot follow that through the codec.
   return iterate(cursors, fetch.end(), options, reader) as AsyncIterable<Incoming<T>>;

@@ -17,7 +17,7 @@ export class Wakeups {
   /** Returns what ends the listening. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
-    this.timer ??= setInterval(() => this.poll(), pollMs);
+    this.timer ??= setInterval(() => this.look(), pollMs);
     return () => {
       this.listeners.delete(listener);
       if (this.listeners.size > 0) return;
@@ -30,7 +30,8 @@ export class Wakeups {
     for (const listener of this.listeners) listener();
   }
 
-  private poll(): void {
+  /** Looks now whether another connection has committed, for who has to know what the file has at this moment. */
+  look(): void {
     let version: number | undefined;
     try {
       version = this.version();

@@ -72,6 +72,7 @@ describe('opening', () => {
               .map((topic) => [topic.name.slice(options.prefix.length), topic.partitions.length]);
             expect(Object.fromEntries(partitions)).toEqual({
               'agent.requests': 3,
+              'agent.calls': 3,
               'agent.toolsets': 3,
               'agent.tool-calls': 3,
               'agent.steps': 5,

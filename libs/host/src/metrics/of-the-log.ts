@@ -6,7 +6,7 @@ export function logMetrics({ counter, gauge, histogram }: Kinds) {
   return {
     hopDuration: histogram(
       'sluice_hop_duration_seconds',
-      'Time from a record’s append to the commit of its outputs.',
+      'Time from a record’s append to the commit of its outputs; of a step that the filter only checks, to the check.',
       seconds,
       'consumer_group',
       'topic',

@@ -5,7 +5,7 @@ import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { Fault } from '@sluice/core';
 import type { ModelSettings } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { isRequestTopic, topics } from '@sluice/contracts';
 import type { AgentResponse, Topic } from '@sluice/contracts';
 import { isAgentRunId } from '@sluice/run';
 import type { Dead, HandlerContext, Outgoing } from '@sluice/bus';
@@ -17,6 +17,9 @@ import { agentName, runAttributes } from './spans.js';
 import type { Attributes, Hop, SpanEnd, SpanOf, Traces } from './traces.js';
 
 const propagator = new W3CTraceContextPropagator();
+
+/** The header of a request whose run’s span a service began before it passed the request on. */
+const begunHeader = 'sluice-run-begun';
 
 interface OtlpParts {
   /** One a service, since a process may run several. */
@@ -127,7 +130,8 @@ export class OtlpTraces implements Traces {
   private placeOf(record: { readonly topic: Topic; readonly headers: Dead['headers'] }, tracer: Tracer): Place {
     const extracted = propagator.extract(ROOT_CONTEXT, record.headers, defaultTextMapGetter);
     const named = trace.getSpanContext(extracted);
-    if (record.topic === topics.requests) return begun(named, tracer);
+    const isPassedOn = record.headers[begunHeader] !== undefined;
+    if (isRequestTopic(record.topic) && !isPassedOn) return begun(named, tracer);
     const run = readRunSpan(named?.traceState?.get(entryName));
     if (named === undefined || run === null) return { parent: named, link: undefined, run: null };
     return { parent: { ...named, spanId: run.spanId }, link: named, run };
@@ -143,8 +147,10 @@ export class OtlpTraces implements Traces {
     takenAt: number,
   ): readonly Outgoing[] {
     return outputs.map((output) => {
+      // A request that is passed on is one of the run that began with it.
+      const isPassedOn = output.topic === topics.calls;
       // One that is in another trace stays there.
-      if (output.headers?.['traceparent'] !== undefined) return output;
+      if (!isPassedOn && output.headers?.['traceparent'] !== undefined) return output;
       const options = { kind: SpanKind.PRODUCER, attributes: this.messaging('send', output.topic) };
       const span = tracer.startSpan(`send ${this.parts.topicName(output.topic)}`, options, under(parent));
       context.afterCommit(() => {
@@ -153,7 +159,9 @@ export class OtlpTraces implements Traces {
         if (output.topic === topics.responses && run !== null && !isAgentRunId(output.record.requestId))
           this.endRun(output.record, span.spanContext(), run, tracer, takenAt);
       });
-      return { ...output, headers: { ...headersFor(span.spanContext()), ...output.headers } };
+      const own = headersFor(span.spanContext());
+      if (isPassedOn) return { ...output, headers: { ...output.headers, ...own, [begunHeader]: '1' } };
+      return { ...output, headers: { ...own, ...output.headers } };
     });
   }
 

@@ -1,5 +1,6 @@
+import type { RequestTopic } from '@sluice/contracts';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requestIds, topics } from '@sluice/contracts';
+import { requestIds } from '@sluice/contracts';
 import { skipUndecodable, recordAt } from '@sluice/bus';
 import { requestOwner, requestPosition } from '@sluice/run';
 import type { Incoming } from '@sluice/bus';
@@ -23,7 +24,7 @@ interface TenantsRun {
   readonly sessionId: string;
   readonly tenant: string;
   /** Whether the caller sent the request, where that matters: another sender’s is elsewhere too. */
-  readonly isSender?: (request: Incoming<'agent.requests'>) => Promise<boolean>;
+  readonly isSender?: (request: Incoming<RequestTopic>) => Promise<boolean>;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function isElsewhere(
   const place = requestPosition(owner);
   // An agent’s run has a session of its own, by the same name.
   if (place === null) return requestId !== sessionId;
-  const message = await recordAt(runtime.bus, topics.requests, place, skipUndecodable);
+  const message = await recordAt<RequestTopic>(runtime.bus, place.topic, place, skipUndecodable);
   if (message === undefined) return false;
   if (requestIds(message, message.record).sessionId !== sessionId) return true;
   return isSender !== undefined && !(await isSender(message));

@@ -5,6 +5,9 @@ import type { RunsWithin } from '@sluice/run';
 /** Records that wait for a slow reader, at most; a reader that is further behind reads the run again. */
 const mostWaiting = 1_000;
 
+/** A reason of our own: the one that is made without takes a stack trace for each run. */
+const isOver = new Error('The run is followed no further.');
+
 /** Why a following ended before its run did. */
 type CutShort = 'slow' | 'stopping' | 'elsewhere';
 
@@ -77,7 +80,7 @@ export class Followed {
   end(cutShort: CutShort | null = null): void {
     if (this.over.aborted) return;
     this._cutShort = cutShort;
-    this._over.abort();
+    this._over.abort(isOver);
     if (cutShort === 'slow') this.waiting.length = 0;
     this.forget();
     this.wake?.();

@@ -6,6 +6,8 @@ export interface OwnRun {
   readonly requestId: string;
   readonly sessionId: string;
   readonly tenant: string;
+  /** Whether it is one call without a model, which begins with no Toolset. */
+  readonly isCall?: boolean;
 }
 
 /**
@@ -13,12 +15,14 @@ export interface OwnRun {
  * taken.
  */
 const untakenMs = 300_000;
+/** By then the filters count a call that has not ended: they look a second after the log took it, each second. */
+const callReportedMs = 3_000;
 /** Runs that are counted at a time; those beyond are not. */
 const most = 100_000;
 
 interface Counted {
   readonly since: number;
-  /** When its first Toolset was seen; null while it waits for a filter. */
+  /** When its first Toolset was seen, or the filters know of a call; null while it waits for a filter. */
   takenAt: number | null;
   /** It has ended, or is in a report. */
   forget(): void;
@@ -43,13 +47,14 @@ export class OwnRuns {
   }
 
   /** Returns what takes it back. */
-  add({ tenant, ...run }: OwnRun): () => void {
+  add({ tenant, isCall = false, ...run }: OwnRun): () => void {
     if (this.count >= most) return () => undefined;
     const runs = this.byTenant.get(tenant) ?? new Set();
     this.byTenant.set(tenant, runs);
+    const since = this.clock.now();
     const counted: Counted = {
-      since: this.clock.now(),
-      takenAt: null,
+      since,
+      takenAt: isCall ? since + callReportedMs : null,
       forget: () => {
         if (!runs.delete(counted)) return;
         this.count--;

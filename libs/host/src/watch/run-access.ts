@@ -1,7 +1,11 @@
-import { principalOf, tenantOf, topics } from '@sluice/contracts';
+import { isRequest, positionOf, principalOf, tenantOf, topics } from '@sluice/contracts';
+import type { RequestTopic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { localPrincipal } from '@sluice/core';
 import type { Principal } from '@sluice/core';
+import { claimingRequest, requestOwner } from '@sluice/run';
+import type { NamedRun } from '@sluice/run';
+import type { Runtime } from '../runtime.js';
 
 /** What a caller may see of a record of the run that it names. */
 type RunVisibility = 'tell' | 'keep' | 'not_theirs';
@@ -11,23 +15,28 @@ export const anothersRun = 'The request_id names another caller’s run. Choose 
 
 /**
  * Holds a caller to its own runs, an operator to those of one tenant. An id is no secret, so it opens nothing: the
- * first record that says whose run it is decides, and what comes before it and does not say is kept back.
+ * first record that says whose run it is decides, of a call without a model the request that has its id, and what
+ * comes before it and does not say is kept back.
  */
 export class RunAccess {
   private theirs = false;
   /** The approvals that were asked for in the tenant’s run. */
   private readonly asked = new Set<string>();
+  /** Where requests under the run’s id stand that the caller sent. */
+  private readonly sent = new Set<string>();
+  /** Whether the request that has the run’s id was looked for. */
+  private hasLooked = false;
 
   constructor(
     readonly caller: Principal,
     private readonly facts: {
+      readonly requestId: string;
       /** Whether the caller sent the request, by its credential. */
-      readonly isSender: (request: Incoming<'agent.requests'>) => Promise<boolean>;
-      /** Whether a request of the caller’s tenant has the run’s id. */
-      readonly isTaken: () => Promise<boolean>;
+      readonly isSender: (request: Incoming<RequestTopic>) => Promise<boolean>;
       /** Whether the caller may see every run of its tenant, as operators may; absent for its own alone. */
       readonly seesAll?: boolean;
     },
+    private readonly runtime: Pick<Runtime, 'bus' | 'ledger' | 'clock'>,
   ) {}
 
   /**
@@ -37,7 +46,13 @@ export class RunAccess {
   async concerns(message: Incoming): Promise<boolean> {
     const tenant = tenantOf(message);
     if (tenant !== null && tenant !== this.caller.tenantId) return false;
-    if (message.topic === topics.requests) return this.facts.isSender(message);
+    if (isRequest(message)) {
+      const isSender = await this.facts.isSender(message);
+      if (isSender) this.sent.add(positionOf(message));
+      return isSender;
+    }
+    // The first record with the caller of a call without a model is its step.
+    if (message.topic === topics.progress && !this.theirs) await this.lookForRequest();
     if (message.topic === topics.approvals) {
       const { requested, decided, outcome } = message.record;
       if (requested !== null) this.asked.add(requested.approvalId);
@@ -45,7 +60,26 @@ export class RunAccess {
     }
     // The end of a request whose sender is not known. It is not that of the tenant’s own, if there is one.
     const isUnknown = message.topic === topics.responses && tenant === null;
-    return !isUnknown || this.caller.tenantId === localPrincipal.tenantId || !(await this.facts.isTaken());
+    return !isUnknown || this.caller.tenantId === localPrincipal.tenantId || (await this.owner()) === null;
+  }
+
+  /** Whose the run is by the request that has its id. */
+  private async lookForRequest(): Promise<void> {
+    if (this.hasLooked) return;
+    const owner = await this.owner();
+    if (owner === null) return;
+    const request = this.sent.has(owner) ? null : await claimingRequest(this.run, this.runtime);
+    this.theirs = this.sent.has(owner) || (request !== null && (await this.facts.isSender(request)));
+    this.hasLooked = true;
+  }
+
+  private get run(): NamedRun {
+    return { requestId: this.facts.requestId, tenant: this.caller.tenantId };
+  }
+
+  /** Where the request stands that has the run’s id in the caller’s tenant; null if none has. */
+  private owner(): Promise<string | null> {
+    return requestOwner(this.run, this.runtime);
   }
 
   get tenantId(): string {

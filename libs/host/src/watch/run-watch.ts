@@ -13,7 +13,7 @@ const watchedTopics = [...storyTopics, topics.progress] as const;
 
 /** Learns when a run begins and ends, without following it. */
 interface Expected {
-  /** A filter has taken it: a Toolset of it is on the log. */
+  /** It was taken: a Toolset of it is on the log, or its call, which waits there. */
   taken(): void;
   ended(): void;
 }
@@ -133,7 +133,7 @@ export class RunWatch {
               followed.take(message);
           for (const expected of [...(this.expected.get(message.key) ?? [])])
             if (expected.requestId === requestId && (tenant === null || expected.tenant === tenant))
-              if (message.topic === topics.toolsets) expected.taken();
+              if (message.topic === topics.toolsets || message.topic === topics.toolCalls) expected.taken();
               else if (message.topic === topics.responses) expected.ended();
         }
       } catch (error) {

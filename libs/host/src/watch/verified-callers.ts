@@ -1,7 +1,7 @@
+import type { RequestTopic } from '@sluice/contracts';
 import { isCredentialGone, senderHeader } from '@sluice/bus';
 import type { Incoming } from '@sluice/bus';
 import type { Authentication, Authenticator, Principal } from '@sluice/core';
-import { topics } from '@sluice/contracts';
 import { isSealed } from '../credentials.js';
 import { senderOf } from '../record-sender.js';
 import { GroupNotes } from './note-groups.js';
@@ -10,7 +10,7 @@ import { senderName } from '@sluice/run';
 import { isSame } from './run-access.js';
 
 /** A caller whose credential does not hold is not counted by name. */
-const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
+export const unknownCaller = { tenant: '', actor: '', reason: 'credential' };
 
 /**
  * Who calls a service from outside of the log. The filter verifies the credential that goes along with a record
@@ -43,11 +43,11 @@ export class VerifiedCallers {
    * Whether the caller is who sent the request, by the credential that came with it, else by what stands in its
    * place.
    */
-  async isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
+  async isSender(caller: Principal, request: Incoming<RequestTopic>): Promise<boolean> {
     const { headers } = request;
     const { configurations, credentials } = this.runtime;
     const { identity } = configurations.current().configuration;
-    const isHidden = isCredentialGone(headers) || (isSealed(headers) && !credentials.canOpen(topics.requests));
+    const isHidden = isCredentialGone(headers) || (isSealed(headers) && !credentials.canOpen(request.topic));
     if (identity.provider !== 'none' && isHidden) return headers[senderHeader] === senderName(caller);
     const sender = await senderOf(request, this.runtime, this.authenticator);
     return sender.ok && isSame(sender.principal, caller);

@@ -92,6 +92,7 @@ export function ledgerOn(parts: LedgerParts): PostgresLedger {
       requireText('The owner of a claim', request.owner);
       requireMilliseconds('The time of a claim', request.now);
       requireMilliseconds('The time that a claim lasts', request.ttlMs);
+      if (request.value !== undefined) requireText('The outcome of a claim', request.value);
       return placed.claim(request);
     },
     settle: async (key, owner, value) => {

@@ -80,7 +80,8 @@ export function statementsOn(pool: pg.Pool, schema: string) {
   const stale = 'c.expires_at <= excluded.claimed_at';
   const claim = `
     with asked as materialized (
-      select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) as a (key, owner, claimed_at, expires_at)
+      select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $6::text[])
+        as a (key, owner, claimed_at, expires_at, value)
     ), held as materialized (
       select c.* from asked a cross join lateral (select * from ${claims} where key = a.key limit 1) c
       where c.expires_at > a.claimed_at
@@ -91,11 +92,11 @@ export function statementsOn(pool: pg.Pool, schema: string) {
       for key share
     ), won as (
       insert into ${claims} as c (key, owner, value, claimed_at, expires_at)
-      select a.key, a.owner, null, a.claimed_at, a.expires_at from missing a cross join fence
+      select a.key, a.owner, a.value, a.claimed_at, a.expires_at from missing a cross join fence
       order by a.key collate "C"
       on conflict (key) do update set
         owner = case when ${stale} then excluded.owner else c.owner end,
-        value = case when ${stale} then null else c.value end,
+        value = case when ${stale} then excluded.value else c.value end,
         claimed_at = case when ${stale} then excluded.claimed_at else c.claimed_at end,
         expires_at = case when ${stale} then excluded.expires_at else c.expires_at end
       returning c.*
@@ -151,6 +152,7 @@ export function statementsOn(pool: pg.Pool, schema: string) {
           batch.map(({ now }) => now),
           batch.map(({ now, ttlMs }) => now + ttlMs),
           oldestOf(batch),
+          batch.map(({ value = null }) => value),
         ],
         'sluice_claim',
         client,

@@ -38,7 +38,7 @@ export async function openSqliteLedger({ file, log }: SqliteLedgerOptions): Prom
 /** The ledger on an open database, which it closes in the end. */
 export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefined): SqliteLedger {
   const find = database.prepare('SELECT key, owner, value, claimed_at, expires_at FROM claims WHERE key = ?');
-  const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, NULL, ?, ?)');
+  const put = database.prepare('INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, ?)');
   const settle = database.prepare('UPDATE claims SET value = ? WHERE key = ? AND value IS NULL');
   const release = database.prepare('DELETE FROM claims WHERE key = ? AND owner = ? AND value IS NULL');
   const sweep = database.prepare(`DELETE FROM claims WHERE key IN (${expired('claims', 'expires_at')})`);
@@ -56,11 +56,12 @@ export function ledgerOn(database: DatabaseSync, log: LedgerLog = () => undefine
       expiresAt: row['expires_at'] as number,
     };
   };
-  const claimNow = ({ key, owner, now, ttlMs }: ClaimRequest): Claim => {
+  const claimNow = ({ key, owner, now, ttlMs, ...request }: ClaimRequest): Claim => {
     const first = inForce(key);
     if (first !== undefined && first.expiresAt > now) return first;
-    put.run(storedKey(key), owner, now, now + ttlMs);
-    return { key, owner, value: null, claimedAt: now, expiresAt: now + ttlMs };
+    const value = request.value ?? null;
+    put.run(storedKey(key), owner, value, now, now + ttlMs);
+    return { key, owner, value, claimedAt: now, expiresAt: now + ttlMs };
   };
   const claimInForce = (key: string, now: number): Claim | undefined => {
     const claim = inForce(key);
