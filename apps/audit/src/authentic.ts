@@ -6,6 +6,7 @@ import type { Incoming } from '@sluice/bus';
 import type { Source } from '@sluice/audit';
 import {
   ConfigurationRecords,
+  notInHistories,
   verifyContinuation,
   verifyEnd,
   verifyGrant,
@@ -38,6 +39,8 @@ export async function isAuthentic(message: Source, verifying: Verifying): Promis
 
 async function isAuthenticStep(message: Incoming<'agent.steps'>, verifying: Verifying): Promise<boolean> {
   const { record } = message;
+  // The run ends with a call that its request made itself: nothing goes on.
+  if (record.call !== null) return holds(verifyRecord(message, verifying));
   if (await holds(verifyContinuation(record, verifying)))
     return tellsItsHistory(record) && holds(verifyRecord(message, verifying));
   // A turn that goes back to the filter carries the filter’s own grant and has no steps. Who re-drives it has no key
@@ -68,6 +71,5 @@ function tellsItsHistory({ steps, next }: AgentStepResult): boolean {
  * the history alone.
  */
 function done(step: AgentStep): string {
-  const inOne = ['resultHash', 'cachedAt', 'documentation', 'providerData', 'content', 'questions'];
-  return recordContent('AgentStep', step, inOne);
+  return recordContent('AgentStep', step, [...notInHistories, 'providerData']);
 }

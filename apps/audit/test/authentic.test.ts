@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { make, topics } from '@sluice/contracts';
 import type { AgentResponse, AgentStep, AgentStepResult } from '@sluice/contracts';
 import { createSignatures, newKeySet } from '@sluice/identity';
-import { signContinuation, signEnd } from '@sluice/run';
+import { signCall, signContinuation, signEnd } from '@sluice/run';
 import { anyRecord } from '../../../test/harness/any-record.js';
 import { isAuthentic } from '../src/authentic.js';
 
@@ -25,7 +25,7 @@ describe('a turn’s steps are authentic', () => {
 
   async function isAuthenticWith(steps: readonly AgentStep[]): Promise<boolean> {
     const history = [{ ...step, resultHash: null, providerData: '{"signature":"of the provider"}' }];
-    const signed = await signContinuation({ ...drawn, steps, next: { ...drawn.next, history } }, verifying);
+    const signed = await signContinuation({ ...drawn, call: null, steps, next: { ...drawn.next, history } }, verifying);
     const message = {
       topic: topics.steps,
       partition: 0,
@@ -48,11 +48,34 @@ describe('a turn’s steps are authentic', () => {
     const questions = [{ ...asked, inputTokens: 0, outputTokens: 0, count: 1 }];
     const said = { ...step, cachedAt: 1, documentation: 'read', content: [image], questions };
     expect(await isAuthenticWith([said])).toBe(true);
+    expect(await isAuthenticWith([{ ...step, rule: 'tool.pay', facts: { 'total/day': '400' } }])).toBe(true);
   });
 
   it('only if the history ends with them', async () => {
     expect(await isAuthenticWith([{ ...step, observation: 'lost' }])).toBe(false);
     expect(await isAuthenticWith([step, step])).toBe(false);
+  });
+});
+
+describe('a call that its request made itself is authentic', () => {
+  const keys = newKeySet(1_000);
+  const verifying = { signatures: createSignatures(keys), clock: { now: () => 2_000 } };
+  const [drawn] = fc.sample(anyRecord('agent.steps'), { numRuns: 1, seed: 7 }) as [AgentStepResult];
+  const call = make.callDecision({ decidedAt: 1, groups: ['a'] });
+  const isAuthenticSo = (record: AgentStepResult) => {
+    const place = { topic: topics.steps, partition: 0, offset: 0, key: 's', headers: {}, timestamp: 1 } as const;
+    return isAuthentic({ ...place, record }, verifying);
+  };
+
+  it('if the executor signed it with its key for calls, and with no other', async () => {
+    const ended = { ...drawn, call, signature: null, recordSignature: null };
+    const signed = await signCall(ended, verifying);
+    expect(await isAuthenticSo(signed)).toBe(true);
+    expect(await isAuthenticSo({ ...signed, call: { ...call, groups: [] } })).toBe(false);
+    // No former version wrote such records, so that they are signed says the time of none.
+    expect(await isAuthenticSo(ended)).toBe(false);
+    expect(await isAuthenticSo(await signContinuation(ended, verifying))).toBe(false);
+    expect(await isAuthenticSo({ ...signed, call: null })).toBe(false);
   });
 });
 

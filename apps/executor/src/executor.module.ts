@@ -15,6 +15,7 @@ import { ApprovalsService } from './approvals/approvals.service.js';
 import { ExpirySweep } from './approvals/expiry-sweep.js';
 import { ContentSweep } from './content-sweep.js';
 import { ExecutorController } from './executor.controller.js';
+import { CallsService } from './calls.service.js';
 import { ExecutorService } from './executor.service.js';
 import { McpServers } from './mcp-servers.js';
 import { ServerReporter } from './server-reporter.js';
@@ -34,6 +35,7 @@ export class ExecutorModule {
         { provide: Toolbox, useValue: toolbox },
         { provide: AUTHENTICATOR, useValue: authenticatorOf(runtime) },
         ExecutorService,
+        CallsService,
         ApprovalsService,
         ReturnsService,
       ],
@@ -44,6 +46,8 @@ export class ExecutorModule {
 /** Starts the executor: agent.tool-calls in, agent.steps out. The MCP servers follow the configuration in force. */
 export async function startExecutor(runtime: Runtime, servers: McpServers, models: ModelSource): Promise<Service> {
   requireSigner('executor', runtime);
+  // Keys of a former version have none for calls, and requests take the way of every other then.
+  if (runtime.signatures.since('call') !== Infinity) requireSigner('call', runtime);
   const toolbox = new Toolbox(runtime, servers, models);
   let atStart: Promise<void> | undefined;
   const { metrics } = runtime;

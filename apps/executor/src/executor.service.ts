@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { dwellTimes, isClientTool } from '@sluice/core';
+import { Fault, isClientTool } from '@sluice/core';
 import type { Step } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
@@ -7,12 +7,12 @@ import {
   agentRunIdOf,
   asDeadLettered,
   attemptKept,
-  boundedLabel,
   callKeyOf,
   claimedName,
   hasEnded,
   isTurnClaimed,
   loadedFor,
+  OwnCalls,
   ledByTurn,
   redrivenBefore,
   redrivenFrom,
@@ -27,11 +27,11 @@ import {
   verifyRecord,
   wasHandled,
 } from '@sluice/run';
-import type { Attempt, Loaded, Redriven } from '@sluice/run';
+import type { Attempt, KeptWait, Redriven } from '@sluice/run';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { measureStep } from './step-metrics.js';
+import { measureSteps } from './step-metrics.js';
 import { handOver } from './agents/hand-over.js';
 import type { AllReturned } from './agents/returned.js';
 import { park } from './approvals/park.js';
@@ -52,10 +52,14 @@ interface GoingOn {
 /** Turns calls into steps, one after another: the only service that runs tools. */
 @Injectable()
 export class ExecutorService {
+  private readonly own: OwnCalls;
+
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(Toolbox) private readonly toolbox: Toolbox,
-  ) {}
+  ) {
+    this.own = new OwnCalls(runtime);
+  }
 
   async execute(message: Incoming<'agent.tool-calls'>, context: HandlerContext): Promise<readonly Outgoing[]> {
     const redriven = await redrivenFrom(message, context, this.runtime);
@@ -64,13 +68,44 @@ export class ExecutorService {
       await verifyRecord(asDeadLettered(message, redriven), this.runtime);
       return found;
     });
+    await this.requireOwnCall(message.record);
     const { takenAt, isAgain } = await claimTurn(message, this.runtime, redriven?.owner);
     const turn = this.anotherAttempt(message, redriven);
     if (isAgain && context.attempt === 1 && (await this.wasHandled(message, turn, 0, context))) return [];
     // A turn that was taken in time may have done things: it is gone through again, and finds their outcomes.
     if (grant === 'expired' && (await verifyGrant(message.record, this.runtime, takenAt)) === 'expired')
       return (await this.isOver(turn.record, context)) ? [] : this.backToFilter(turn.record, context);
+    const wait = turn.record.request.call === null ? null : await this.own.wait(runOfRecord(turn.record));
+    // An executor has found that the call waits, and handed it over for that.
+    if (wait !== null) return this.parkOwn(turn, wait, context);
     return this.runTurn(turn, [], context, { isAgain });
+  }
+
+  /**
+   * A turn that the key for calls granted is the call of its request and no other, of the tool that the request names.
+   * Throws Fault('grant_invalid').
+   */
+  private async requireOwnCall(record: ToolCall): Promise<void> {
+    const { configurations, signatures } = this.runtime;
+    const { request, configVersion, calls, grant } = record;
+    if (request.call === null || (await signatures.verify('call', grant)) === null) return;
+    const { evaluator } = loadedFor(await configurations.version(configVersion), request);
+    const { tool } = request.call;
+    if (calls[0]?.tool === (evaluator.tool(tool)?.id ?? tool)) return;
+    throw new Fault('grant_invalid', 'The turn calls another tool than its request, and no filter granted it.', false);
+  }
+
+  private async parkOwn(
+    message: Incoming<'agent.tool-calls'>,
+    { asking, startedAt: askedAt }: KeptWait,
+    context: HandlerContext,
+  ): Promise<readonly Outgoing[]> {
+    const { record } = message;
+    const { configurations } = this.runtime;
+    const granting = loadedFor(await configurations.version(record.configVersion), record.request);
+    const judges = [granting, loadedFor(configurations.current(), record.request)];
+    const place = { index: 0, asking, askedAt, ahead: [], before: [] };
+    return park(message, place, [], judges, context, this.runtime);
   }
 
   /** Whether the turn went on from the call at `from` before, by this record. */
@@ -162,7 +197,7 @@ export class ExecutorService {
     }
     // Of a turn in which something was done the step is recorded in any case.
     if (steps.every(({ reason }) => reason === 'deadline') && (await this.isOver(record, context))) return [];
-    context.afterCommit(this.measuring(record, steps, granting, turn.begunBefore));
+    context.afterCommit(measureSteps(record, steps, granting, turn.begunBefore, this.runtime));
     return this.goOn(stepResult(record, steps, end.turn, inForce.configuration.version));
   }
 
@@ -188,38 +223,5 @@ export class ExecutorService {
 
   private async goOn(result: AgentStepResult): Promise<readonly Outgoing[]> {
     return [{ topic: topics.steps, key: result.sessionId, record: await signContinuation(result, this.runtime) }];
-  }
-
-  /** Counts the steps once they are on the log. The record’s request, which may be long, is not kept until then. */
-  private measuring(
-    { requestId, run }: ToolCall,
-    steps: readonly Step[],
-    { evaluator }: Loaded,
-    begunBefore: ReadonlySet<Step>,
-  ): () => void {
-    const { metrics, log } = this.runtime;
-    return () => {
-      for (const step of steps) {
-        measureStep(step, evaluator, metrics, begunBefore.has(step));
-        if (step.reason === 'service_lost') {
-          log.error(
-            { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
-            'each attempt at a call ended with its executor, so it was dead-lettered; find out what in the tool ends the process',
-          );
-        }
-        if (step.reason === 'outcome_unknown') {
-          log.error(
-            { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
-            'the outcome of an effect is not known; find out whether it happened',
-          );
-        }
-      }
-      for (const { state, milliseconds } of dwellTimes(run, steps)) {
-        metrics.workflowDuration.observe(
-          { state: boundedLabel(state, evaluator.rules.knownStates) },
-          milliseconds / 1_000,
-        );
-      }
-    };
   }
 }

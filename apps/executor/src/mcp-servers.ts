@@ -89,6 +89,19 @@ export class McpServers implements WatchingHub {
     );
   };
 
+  /** A call that cannot be sent counts as one that failed. */
+  connect: McpHub['connect'] = async (id, tool, options) => {
+    const opened = this.current().find(({ server }) => server.id === id);
+    if (opened === undefined) throw new ToolUnavailableError(`No MCP server ${id} is configured.`);
+    const began = performance.now();
+    try {
+      await this.with(opened, (hub) => hub.connect(id, tool, options));
+    } catch (error) {
+      this.onCall(id, false, (performance.now() - began) / 1_000);
+      throw error;
+    }
+  };
+
   follow: WatchingHub['follow'] = (id, ...uris) => {
     for (const { server, hub } of this.current()) if (server.id === id) hub.follow(id, ...uris);
   };

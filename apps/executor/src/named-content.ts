@@ -5,7 +5,13 @@ import type { Topic } from '@sluice/contracts';
 import type { Runtime } from '@sluice/host';
 
 /** Steps of a turn that waits for a decision or an agent stand in these until it goes on. */
-const waiting = [topics.approvals, topics.requests, topics.toolsets, topics.toolCalls] as const satisfies Topic[];
+const waiting = [
+  topics.approvals,
+  topics.requests,
+  topics.calls,
+  topics.toolsets,
+  topics.toolCalls,
+] as const satisfies Topic[];
 
 /**
  * Which of these pieces of content a record names, by the log from where the first of them was written. Most are named

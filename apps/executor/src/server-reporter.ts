@@ -17,11 +17,18 @@ interface Seen {
   readonly since: number;
 }
 
+interface Changed {
+  readonly at: number;
+  /** Which tools were looked at, and what they were allowed as. */
+  readonly of: string;
+  readonly tools: readonly ChangedTool[];
+}
+
 /** Tells the gateways how the MCP servers stand, and what those offer now whose tools are withheld. */
 export class ServerReporter {
   private readonly timer: NodeJS.Timeout;
   private readonly seen = new Map<string, Seen>();
-  private readonly changed = new Map<string, { readonly at: number; readonly tools: readonly ChangedTool[] }>();
+  private readonly changed = new Map<string, Changed>();
   private working: Promise<void> | undefined;
   private written = '';
   private writtenAt = 0;
@@ -56,7 +63,8 @@ export class ServerReporter {
       const before = this.seen.get(server);
       if (before?.state !== state || before.error !== error) this.seen.set(server, { state, error, since: now });
     }
-    for (const { server, state } of states) if (state === 'ready') await this.look(server, now);
+    for (const { server, state, heldBack = [] } of states)
+      if (state === 'ready') await this.look(server, heldBack, now);
     const reports = states.map(({ server, state, error }): ServerReport => {
       const { since = now } = this.seen.get(server) ?? {};
       return { server, state, error, since, changed: this.changed.get(server)?.tools ?? [] };
@@ -68,26 +76,35 @@ export class ServerReporter {
     this.writtenAt = now;
   }
 
-  /** Asks a server whose tools are withheld what these are now. */
-  private async look(server: string, now: number): Promise<void> {
+  /**
+   * Asks a server what the tools are now that the configuration withholds, and those whose calls were refused since
+   * they changed: where no process follows the configuration’s file, it withholds them only once it is compiled again.
+   */
+  private async look(server: string, refused: readonly string[], now: number): Promise<void> {
     const { tools } = this.runtime.configurations.current().configuration;
-    const withheld = new Set(
-      tools.flatMap(({ mcp, spec }) =>
-        mcp?.server === server && mcp.kind === undefined && spec === null ? [mcp.tool] : [],
-      ),
+    // By name, the pin that it was allowed with; null where it is withheld.
+    const lookedAt = new Map(
+      tools.flatMap(({ mcp, spec }): [string, string | null][] => {
+        if (mcp?.server !== server || mcp.kind !== undefined) return [];
+        if (spec === null) return [[mcp.tool, null]];
+        return mcp.pin !== null && refused.includes(mcp.tool) ? [[mcp.tool, mcp.pin]] : [];
+      }),
     );
-    if (withheld.size === 0) return void this.changed.delete(server);
-    if (now - (this.changed.get(server)?.at ?? 0) < askAgainMs) return;
+    if (lookedAt.size === 0) return void this.changed.delete(server);
+    const of = JSON.stringify([...lookedAt]);
+    const before = this.changed.get(server);
+    if (before?.of === of && now - before.at < askAgainMs) return;
     const offer = await this.servers.offerOf(server);
     const offered = offer === null || 'error' in offer ? [] : offer.tools;
     this.changed.set(server, {
-      at: now,
+      ...{ at: now, of },
       tools: offered
-        .filter(({ name }) => withheld.has(name))
+        .filter(({ name }) => lookedAt.has(name))
         .map((tool) => ({
           ...{ name: tool.name, pin: pinOf(tool, sha256), description: tool.description },
           inputSchema: JSON.stringify(tool.inputSchema),
-        })),
+        }))
+        .filter(({ name, pin }) => lookedAt.get(name) !== pin),
     });
   }
 }

@@ -1,7 +1,9 @@
+import { dwellTimes } from '@sluice/core';
 import type { AvailabilityRule, ConfiguredTool, Evaluator, ReconcileAnswer, Step, ToolErrorReason } from '@sluice/core';
 import { boundedLabel, otherLabel } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
-import type { Metrics } from '@sluice/host';
+import type { ToolCall } from '@sluice/contracts';
+import type { Metrics, Runtime } from '@sluice/host';
 import { processEnds } from '@sluice/isolation';
 import type { ToolContract } from '@sluice/tools';
 
@@ -9,7 +11,7 @@ import type { ToolContract } from '@sluice/tools';
  * Counts a call that became a step, under the names of the configuration that granted it. How long one took that was
  * begun before and is only published now, is unknown.
  */
-export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
+function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, isToldOf: boolean): void {
   const known = evaluator.tool(step.action);
   const tool = known === undefined ? otherLabel : toolLabel(known);
   const source = known === undefined ? otherLabel : sourceOf(known);
@@ -26,6 +28,42 @@ export function measureStep(step: Step, evaluator: Evaluator, metrics: Metrics, 
   metrics.stateTransitions.inc({ tool });
   const [from, to] = [step.stateBefore, step.state].map((state) => boundedLabel(state, evaluator.rules.knownStates));
   metrics.stateChanges.inc({ from: from as string, to: to as string });
+}
+
+/**
+ * Counts the steps of a turn once they are on the log. The record’s request, which may be long, is not kept until then.
+ * `begunBefore` are steps of calls that an earlier attempt began.
+ */
+export function measureSteps(
+  { requestId, run }: ToolCall,
+  steps: readonly Step[],
+  { evaluator }: Loaded,
+  begunBefore: ReadonlySet<Step>,
+  { metrics, log }: Pick<Runtime, 'metrics' | 'log'>,
+): () => void {
+  return () => {
+    for (const step of steps) {
+      measureStep(step, evaluator, metrics, begunBefore.has(step));
+      if (step.reason === 'service_lost') {
+        log.error(
+          { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
+          'each attempt at a call ended with its executor, so it was dead-lettered; find out what in the tool ends the process',
+        );
+      }
+      if (step.reason === 'outcome_unknown') {
+        log.error(
+          { request_id: requestId, tool: step.action, tool_call_id: step.toolCallId },
+          'the outcome of an effect is not known; find out whether it happened',
+        );
+      }
+    }
+    for (const { state, milliseconds } of dwellTimes(run, steps)) {
+      metrics.workflowDuration.observe(
+        { state: boundedLabel(state, evaluator.rules.knownStates) },
+        milliseconds / 1_000,
+      );
+    }
+  };
 }
 
 /** What may happen to a tool is there from the start, at 0: otherwise its first time would not show as an increase. */

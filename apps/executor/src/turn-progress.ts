@@ -11,12 +11,24 @@ const noNotice = { notice: null };
 
 /** Tells of a turn's calls on agent.progress as they go; best effort. */
 export class TurnProgress {
+  /** The start of a call of which nothing was said yet. */
+  private unsaid: { readonly say: () => void; readonly timer: NodeJS.Timeout } | null = null;
+
   constructor(
     private readonly record: Pick<ToolCall, 'requestId' | 'sessionId' | 'iteration' | 'run'>,
     private readonly context: Pick<HandlerContext, 'emit'>,
     private readonly granting: Loaded,
     private readonly runtime: Pick<Runtime, 'clock'>,
+    /** How long a call may take that nothing is said of before it has ended, milliseconds. */
+    private readonly quietMs = 0,
   ) {}
+
+  /** A call begins. */
+  start(toolCallId: string, toolId: string, args: string): void {
+    const say = (): void => this.say('tool_call_start', toolCallId, toolId, args);
+    if (this.quietMs === 0) return say();
+    this.unsaid = { say, timer: setTimeout(() => this.speak(), this.quietMs).unref() };
+  }
 
   /** The start and the result of a call whose arguments are no JSON; the raw arguments are not repeated. */
   invalid(result: ToolExecResult, toolId: string): void {
@@ -25,6 +37,12 @@ export class TurnProgress {
   }
 
   result(toolId: string, result: ToolExecResult): void {
+    if (this.unsaid !== null) {
+      // Its step is on the log in a moment, and says all of it.
+      clearTimeout(this.unsaid.timer);
+      this.unsaid = null;
+      return;
+    }
     const payload = result.ok
       ? { ok: true, result: result.value }
       : { ok: false, isError: true, errorCode: result.errorCode, message: result.safeMessage };
@@ -46,7 +64,16 @@ export class TurnProgress {
     this.emit(toolCallId, toolId, { kind, text, ...noNotice });
   }
 
+  private speak(): void {
+    const { unsaid } = this;
+    this.unsaid = null;
+    if (unsaid === null) return;
+    clearTimeout(unsaid.timer);
+    unsaid.say();
+  }
+
   private emit(toolCallId: string, toolId: string, said: Pick<AgentProgress, 'kind' | 'text' | 'notice'>): void {
+    this.speak();
     const { requestId, sessionId, iteration, run } = this.record;
     const tool = this.granting.evaluator.byId(toolId)?.key ?? null;
     const tenantId = run.principal?.tenantId ?? null;

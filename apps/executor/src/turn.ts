@@ -109,6 +109,23 @@ export interface Resumed {
   readonly client?: ClientWait;
 }
 
+/** A call that its request makes itself. */
+interface OwnCall {
+  /** Keeps of it, before it acts, what an attempt that follows needs. */
+  keep(): Promise<void>;
+  /** When its run was found not to be cancelled, by `performance.now()`. */
+  readonly lookedAt: number;
+}
+
+/** How long it is not looked up once more whether a run is cancelled: as long as for a call that has begun; in ms. */
+const lookedMs = 100;
+
+/** Calls that may be under way at one MCP server: beyond it they wait their turn, before their time begins to run. */
+const callsPerServer = 64;
+
+/** A call that its request makes itself and that ends within this time has its step alone, no progress; in ms. */
+const quietMs = 100;
+
 /** How long a call counts as running beyond its time, if its process was lost. */
 const lostMs = 60_000;
 
@@ -137,8 +154,9 @@ export class Turn {
     private readonly toolbox: Toolbox,
     private readonly runtime: Runtime,
     private readonly resumed: Resumed | null = null,
+    private readonly ownCall: OwnCall | null = null,
   ) {
-    this.progress = new TurnProgress(record, context, granting, runtime);
+    this.progress = new TurnProgress(record, context, granting, runtime, ownCall === null ? 0 : quietMs);
     this.offered = new Set(offeredIds(record, granting.evaluator));
     this.runTools = new RunTools(record, granting.evaluator);
   }
@@ -278,13 +296,18 @@ export class Turn {
   private withRoom<T>(tool: ConfiguredTool | null, work: () => Promise<T>): Promise<T> {
     const { perServer } = this.toolbox;
     const { signal } = this.context;
-    if (tool?.mcp) return perServer.in(`server ${tool.mcp.server}`, signal, work);
+    if (tool?.mcp) return perServer.in(`server ${tool.mcp.server}`, signal, work, callsPerServer);
     if (tool?.file === undefined) return work();
     return perServer.in(`file ${tool.file.path}`, signal, work, processesPerFile);
   }
 
   private owner({ callKey }: ToolInvocation): string {
     return `${this.runtime.environment.instance}/${callKey}/${this.handling}`;
+  }
+
+  /** Whether it was found a moment ago that the run is not cancelled: a call may have waited for room since. */
+  private get hasLooked(): boolean {
+    return this.ownCall !== null && performance.now() < this.ownCall.lookedAt + lookedMs;
   }
 
   private roundOf(index: number): number {
@@ -351,6 +374,28 @@ export class Turn {
         'the end of a call that rules count could not be written to the ledger',
       );
     }
+  }
+
+  /**
+   * The effect as it is made where no record but its request tells of it: once that is on the disk, and what was
+   * decided about it. The claim that comes in between puts the latter there. What rules count keeps its decision as
+   * well: an attempt that comes after must not be decided by this one’s own call.
+   */
+  private async kept<T>(
+    { effect: kind }: BoundTool,
+    effect: () => Promise<T>,
+    isCounted: boolean,
+  ): Promise<() => Promise<T>> {
+    if (this.ownCall === null || (kind === 'read_only' && !isCounted)) return effect;
+    await this.ownCall.keep();
+    if (kind === 'read_only') return effect;
+    const durable = this.runtime.bus.durable();
+    // Its error is that of the effect.
+    durable.catch(() => undefined);
+    return async () => {
+      await durable;
+      return effect();
+    };
   }
 
   /** A call that waits for its caller is under way, however long that takes. */
@@ -498,7 +543,7 @@ export class Turn {
     const { state: resume } = resumed?.parked ?? {};
     return {
       timeLeft: () => record.run.deadline - clock.now(),
-      isCancelled: async () => (await cancelOf(record, runtime)) !== null,
+      isCancelled: async () => !this.hasLooked && (await cancelOf(record, runtime)) !== null,
       signal: this.context.signal,
       source: () => toolbox.source(configuration),
       authorizers: [...new Set([granting, inForce].map((loaded) => toolbox.authorizer(loaded.configuration)))],
@@ -557,6 +602,7 @@ export class Turn {
       lists: (asked, caller) => toolbox.lists.answers(asked, caller, [inForce.configuration, configuration]),
       foresee: () => Promise.resolve({ ok: true }),
       beginAgent: async (invocation, counted) => {
+        await this.ownCall?.keep();
         // It runs as long as its own run may, with what that waits for people.
         const now = clock.now();
         const waited = longestWaitMs(invocation.toolId, record, [granting.evaluator, inForce.evaluator], now);
@@ -564,17 +610,18 @@ export class Turn {
         const begun = await reserve(counted, { ...invocation, timeoutMs }, null, runtime);
         return begun.kind === 'refused' ? begun.verdict : { ok: true };
       },
-      once: async (tool, invocation, effect, ask, counted) => {
+      once: async (tool, invocation, effect, ask, connect, counted) => {
         const claims = this.claims(invocation, index, counted);
+        const whenKept = await this.kept(tool, effect, counted !== null);
         const result = await toolbox.changing(tool, [granting.configuration, inForce.configuration], () =>
-          effectOnce(tool, invocation, claims, effect, ask),
+          effectOnce(tool, invocation, claims, whenKept, ask, connect),
         );
         if (counted !== null && result === 'waits') await this.keepRunning(invocation);
         return result;
       },
       begun: (invocation) => this.begun(invocation, index),
       onStart: (invocation, args) =>
-        progress.say('tool_call_start', invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
+        progress.start(invocation.context.toolCallId, invocation.toolId, JSON.stringify(args)),
       onParked: ({ context, toolId }, parked) =>
         progress.say('tool_progress', context.toolCallId, toolId, waitsFor(parked)),
       // What no author meant for the model, and only a person can mend.

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Fault, mayCancelRunsOf } from '@sluice/core';
 import type { Authenticator, Principal } from '@sluice/core';
 import { longestId, topics } from '@sluice/contracts';
-import type { Cancellation } from '@sluice/contracts';
+import type { Cancellation, RequestTopic } from '@sluice/contracts';
 import { isCredentialGone, senderHeader } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
@@ -102,7 +102,7 @@ function isForeign(reason: NotCancelled | null): boolean {
 }
 
 /** A request that a former version handled, whose credential was blanked afterwards. */
-function isNameless({ headers }: Incoming<'agent.requests'>): boolean {
+function isNameless({ headers }: Incoming<RequestTopic>): boolean {
   return isCredentialGone(headers) && headers[senderHeader] === undefined;
 }
 

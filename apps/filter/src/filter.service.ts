@@ -1,54 +1,37 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { agentName, clientToolsIn, defaultAgent, Fault, logNames, quote } from '@sluice/core';
-import type { Authenticator, Evaluator, RunState } from '@sluice/core';
-import { positionOf, requestIds, topics } from '@sluice/contracts';
-import type { AgentRequest, Toolset } from '@sluice/contracts';
+import { clockSkewMs } from '@sluice/core';
+import type { Authenticator, RunState } from '@sluice/core';
+import { passedOnHeader, positionOf, requestIds, topics } from '@sluice/contracts';
+import type { AgentRequest } from '@sluice/contracts';
 import { isCredentialGone } from '@sluice/bus';
 import type { HandlerContext, Incoming, Outgoing } from '@sluice/bus';
 import {
-  channelHeader,
-  doorOf,
   asDeadLettered,
-  beginning,
-  boundedLabel,
   cancelOf,
-  clientToolLimits,
-  clientToolsProblem,
   decideIteration,
-  denial,
   endedBy,
   endRun,
-  isOwnRequestId,
   isTurnClaimed,
-  keepSender,
-  ledByRequest,
   ledBySteps,
   loadedFor,
   namingTools,
-  originOf,
-  ownRequestId,
-  pastOfRun,
-  recall,
   redrivenFrom,
-  requestProblem,
+  requestOwner,
   resumedRun,
   runOfRecord,
   signGrant,
-  acceptedRequest,
-  claimRequest,
   claimTurn,
   verified,
   verifyContinuation,
   verifyRecord,
   verifyReturned,
   wasHandled,
+  topicOfRequest,
   withConditions,
-  senderName,
 } from '@sluice/run';
 import type { EndedBy, Loaded, OfferedBefore, Origin, Redriven, RunIds } from '@sluice/run';
-import { AUTHENTICATOR, countDenial, GroupNotes, LoadWatch, RUNTIME, senderOf } from '@sluice/host';
-import type { Runtime, Sender } from '@sluice/host';
-import { convertOffer } from '@sluice/schemas';
+import { AUTHENTICATOR, RequestIntake, RunDecisions, RUNTIME, senderOf } from '@sluice/host';
+import type { AcceptedRequest, Runtime } from '@sluice/host';
 import { endOverdue, isOverdueTurn } from './overdue/end-overdue.js';
 
 /** A run, and the record by which it may end here. */
@@ -58,91 +41,63 @@ interface About {
   readonly by: EndedBy;
 }
 
-/** Whose credential is missing or not valid is not known, whatever it says. */
-const nobody = { tenant: '', actor: '', reason: 'credential' };
+/** What an iteration is decided about. */
+interface Decided extends About {
+  readonly run: RunState;
+  readonly before?: OfferedBefore | null;
+  /** Absent where that has not been looked up yet. */
+  readonly cancelled?: AcceptedRequest['cancelled'];
+}
 
 /** Decides, for each iteration of each run, which tools there are; ends the runs that have used up what they may. */
 @Injectable()
 export class FilterService {
-  private readonly loads: LoadWatch;
-
-  private readonly groupNotes: GroupNotes;
+  private readonly intake: RequestIntake;
+  private readonly decisions: RunDecisions;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {
-    this.loads = new LoadWatch(runtime);
-    this.groupNotes = new GroupNotes(runtime);
+    this.intake = new RequestIntake(runtime, authenticator);
+    this.decisions = new RunDecisions(runtime);
+  }
+
+  /** A new request; one that makes its call itself goes on to the executor, which decides about it and runs it. */
+  async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    if (topicOfRequest(message.record, this.runtime) === topics.calls && (await this.mayPassOn(message)))
+      return this.passOn(message, context);
+    const taken = await this.intake.take(message, context);
+    if (taken.kind === 'over') return taken.outputs;
+    const { ids, loaded, origin } = taken;
+    return this.decide(ids, taken, loaded, context, origin);
   }
 
   /**
-   * A new request. Its request_id is taken once for its tenant; the same record may ask again. So who asks is found
-   * out first: without a valid credential it takes the id from no tenant.
+   * Not where its request_id was taken: by itself before a filter of a former version ended, or by another record, as
+   * that which it was passed on as. Then nothing is passed on a second time. Nor where its credential ends before an
+   * executor has it: this service goes by when the log took the request first.
    */
-  async begin(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
-    const { clock, configurations } = this.runtime;
-    const loaded = loadedFor(configurations.current(), message.record);
-    const ids = requestIds(message, message.record);
-    if (isCredentialGone(message.headers)) return this.dropHandled(ids, context);
-
-    const sender = ofOwnId(ids.requestId, await senderOf(message, this.runtime, this.authenticator));
-    // Gateway and MCP server have noted what came through them.
-    if (message.headers[channelHeader] === undefined) this.groupNotes.note(sender);
+  private async mayPassOn(message: Incoming<'agent.requests'>): Promise<boolean> {
+    if (isCredentialGone(message.headers)) return false;
+    const sender = await senderOf(message, this.runtime, this.authenticator);
+    if (sender.ok && (sender.expiresAt ?? Infinity) <= this.runtime.clock.now() + clockSkewMs) return false;
+    const { requestId } = requestIds(message, message.record);
     const tenant = sender.ok ? sender.principal.tenantId : null;
-    context.credentialUsed(sender.ok ? senderName(sender.principal) : null);
-    keepSender(message, tenant);
-
-    const redriven = await redrivenFrom(message, context, this.runtime);
-    const owner = redriven?.owner ?? positionOf(message);
-    const named = { requestId: ids.requestId, tenant };
-    const { owner: takenBy, isAgain } = await claimRequest(named, owner, this.runtime);
-    if (takenBy !== owner) return this.dropDuplicate(ids, takenBy, context);
-    const attempt = redriven?.deadLetter ?? null;
-    const before = { message, run: named, attempt, sessions: [ids.sessionId], led: ledByRequest };
-    if (isAgain && context.attempt === 1 && (await wasHandled(before, context, this.runtime))) return [];
-    // Only now: what is wrong with a record that came under another’s request_id ends nothing.
-    const problem =
-      requestProblem(ids, message.record, loaded.configuration.limits) ??
-      clientToolsProblem(message.record, configurations.current().configuration) ??
-      schemasProblem(message.record);
-    if (problem !== null) throw new Fault('invalid_request', problem, false);
-    const asked = acceptedRequest(message.record, ids);
-
-    if (!sender.ok) {
-      context.afterCommit(() => this.runtime.metrics.refusedRequests.inc(nobody));
-      const by = endedBy(message, null, redriven);
-      return this.deny(ids, sender.message, { request: asked, run: null, by }, context);
-    }
-
-    const { principal } = sender;
-    const asks = beginning(message.record, principal, loaded.evaluator, clock.now());
-    const { run: begun, groups, permission } = asks;
-    const request = acceptedRequest(asks.request, ids);
-    const memory = await recall(ids.sessionId, request, principal, loaded.configuration, this.runtime);
-    const run = { ...begun, redrive: attempt, memory };
-    const origin = originOf({ ...message.headers, ...cameBy(message, sender) }, sender.claims, loaded.evaluator);
-    if (!permission.ok) {
-      context.afterCommit(() => countDenial(ids.requestId, principal, permission, loaded, this.runtime));
-      return this.deny(ids, permission.message, { request, run, by: endedBy(message, run) }, context);
-    }
-    context.afterCommit(() => {
-      this.countGroups(groups, loaded);
-      this.countRun(request, doorOf(message.headers, origin));
-    });
-    return this.decide(ids, { request, run, by: endedBy(message, run) }, loaded, context, origin);
+    return (await requestOwner({ requestId, tenant }, this.runtime)) === null;
   }
 
-  /** A record that was handled before, together with whose outputs its credential was blanked: its run has gone on. */
-  private dropHandled({ requestId }: RunIds, context: HandlerContext): readonly Outgoing[] {
-    const { log } = this.runtime;
-    context.afterCommit(() =>
-      log.warn(
-        { request_id: requestId },
-        'a request that was handled before came again, so the group’s offsets were set back',
-      ),
-    );
-    return [];
+  /** The request as it came, with its credential sealed to the executor. Its id is that of its place here. */
+  private async passOn(message: Incoming<'agent.requests'>, context: HandlerContext): Promise<readonly Outgoing[]> {
+    const { credentials } = this.runtime;
+    context.credentialUsed(null);
+    const { authorization: _, ...headers } = message.headers;
+    const record = { ...message.record, ...requestIds(message, message.record) };
+    const written = { topic: topics.calls, record } as const;
+    const sealed = await credentials.headersFor(written, await credentials.of(message), null);
+    return [
+      { ...written, key: record.sessionId, headers: { ...headers, [passedOnHeader]: positionOf(message), ...sealed } },
+    ];
   }
 
   /** The next iteration of a run that the executor hands back. */
@@ -153,13 +108,20 @@ export class FilterService {
     const wasLed = (iteration: number, run: RunState) => this.wasLed(message, iteration, run, context);
     if (redriven?.again) return this.decideAgain(message, redriven, loaded, context, wasLed);
     if (await isOverdueTurn(message, this.runtime)) return endOverdue(message, context, this.runtime);
+    if (record.call !== null) {
+      // Its run has ended with it. It is verified all the same: a forged one must show.
+      await verifyRecord(message, this.runtime);
+      return [];
+    }
     await verified(redriven, async () => {
       await verifyContinuation(record, this.runtime);
       await verifyRecord(asDeadLettered(message, redriven), this.runtime);
     });
     const { requestId, sessionId, next } = record;
     const run = resumedRun({ run: record.run, asked: next }, redriven, loaded);
-    const about = { request: next, run, by: endedBy(message, run), before: record };
+    // A call that its request makes itself may have begun without a Toolset, which the list could be named in.
+    const before = next.call === null ? record : null;
+    const about = { request: next, run, by: endedBy(message, run), before };
     const decided = this.decide({ requestId, sessionId }, about, loaded, context);
     // Side by side, since each waits for something else; if the turn was taken, nothing of the decision goes out.
     const [outputs, { isAgain }] = await Promise.all([decided, claimTurn(message, this.runtime, redriven?.owner)]);
@@ -205,21 +167,20 @@ export class FilterService {
 
   private async decide(
     ids: RunIds,
-    { request, run, by, before = null }: About & { readonly run: RunState; readonly before?: OfferedBefore | null },
+    { request, run, by, before = null, ...about }: Decided,
     loaded: Loaded,
     context: HandlerContext,
     origin?: Origin,
   ): Promise<readonly Outgoing[]> {
     const { clock } = this.runtime;
     const { evaluator } = loaded;
-    const now = clock.now();
-    const [measured, cancelled, facts] = await Promise.all([
-      this.loads.measured(loaded),
-      cancelOf({ requestId: ids.requestId, run }, this.runtime),
-      pastOfRun({ request, run }, ids, evaluator, now, this.runtime.past),
+    const { requestId } = ids;
+    const [measured, cancelled] = await Promise.all([
+      this.decisions.measure({ ids, request, run }, loaded),
+      about.cancelled === undefined ? cancelOf({ requestId, run }, this.runtime) : about.cancelled,
     ]);
-    const conditioned = withConditions(run, evaluator, { ...measured, facts }, origin);
-    const decided = this.timed(evaluator, () =>
+    const conditioned = withConditions(run, evaluator, measured, origin);
+    const decided = this.decisions.timed(evaluator, () =>
       decideIteration(ids, request, conditioned, evaluator, clock.now(), cancelled),
     );
     if (decided.kind === 'end') return endRun(decided.response, request, by, context, this.runtime);
@@ -228,101 +189,7 @@ export class FilterService {
     const isWhole = this.runtime.environment.toolsets === 'whole';
     const granted = isWhole ? decided.record : namingTools(decided.record, decision, evaluator, before);
     const record = await signGrant(granted, this.runtime);
-    context.afterCommit(this.counting(decision.eligible.length, record));
+    context.afterCommit(this.decisions.counting(decision, record));
     return [{ topic: topics.toolsets, key: ids.sessionId, record }];
   }
-
-  /** The rules’ own time, without what was measured before and what is signed behind. */
-  private timed<T>({ rules }: Evaluator, decide: () => T): T {
-    const { filterDuration, filterMemory } = this.runtime.metrics;
-    const before = rules.memory();
-    const start = performance.now();
-    const decided = decide();
-    filterDuration.observe((performance.now() - start) / 1_000);
-    const { hits, misses } = rules.memory();
-    filterMemory.inc({ result: 'hit' }, hits - before.hits);
-    filterMemory.inc({ result: 'miss' }, misses - before.misses);
-    return decided;
-  }
-
-  /** Counts a decision once it is on the log; the record is not kept until then. */
-  private counting(
-    eligible: number,
-    { requestId, iteration, hiddenCounts, unknownGroups, fallbackGroups }: Toolset,
-  ): () => void {
-    const { metrics, log } = this.runtime;
-    return () => {
-      metrics.filteredTools.observe(eligible);
-      for (const [reason, count] of Object.entries(hiddenCounts)) metrics.hiddenTools.inc({ reason }, count);
-      for (const group of fallbackGroups) metrics.fallbackGroups.inc({ group });
-      if (iteration === 1 && unknownGroups.length > 0) {
-        log.warn(
-          { request_id: requestId, unknown_groups: logNames(unknownGroups) },
-          'the request names groups that no tool carries',
-        );
-      }
-    };
-  }
-
-  /** The one end of a request that is refused before its first iteration. */
-  private deny(
-    ids: RunIds,
-    message: string,
-    { request, run, by }: About,
-    context: HandlerContext,
-  ): Promise<readonly Outgoing[]> {
-    const { clock, configurations } = this.runtime;
-    const { version } = configurations.current().configuration;
-    const response = denial(ids, message, { request, run }, version, clock.now());
-    return endRun(response, request, by, context, this.runtime);
-  }
-
-  private dropDuplicate(ids: RunIds, takenBy: string, context: HandlerContext): readonly Outgoing[] {
-    context.afterCommit(() => {
-      this.runtime.metrics.duplicateRequests.inc();
-      this.runtime.log.warn(
-        { request_id: ids.requestId, taken_by: takenBy },
-        'dropped a request whose request_id had been taken',
-      );
-    });
-    return [];
-  }
-
-  private countRun(request: AgentRequest, door: string): void {
-    const { metrics, configurations } = this.runtime;
-    const { agents = {} } = configurations.current().configuration;
-    const known = new Set([defaultAgent, ...Object.keys(agents)]);
-    metrics.runsBegun.inc({ door, agent: request.call === null ? boundedLabel(agentName(request), known) : '' });
-  }
-
-  private countGroups(groups: readonly string[], { evaluator }: Loaded): void {
-    for (const group of groups)
-      this.runtime.metrics.groupRequests.inc({ group: boundedLabel(group, evaluator.rules.knownGroups) });
-  }
 }
-
-/** A caller takes no id of a run that a schedule or a hook starts: it counts as one without a credential. */
-function ofOwnId(requestId: string, sender: Sender): Sender {
-  return sender.channel === undefined && isOwnRequestId(requestId) ? { ok: false, message: ownRequestId } : sender;
-}
-
-/** What is wrong with the schemas of a client’s tools that no door brought into form; null if nothing is. */
-function schemasProblem({ clientTools }: AgentRequest): string | null {
-  let bytes = 0;
-  for (const { name, description, schema } of clientToolsIn(clientTools ?? '')?.tools ?? []) {
-    const offer = convertOffer({ name, description, inputSchema: schema, outputSchema: null });
-    if ('problems' in offer) return `The client’s tool ${quote(name)} cannot be offered. ${offer.problems.join(' ')}`;
-    bytes += JSON.stringify(offer.inputSchema).length;
-    // What a door wrote has no references that grow.
-    if (bytes > clientToolLimits.bytes) return 'The schemas of the client’s tools are too large with their references.';
-  }
-  return null;
-}
-
-/** How a request came that no caller made; what its header says of that proves nothing. */
-function cameBy({ headers }: Incoming<'agent.requests'>, { channel }: Sender): Readonly<Record<string, string>> {
-  if (channel !== undefined) return { [channelHeader]: channel };
-  return ownChannels.includes(headers[channelHeader] ?? '') ? { [channelHeader]: 'kafka' } : {};
-}
-
-const ownChannels = ['schedule', 'hook'];

@@ -1,9 +1,10 @@
-import { anotherAttempt } from '@sluice/core';
+import { anotherAttempt, evaluatorFor } from '@sluice/core';
 import type { RunLimits, RunState, Verifier } from '@sluice/core';
 import { redriveHeader } from '@sluice/contracts';
 import type { AgentStepResult, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { afterAgents, afterApproval, isClosing, isOverdue, isReturned, returnedTurn } from '@sluice/run';
+import { afterAgents, afterApproval, isClosing, isOverdue, isReturned, overdueCall, returnedTurn } from '@sluice/run';
+import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
 import type { RunRecords } from './run-records.js';
 
@@ -73,18 +74,36 @@ export function attemptsOf(
  */
 export async function deriveReturned(
   { record, headers, timestamp }: Incoming<'agent.steps'>,
-  { toolsets }: RunRecords,
+  run: RunRecords,
+  configurations: RecordedConfigurations,
   verifier: Verifier,
 ): Promise<readonly AgentStepResult[] | null> {
   const isAgain = headers[redriveHeader] !== undefined;
   if ((!isAgain && !isOverdue(record, timestamp)) || record.steps.length > 0) return null;
-  const turns = toolsets.filter((toolset) => toolset.record.iteration === record.iteration);
+  const turns = run.toolsets.filter((toolset) => toolset.record.iteration === record.iteration);
   if (turns.some((toolset) => toolset.record.grant === record.signature))
     return turns.map((toolset) => ({ ...returnedTurn(toolset.record), recordSignature: record.recordSignature }));
   // Only a grant ends at a time; what an executor signs of a turn says otherwise the same.
   const claims = await verifier.verify('filter', record.signature);
   if (typeof claims?.['exp'] !== 'number' || !isReturned(claims, { ...record, request: record.next })) return null;
+  const calls = overdueCalls(record, run, configurations);
+  if (calls.length > 0) return calls;
   throw new NotReplayable(
     `It gave back a turn that was ${isAgain ? 're-driven' : 'overdue'}, whose Toolset is not among the records.`,
   );
+}
+
+/** A call without a model has no Toolset: the filter says of each of its requests whose run it is, and until when. */
+function overdueCalls(
+  { next, iteration, run: recorded, configVersion, signature, recordSignature }: AgentStepResult,
+  { requests }: RunRecords,
+  configurations: RecordedConfigurations,
+): readonly AgentStepResult[] {
+  const { principal, redrive: attempt, startedAt } = recorded;
+  if (next.call === null || iteration !== 1 || principal === null) return [];
+  return requests.map((message) => {
+    const evaluator = evaluatorFor(configurations.get(configVersion), message.record);
+    const { turn } = overdueCall(message, principal, { attempt, startedAt }, evaluator);
+    return { ...returnedTurn(turn), signature, recordSignature };
+  });
 }

@@ -11,27 +11,32 @@ import { stretchesOf } from './executor/stretches.js';
 import { wasBegun } from './executor/calls-made.js';
 import type { Stretch } from './executor/stretches.js';
 import { NotReplayable } from './outcome.js';
+import type { OwnTurn } from './own-call.js';
 import type { RunRecords } from './run-records.js';
 import { nameIn } from './approvals.js';
 import type { Change } from './change.js';
 
-/** What would become of a turn’s calls under the candidate, each in the state and after the calls that are recorded. */
+/**
+ * What would become of a turn’s calls under the candidate, each in the state and after the calls that are recorded.
+ * `own` is the turn of a call that its request makes itself.
+ */
 export async function changedCalls(
   message: Incoming<'agent.steps'>,
+  own: OwnTurn | null,
   run: RunRecords,
   configurations: RecordedConfigurations,
   candidate: Evaluator,
   authorizerOf: AuthorizerOf,
 ): Promise<readonly Change[]> {
   const { steps } = message.record;
-  const record = turnOf(message.record, run);
+  const record = own?.turn ?? turnOf(message.record, run);
   if (record === undefined) throw new NotReplayable('Its ToolCall is not among the records.');
   const granting = configurations.get(record.configVersion);
   const stretches = stretchesOf(message, run);
   const recorded = new Set(offeredIds(record, granting));
   const unknown = notRecorded(record.run, candidate);
   if (unknown !== null) throw new NotReplayable(unknown);
-  const offered = offeredBy(candidate, record, decidedAtOf(record, run));
+  const offered = offeredBy(candidate, record, own?.decided.decidedAt ?? decidedAtOf(record, run));
   const changes: Change[] = [];
   let turn = turnAfter(record, [], granting);
   for (const [index, step] of steps.entries()) {

@@ -1,4 +1,4 @@
-import { positionOf, topics } from '@sluice/contracts';
+import { isRequestTopic, positionOf } from '@sluice/contracts';
 import type { DeadLetters, Gathered } from './run-records.js';
 
 /** How much of runs that ended with a dead letter is held, in bytes: the oldest goes first. */
@@ -60,7 +60,7 @@ export class DeadEnds {
 /** Whether a redrive can need records from before it; a request that is asked again brings all it needs along. */
 function canComeBack({ isError, messages }: Gathered, dead: DeadLetters): boolean {
   if (!isError || dead.size === 0) return false;
-  return messages.some((message) => message.topic !== topics.requests && dead.has(positionOf(message)));
+  return messages.some((message) => !isRequestTopic(message.topic) && dead.has(positionOf(message)));
 }
 
 /** The dead letters that a run can have ended with. */

@@ -1,7 +1,7 @@
 import { evaluatorFor } from '@sluice/core';
 import type { Evaluator, Principal, RunState } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
-import type { AgentResponse, Toolset } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, RequestTopic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
   acceptedRequest,
@@ -12,7 +12,7 @@ import {
   recordedConditions,
   withConditions,
 } from '@sluice/run';
-import type { Cancelled, Iteration, OfferedBefore } from '@sluice/run';
+import type { Cancelled, Iteration, OfferedBefore, RunIds } from '@sluice/run';
 import { goingOn, isRedriven } from './attempts.js';
 import type { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
@@ -78,25 +78,46 @@ export function deriveFilterEnd(
 
 function fromRequests(
   { requests }: RunRecords,
-  { configVersion, principal, startedAt, now, after, cancelled, isNaming }: Decided,
+  { now, cancelled, isNaming, ...decided }: Decided,
   configurations: RecordedConfigurations,
 ): readonly Iteration[] {
   return requests.map((message): Iteration => {
-    const evaluator = evaluatorFor(configurations.get(configVersion), message.record);
-    const ids = requestIds(message, message.record);
-    const asks = beginning(message.record, principal, evaluator, startedAt);
-    const { run: begun, permission } = asks;
-    const request = acceptedRequest(asks.request, ids);
-    // What the session's earlier runs were, the filter read; the record has it.
-    const run = { ...begun, redrive: after.redrive, memory: after.memory };
-    const { measured, origin } = recordedConditions(after);
-    const conditioned = withConditions(run, evaluator, measured, origin);
+    const begun = begunBy(message, decided, configurations);
+    const { ids, request, run, evaluator, permission } = begun;
     if (permission.ok) {
-      const iteration = decideIteration(ids, request, conditioned, evaluator, now, cancelled);
+      const iteration = decideIteration(ids, request, begun.conditioned, evaluator, now, cancelled);
       return isNaming ? naming(iteration, evaluator, null) : iteration;
     }
-    return { kind: 'end', response: denial(ids, permission.message, { request, run }, configVersion, now) };
+    return { kind: 'end', response: denial(ids, permission.message, { request, run }, decided.configVersion, now) };
   });
+}
+
+/** A run before its first iteration. */
+interface Begun {
+  readonly ids: RunIds;
+  readonly request: AgentRequest;
+  readonly run: RunState;
+  /** The run with what its first decision was judged by. */
+  readonly conditioned: RunState;
+  readonly evaluator: Evaluator;
+  readonly permission: ReturnType<typeof beginning>['permission'];
+}
+
+/** How a run began with a request, as far as the run that is recorded says what was read elsewhere then. */
+export function begunBy(
+  message: Incoming<RequestTopic>,
+  { configVersion, principal, startedAt, after }: Omit<Decided, 'now' | 'cancelled' | 'isNaming'>,
+  configurations: RecordedConfigurations,
+): Begun {
+  const evaluator = evaluatorFor(configurations.get(configVersion), message.record);
+  const ids = requestIds(message, message.record);
+  const asks = beginning(message.record, principal, evaluator, startedAt);
+  // What the session's earlier runs were, the filter read; the record has it.
+  const run = { ...asks.run, redrive: after.redrive, memory: after.memory };
+  const { measured, origin } = recordedConditions(after);
+  const conditioned = withConditions(run, evaluator, measured, origin);
+  const request = acceptedRequest(asks.request, ids);
+  return { ids, request, run, conditioned, evaluator, permission: asks.permission };
 }
 
 function fromSteps(
@@ -108,13 +129,16 @@ function fromSteps(
   // A turn that was granted and not taken can come back to be decided again, in its own iteration.
   const before = steps.filter(({ record }) => record.iteration === iteration);
   const again = steps.filter((one) => one.record.iteration === iteration + 1 && isRedriven(one, after));
-  return [...before, ...again].map((message) => {
+  return [...before, ...again].flatMap((message) => {
     const { requestId, sessionId, next, run } = message.record;
     const evaluator = configurations.get(configVersion);
     const own = goingOn({ ...run, iteration }, message, next, after, () => evaluator.configuration.limits);
     const going = withConditions(own, evaluator, recordedConditions(after).measured);
     const decided = decideIteration({ requestId, sessionId }, next, going, evaluator, now, cancelled);
-    return isNaming ? naming(decided, evaluator, message.record) : decided;
+    if (!isNaming) return [decided];
+    // Behind a call that a request makes itself the list is whole: the turn may have been decided on without a Toolset.
+    const whole = next.call === null ? [] : [naming(decided, evaluator, null)];
+    return [...whole, naming(decided, evaluator, message.record)];
   });
 }
 

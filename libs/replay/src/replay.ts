@@ -16,13 +16,21 @@ import { deriveBeginning } from './executor/hand-over.js';
 import { deriveSteps } from './executor/turn.js';
 import { deriveFilterEnd, deriveToolset } from './filter.js';
 import { NotReplayable } from './outcome.js';
+import { deriveCallEnd, deriveOwnTurn, isOfOwnCall } from './own-call.js';
 import type { DecisionKind, Outcome, Replayed } from './outcome.js';
 import { overRuns, startingWith } from './over-runs.js';
 import type { Reading, Threads } from './over-runs.js';
 import type { DeadLetters, RunRecords } from './run-records.js';
 import { isSelected } from './select.js';
 import type { DecisionSelection } from './select.js';
-import { continuationDifference, endDifference, grantDifference, keysNotHere, recordDifference } from './signed.js';
+import {
+  callGrantDifference,
+  continuationDifference,
+  endDifference,
+  grantDifference,
+  keysNotHere,
+  recordDifference,
+} from './signed.js';
 import type { ReplayJob } from './threads/replay-job.js';
 import type { RunWork } from './work.js';
 
@@ -116,6 +124,15 @@ class Judge {
         return { kind, outcome: withSigned(compared, signed) };
       }
       case 'agent.tool-calls': {
+        const { record } = message;
+        if (isOfOwnCall(record)) {
+          const compared = this.compare(message, deriveOwnTurn(record, run, configurations), 'its request');
+          const signed = [
+            await callGrantDifference(record, verifier),
+            await recordDifference(message, 'call', verifier),
+          ];
+          return { kind, outcome: withSigned(compared, signed) };
+        }
         const compared = this.compare(message, deriveTurn(message, run, configurations), 'its Toolset');
         return { kind, outcome: withSigned(compared, [await recordDifference(message, 'agent', verifier)]) };
       }
@@ -128,7 +145,7 @@ class Judge {
           );
           return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
         }
-        const returned = await deriveReturned(message, run, verifier);
+        const returned = await deriveReturned(message, run, configurations, verifier);
         if (returned !== null) {
           const compared = this.compare(message, returned, 'the turn that came back');
           // Who re-drives a turn has no key to sign it with; the ledger has a digest of it.
@@ -136,21 +153,29 @@ class Judge {
           const signed = isRedriven ? [] : [await recordDifference(message, 'filter', verifier)];
           return { kind, outcome: withSigned(compared, signed) };
         }
-        const compared = this.compare(message, await deriveSteps(message, run, deriving), 'its ToolCall');
+        const isCall = isOfOwnCall(message.record);
+        const from = isCall ? 'its request' : 'its ToolCall';
+        const compared = this.compare(message, await deriveSteps(message, run, deriving), from);
+        if (isCall) return { kind, outcome: withSigned(compared, [await recordDifference(message, 'call', verifier)]) };
         return { kind, outcome: withSigned(compared, await this.signedByExecutor(message)) };
       }
       case 'agent.responses': {
         // A signature is not derived but verified, below.
         const { recordSignature } = message.record;
         const signed = <Derived extends object>(one: Derived) => ('endedAt' in one ? { ...one, recordSignature } : one);
-        const others = [...deriveAgentEnd(message, run, configurations), ...deriveDeadEnd(message, run, dead)].map(
-          signed,
-        );
+        const others = [
+          ...deriveCallEnd(message, run, configurations),
+          ...deriveAgentEnd(message, run, configurations),
+          ...deriveDeadEnd(message, run, dead),
+        ].map(signed);
         const [found, ...more] = others;
         const own = found !== undefined && more.length === 0 && this.same(message, asItsWriter(message, found));
         const all = own ? others : [...others, ...deriveFilterEnd(message, run, configurations).map(signed)];
         const compared = this.compare(message, all, 'the record that it ended the run with');
-        return { kind, outcome: withSigned(compared, [await endDifference(message, run.toolsets, verifier)]) };
+        return {
+          kind,
+          outcome: withSigned(compared, [await endDifference(message, [...run.toolsets, ...run.steps], verifier)]),
+        };
       }
       case 'agent.approvals': {
         const { requested, outcome } = message.record;

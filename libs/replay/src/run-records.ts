@@ -1,11 +1,11 @@
 import type { Tenant } from '@sluice/core';
-import type { AgentRequest, DeadLetter } from '@sluice/contracts';
+import type { AgentRequest, DeadLetter, RequestTopic } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 
 /** The records of one run that decide or are decided. */
 export interface RunRecords {
   readonly requestId: string;
-  readonly requests: Incoming<'agent.requests'>[];
+  readonly requests: Incoming<RequestTopic>[];
   readonly toolsets: Incoming<'agent.toolsets'>[];
   readonly calls: Incoming<'agent.tool-calls'>[];
   readonly steps: Incoming<'agent.steps'>[];

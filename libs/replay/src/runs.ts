@@ -1,4 +1,4 @@
-import { positionOf, redriveHeader, runTopics, topics } from '@sluice/contracts';
+import { isRequest, positionOf, redriveHeader, runTopics, topics } from '@sluice/contracts';
 import type { Codec, DeadLetter, Topic } from '@sluice/contracts';
 import type { Incoming, LogReader, ReadOptions } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
@@ -113,7 +113,7 @@ function callerOf(message: Incoming): string | null {
 /** Whether the record holds a decision. */
 function isDecision(message: Incoming): boolean {
   if (message.topic === 'agent.approvals') return message.record.decided === null;
-  return message.topic !== 'agent.requests';
+  return !isRequest(message);
 }
 
 /** The records of a run, by topic, each in the order of the log. */
@@ -129,7 +129,7 @@ export function recordsOf(requestId: string, messages: readonly Held[], codec: C
     among?.filter((message) => message.topic === topic) as unknown as Incoming<T>[];
   return {
     requestId,
-    requests: of('agent.requests'),
+    requests: [...of('agent.requests'), ...of('agent.calls')],
     toolsets: of('agent.toolsets'),
     calls: of('agent.tool-calls'),
     steps: of('agent.steps'),

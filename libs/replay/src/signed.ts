@@ -1,6 +1,6 @@
 import { trustedTimeOf } from '@sluice/bus';
 import type { JsonObject, SignerRole, Verifier } from '@sluice/core';
-import type { AgentStepResult, RecordOf, Topic, Toolset } from '@sluice/contracts';
+import type { AgentStepResult, RecordOf, ToolCall, Topic, Toolset } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import {
   endSignature,
@@ -26,6 +26,18 @@ export async function grantDifference(record: Toolset, verifier: Verifier): Prom
     path: 'grant',
     was: byUnknown('filter', record.grant, verifier) ?? was,
     is: 'a grant that the filter signed for this turn',
+  };
+}
+
+/** The same for a call that its request makes itself, which the executor signs where the call has to wait. */
+export async function callGrantDifference(record: ToolCall, verifier: Verifier): Promise<Difference | null> {
+  const verdict = judgeGrant(await verifier.verify('call', record.grant), turnOf(record), record.call?.decidedAt ?? 0);
+  if (verdict.kind === 'valid') return null;
+  const was = verdict.kind === 'forged' ? verdict.why : 'The grant was over before the decision was made.';
+  return {
+    path: 'grant',
+    was: byUnknown('call', record.grant, verifier) ?? was,
+    is: 'a grant for this call by the executor’s key for calls',
   };
 }
 
@@ -62,21 +74,25 @@ export async function recordDifference<T extends SignedTopic>(
   verifier: Verifier,
 ): Promise<Difference | null> {
   const { topic, record } = message;
-  if (trustedTimeOf(message) < verifier.since('agent') || (await isSignedBy(writer, topic, record, verifier)))
-    return null;
+  const isFormer = writer !== 'call' && trustedTimeOf(message) < verifier.since('agent');
+  if (isFormer || (await isSignedBy(writer, topic, record, verifier))) return null;
   if (record.recordSignature === null) {
     // Since when another installation signs whole records, its keys say.
     if (otherSignature(topic, record, verifier) !== null) return null;
-    return { path: 'record_signature', was: 'The record is not signed.', is: `what the ${writer} signed` };
+    return { path: 'record_signature', was: 'The record is not signed.', is: signedBy(writer) };
   }
   const was = byUnknown(writer, tokenWithKey(record), verifier) ?? 'The record is not as it was signed.';
-  return { path: 'record_signature', was, is: `what the ${writer} signed` };
+  return { path: 'record_signature', was, is: signedBy(writer) };
+}
+
+function signedBy(writer: SignerRole): string {
+  return writer === 'call' ? 'what the executor signed with its key for calls' : `what the ${writer} signed`;
 }
 
 /** What is wrong with the signature over a run’s end; nothing with one from before ends were signed. */
 export async function endDifference(
   message: Incoming<'agent.responses'>,
-  toolsets: readonly Incoming<'agent.toolsets'>[],
+  others: readonly Incoming<'agent.toolsets' | 'agent.steps'>[],
   verifier: Verifier,
 ): Promise<Difference | null> {
   if ((await endSignature(message, verifier)) !== null) return null;
@@ -84,7 +100,7 @@ export async function endDifference(
   const is = 'what the service signed that ended the run';
   if (record.recordSignature === null) {
     // Since when another installation signs ends, its keys say.
-    if (toolsets.some((one) => otherSignature(one.topic, one.record, verifier) !== null)) return null;
+    if (others.some((one) => keysNotHere(one, verifier).length > 0)) return null;
     return { path: 'record_signature', was: 'The record is not signed.', is };
   }
   const kid = notHere(loopSigners[topic], record.recordSignature, verifier);
@@ -95,7 +111,7 @@ export async function endDifference(
 /** Who signs what is signed of a record of the loop beside the whole: a grant, or how the run goes on. */
 const partSigners: Readonly<Record<keyof typeof loopSigners, readonly SignerRole[]>> = {
   ...loopSigners,
-  'agent.tool-calls': loopSigners['agent.toolsets'],
+  'agent.tool-calls': [...loopSigners['agent.toolsets'], 'call'],
 };
 
 function isOnLoop(topic: Topic): topic is keyof typeof loopSigners {
@@ -133,6 +149,6 @@ function byUnknownKey(kid: string): string {
 
 /** When a grant ends, milliseconds since the epoch; never for what is none. */
 export async function grantExpiry(token: string | null, verifier: Verifier): Promise<number> {
-  const exp = (await verifier.verify('filter', token))?.['exp'];
+  const exp = ((await verifier.verify('filter', token)) ?? (await verifier.verify('call', token)))?.['exp'];
   return typeof exp === 'number' ? exp : Infinity;
 }

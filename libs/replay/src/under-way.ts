@@ -1,6 +1,6 @@
 import { localPrincipal } from '@sluice/core';
 import type { Tenant } from '@sluice/core';
-import { positionOf, topics } from '@sluice/contracts';
+import { isRequestTopic, positionOf, topics } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { requestIdOf, tenantOf } from '@sluice/run';
 import type { Gathered } from './run-records.js';
@@ -54,7 +54,7 @@ export class UnderWay {
 
   private begin(requestId: string, tenant: Tenant): Gathered {
     const others = this.byRequest.get(requestId) ?? [];
-    const requests = others.flatMap(({ messages }) => messages.filter(({ topic }) => topic === topics.requests));
+    const requests = others.flatMap(({ messages }) => messages.filter(({ topic }) => isRequestTopic(topic)));
     const messages = [...new Map(requests.map((message) => [positionOf(message), message])).values()];
     const letters = new Map();
     const run = {

@@ -1,4 +1,13 @@
-import { chooseTools, evaluatorFor, mayRequest, nextIteration, runEnd, runErrorOf, spanBudgetEnd } from '@sluice/core';
+import {
+  chooseTools,
+  evaluatorFor,
+  mayRequest,
+  nextIteration,
+  normaliseState,
+  runEnd,
+  runErrorOf,
+  spanBudgetEnd,
+} from '@sluice/core';
 import type { Decision, Evaluator, HiddenReason, Verifier } from '@sluice/core';
 import type { AgentRequest, ApprovalOutcome, BudgetState, Run, Toolset } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
@@ -11,6 +20,8 @@ import { deriveOutcome, isByTime } from './approvals.js';
 import type { AuthorizerOf } from './calls.js';
 import { RecordedConfigurations } from './configurations.js';
 import { NotReplayable } from './outcome.js';
+import { isOfOwnCall, ownTurns } from './own-call.js';
+import type { OwnTurn } from './own-call.js';
 import { decisionsOf } from './replay.js';
 import { overRuns, startingWith } from './over-runs.js';
 import type { Reading, Threads } from './over-runs.js';
@@ -101,9 +112,10 @@ async function reconsider(
   const place = { topic, partition, offset, requestId: run.requestId, sessionId: message.key };
   const about = aboutOf(message, run);
   try {
-    const changes = await changesOf(message, run, configurations, options);
+    const decided = decidedIn(message, run, configurations);
+    const changes = await changesOf(message, decided, run, configurations, options);
     if (changes === null) return null;
-    const hidden = hiddenIn(message, changes, configurations, options.candidate);
+    const hidden = hiddenIn(decided?.toolset ?? null, changes, configurations, options.candidate);
     return { ...place, ...about, changes, hidden, notReplayable: null };
   } catch (error) {
     if (!(error instanceof NotReplayable)) throw error;
@@ -113,15 +125,34 @@ async function reconsider(
 
 const nothingHidden: HiddenReasons = Object.freeze({});
 
+/** The decision on tools that a record holds, and the turn of a call that its request makes itself. */
+interface DecidedTools {
+  readonly toolset: Toolset;
+  readonly own: OwnTurn | null;
+}
+
+/** Null for a record that holds no decision on tools. Throws NotReplayable where that of a call cannot be had. */
+function decidedIn(message: Incoming, run: RunRecords, configurations: RecordedConfigurations): DecidedTools | null {
+  const { topic, record } = message;
+  if (topic === 'agent.toolsets') return { toolset: record, own: null };
+  if ((topic !== 'agent.steps' && topic !== 'agent.tool-calls') || !isOfOwnCall(record)) return null;
+  const turns = ownTurns(record, run, configurations);
+  // Of several requests under its id, the one that makes this call.
+  const made = 'steps' in record ? record.steps[0]?.arguments : record.calls[0]?.arguments;
+  const own = turns.find(({ turn }) => turn.calls[0]?.arguments === made) ?? turns[0];
+  if (own === undefined) throw new NotReplayable('Its request is not among the records.');
+  return { toolset: own.toolset, own };
+}
+
 /** Of a turn’s tools that would be others. */
 function hiddenIn(
-  { topic, record }: Incoming,
+  record: Toolset | null,
   changes: readonly Change[],
   configurations: RecordedConfigurations,
   candidate: Evaluator,
 ): HiddenReasons {
   const [change] = changes;
-  if (topic !== 'agent.toolsets' || change?.kind !== 'tools') return nothingHidden;
+  if (record === null || change?.kind !== 'tools') return nothingHidden;
   const reasonsIn = (keys: readonly string[], judge: () => Evaluator): HiddenReasons => {
     if (keys.length === 0) return nothingHidden;
     const reasons = new Map(decidedBy(judge(), record, record.decidedAt).hidden.map((one) => [one.key, one.reasons]));
@@ -146,19 +177,31 @@ function recordedReasons(read: () => HiddenReasons): HiddenReasons {
 /** Null for what no configuration decides: a model’s turn, an answer. */
 async function changesOf(
   message: Incoming,
+  decided: DecidedTools | null,
   run: RunRecords,
   configurations: RecordedConfigurations,
   { candidate, authorizerOf }: Considering,
 ): Promise<readonly Change[] | null> {
+  const tools = (toolset: Toolset): readonly Change[] =>
+    changedTools(asAsked(recordedTools(toolset, configurations), run, candidate), candidate);
   switch (message.topic) {
     case 'agent.toolsets':
-      return changedTools(asAsked(recordedTools(message.record, configurations), run, candidate), candidate);
+      return tools(message.record);
     case 'agent.tool-calls':
+      if (decided !== null) return tools(decided.toolset);
       return changedBudget('goes on', message.record.model?.budgets ?? [], candidate);
     case 'agent.steps':
       // The call that became an agent’s run is considered with its turn.
       if (isAgentBeginning(message)) return null;
-      return changedCalls(message, run, configurations, candidate, authorizerOf);
+      if (decided !== null) {
+        const changes = tools(decided.toolset);
+        if (changes.some(({ kind }) => kind === 'run')) return changes;
+        return [
+          ...changes,
+          ...(await changedCalls(message, decided.own, run, configurations, candidate, authorizerOf)),
+        ];
+      }
+      return changedCalls(message, null, run, configurations, candidate, authorizerOf);
     case 'agent.approvals': {
       const { outcome } = message.record;
       if (outcome === null || (isByTime(outcome) && outcome.notTaken === null)) return null;
@@ -180,7 +223,8 @@ async function changesOf(
       if (runErrorOf(code)?.byFilter !== true || (code === 'invalid_request' && ended === null)) return null;
       const request = requestOf(run, ended);
       if (ended === null || request === null) throw new NotReplayable('Who asked what is not among the records.');
-      const would = endUnder(request, ended, candidate, endedAt) ?? 'goes on';
+      const isBehindCall = run.steps.some((one) => isOfOwnCall(one.record) && one.record.iteration === ended.iteration);
+      const would = endUnder(request, ended, candidate, endedAt, isBehindCall) ?? 'goes on';
       return would === code ? [] : [{ kind: 'run', was: code, would }];
     }
     default:
@@ -240,8 +284,17 @@ function decidedBy(candidate: Evaluator, about: Parameters<typeof decideTools>[0
   return decideTools(about, candidate, at).decision;
 }
 
-/** With which code the run would end here, or null if it would go on. */
-function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: number): string | null {
+/**
+ * With which code the run would end here, or null if it would go on. `isBehindCall`: the call that its request makes
+ * is done, and nothing is decided behind it.
+ */
+function endUnder(
+  request: AgentRequest,
+  run: Run,
+  candidate: Evaluator,
+  now: number,
+  isBehindCall = false,
+): string | null {
   const { limits, policy } = candidate.configuration;
   const [model] = modelsOfRun(run, candidate);
   if (run.principal === null) throw new NotReplayable('It does not say who asked.');
@@ -249,11 +302,13 @@ function endUnder(request: AgentRequest, run: Run, candidate: Evaluator, now: nu
     return 'authz_denied';
   const maxIterations = Math.min(request.maxIterations ?? limits.maxIterations, limits.maxIterations);
   const deadline = Math.min(request.deadline ?? Infinity, run.startedAt + limits.runMs + (run.parkedMs ?? 0));
-  const end = runEnd({ ...run, maxIterations, deadline }, request.history, limits, now, model.price, {
+  const iteration = isBehindCall ? 0 : run.iteration;
+  const end = runEnd({ ...run, iteration, maxIterations, deadline }, request.history, limits, now, model.price, {
     ...policy.budgets,
     maxOutputTokens: model.maxOutputTokens,
   });
   if (end !== null) return end.code;
+  if (isBehindCall) return null;
   const decision = decidedBy(candidate, { request, run }, now);
   const next = nextIteration(run, decision);
   const chosen = chooseTools(request.toolChoice, next.iteration, decision.offered);
@@ -303,13 +358,16 @@ function stateOf(message: Incoming, run: RunRecords): string {
     return steps[0]?.stateBefore ?? stateIn(run, iteration);
   }
   const asked = message.topic === 'agent.approvals' ? approvalRequestOf(message, run) : undefined;
-  if (asked === undefined) return run.toolsets.at(-1)?.record.state ?? '';
+  if (asked === undefined) return run.toolsets.at(-1)?.record.state ?? stateIn(run, 1);
   const turn = run.steps.find(({ record }) => record.iteration === asked.iteration && record.steps.length > 0);
   const step = turn?.record.steps.find(({ index }) => index === asked.index);
   return step?.stateBefore ?? stateIn(run, asked.iteration);
 }
 
-/** In which state an iteration began. */
-function stateIn({ toolsets }: RunRecords, iteration: number): string {
-  return toolsets.findLast(({ record }) => record.iteration === iteration)?.record.state ?? '';
+/** In which state an iteration began; a call that its request makes itself has no Toolset. */
+function stateIn({ toolsets, calls }: RunRecords, iteration: number): string {
+  const toolset = toolsets.findLast(({ record }) => record.iteration === iteration)?.record;
+  if (toolset !== undefined) return toolset.state;
+  const turn = calls.findLast(({ record }) => record.iteration === iteration)?.record;
+  return turn === undefined ? '' : normaliseState(turn.request.state);
 }

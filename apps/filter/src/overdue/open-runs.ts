@@ -88,11 +88,12 @@ export class OpenRuns {
     return oldest;
   }
 
-  /** How many runs each tenant has open. */
-  byTenant(): ReadonlyMap<string, number> {
+  /** How many runs each tenant has open, with those of calls, by their names: such a run may have a turn, too. */
+  byTenant(calls: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const [turn] of this.turns.values())
-      if (turn !== undefined && turn.tenant !== null) counts.set(turn.tenant, (counts.get(turn.tenant) ?? 0) + 1);
+    const count = (tenant: string): void => void counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    for (const [turn] of this.turns.values()) if (turn !== undefined && turn.tenant !== null) count(turn.tenant);
+    for (const [name, tenant] of calls) if (!this.turns.has(name)) count(tenant);
     return counts;
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clockSkewMs, defaultParkedMs, Fault } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { clockSkewMs, defaultParkedMs, Fault, runName } from '@sluice/core';
+import { positionOf, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import { skipUndecodable, recordAt } from '@sluice/bus';
 import type { Incoming, Outgoing, ReadOptions } from '@sluice/bus';
@@ -16,7 +16,11 @@ import {
   verifyGrant,
   verifyRecord,
 } from '@sluice/run';
+import { authenticatorOf } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
+import { CallEnds } from './call-ends.js';
+import { OpenCalls } from './open-calls.js';
+import type { OpenCall } from './open-calls.js';
 import { OpenRuns } from './open-runs.js';
 import type { OpenTurn } from './open-runs.js';
 import { ReadPosition } from './read-position.js';
@@ -40,19 +44,24 @@ const defaultPace: OverduePace = { everyMs: 1_000, graceMs: 2_000, executorGrace
  * hour.
  */
 const lookBackMs = 25 * 3_600_000;
+/** A call that has not ended by then is asked about whose it is, milliseconds: most of them have. */
+const unknownMs = 1_000;
 /** Runs that are watched at a time, and turns that are taken back at a time. */
 const mostOpen = 200_000;
 const atATime = 20;
+const read = [topics.toolsets, topics.calls, topics.responses] as const;
 const retryMs = 5_000;
 
 /**
  * Ends runs whose time is up while no service has hold of them: the agent or the executor may be away. It follows
- * Toolsets and AgentResponses without a group. An overdue turn goes back to the filter on agent.steps, as a re-driven
- * one does, and there ends its run like any record: in a transaction, and once. So any number of filters may look,
- * and one that is killed here leaves nothing half done.
+ * Toolsets, requests that make one call themselves, and AgentResponses without a group. An overdue turn goes back to
+ * the filter on agent.steps, as a re-driven one does, and there ends its run like any record: in a transaction, and
+ * once. So any number of filters may look, and one that is killed here leaves nothing half done.
  */
 export class OverdueSweep {
   private readonly open = new OpenRuns(mostOpen);
+  private readonly calls = new OpenCalls(mostOpen);
+  private readonly callEnds: CallEnds;
   /** Without forged ends: for such a one the filter would forget a run that has not ended. */
   private readonly log: GenuineEnds;
   private readonly takenBack = new Map<string, number>();
@@ -74,6 +83,7 @@ export class OverdueSweep {
   ) {
     this.log = new GenuineEnds(runtime.bus, runtime.signatures, runtime.log);
     this.position = new ReadPosition(runtime.documents);
+    this.callEnds = new CallEnds(runtime, authenticatorOf(runtime));
     const parkedMs = runtime.configurations.inForceOrNull()?.configuration.limits.parkedMs ?? defaultParkedMs;
     this.following = this.follow(runtime.clock.now() - lookBackMs - parkedMs);
     this.next();
@@ -81,7 +91,7 @@ export class OverdueSweep {
 
   /** How many runs each tenant has open; null while the log is not read to its end. */
   openByTenant(): ReadonlyMap<string, number> | null {
-    return this.isFollowing ? this.open.byTenant() : null;
+    return this.isFollowing ? this.open.byTenant(this.calls.tenants()) : null;
   }
 
   async close(): Promise<void> {
@@ -125,12 +135,11 @@ export class OverdueSweep {
   }
 
   private async read(options: ReadOptions): Promise<void> {
-    for await (const message of this.log.read([topics.toolsets, topics.responses], {
-      ...options,
-      ...skipUndecodable,
-    })) {
-      if (message.topic === topics.responses) this.open.end(message);
-      else if (!this.open.add(message)) this.sayFull();
+    for await (const message of this.log.read(read, { ...options, ...skipUndecodable })) {
+      if (message.topic === topics.responses) {
+        this.open.end(message);
+        this.calls.end(message);
+      } else if (!(message.topic === topics.calls ? this.calls.add(message) : this.open.add(message))) this.sayFull();
       this.readTo = message.timestamp;
     }
   }
@@ -138,7 +147,7 @@ export class OverdueSweep {
   /** Where the next start begins to read; not while some runs are not watched. */
   private async keepPosition(): Promise<void> {
     if (!this.hasCaughtUp || this.isFull) return;
-    const time = Math.min(this.readTo, this.open.oldest());
+    const time = Math.min(this.readTo, this.open.oldest(), this.calls.oldest());
     if (!Number.isFinite(time)) return;
     try {
       await this.position.keep(time);
@@ -156,15 +165,46 @@ export class OverdueSweep {
       .overdue(now - this.pace.graceMs)
       .filter(([turn]) => !this.takenBack.has(turn?.name ?? ''));
     try {
-      for (let at = 0; at < overdue.length && !this.stopping.signal.aborted; at += atATime) {
-        const found = await Promise.all(overdue.slice(at, at + atATime).map((turns) => this.takeBack(turns)));
-        const messages = found.flat();
-        if (messages.length > 0) await this.runtime.bus.publish(messages);
-      }
+      await this.publishing(overdue, (turns) => this.takeBack(turns));
+      const unknown = this.calls.unknown(now - unknownMs);
+      const calls = this.calls.overdue(now - this.pace.graceMs);
+      await this.publishing([...unknown, ...calls], (call) => this.endCall(call));
     } catch (error) {
       if (this.stopping.signal.aborted) return;
       this.runtime.log.warn({ error: (error as Error).message }, 'overdue runs cannot be ended now; trying again');
     }
+  }
+
+  private async publishing<Of>(all: readonly Of[], made: (one: Of) => Promise<readonly Outgoing[]>): Promise<void> {
+    for (let at = 0; at < all.length && !this.stopping.signal.aborted; at += atATime) {
+      const messages = (await Promise.all(all.slice(at, at + atATime).map(made))).flat();
+      if (messages.length > 0) await this.runtime.bus.publish(messages);
+    }
+  }
+
+  /** The end of a call whose time is up; nothing while it is an executor’s, or another filter sees to it. */
+  private async endCall(call: OpenCall): Promise<readonly Outgoing[]> {
+    const { clock, log } = this.runtime;
+    const place = positionOf({ ...call, topic: topics.calls });
+    if (this.takenBack.has(place)) return [];
+    const found = await this.callEnds.find(call);
+    if (found === 'unknown') {
+      this.takenBack.set(place, clock.now());
+      return [];
+    }
+    if (found === null) {
+      this.calls.drop(call);
+      return [];
+    }
+    const { turn, deadline, isTaken } = found;
+    const { requestId, tenant } = runOfRecord(turn);
+    this.calls.know(call, { tenant, deadline });
+    const grace = isTaken ? Math.max(this.pace.graceMs, this.pace.executorGraceMs) : this.pace.graceMs;
+    if (clock.now() < deadline + grace) return [];
+    this.takenBack.set(place, clock.now());
+    if (!(await this.seesTo({ name: runName(requestId, tenant), attempt: turn.run.redrive }))) return [];
+    log.info({ request_id: requestId, deadline: new Date(deadline).toISOString() }, 'an overdue run is ended');
+    return this.callEnds.end(found, call.key);
   }
 
   /**
@@ -209,7 +249,7 @@ export class OverdueSweep {
   }
 
   /** True for the one filter that sees to the run for now. */
-  private async seesTo({ name, attempt }: OpenTurn): Promise<boolean> {
+  private async seesTo({ name, attempt }: Pick<OpenTurn, 'name' | 'attempt'>): Promise<boolean> {
     const { ledger, clock, environment } = this.runtime;
     const [key, owner] = [`overdue/${name}/${attempt ?? ''}`, environment.instance];
     return (await ledger.claim({ key, owner, now: clock.now(), ttlMs: this.pace.againMs })).owner === owner;

@@ -1,6 +1,15 @@
 import type { Configuration, ScheduleSettings } from '@sluice/core';
 import { dueTimes, nextDue } from '@sluice/configuration';
-import { EntryTimes, jitterOf, newState, scheduleEntries, ScheduleStates, withDue, withoutHead } from '@sluice/run';
+import {
+  correctedState,
+  EntryTimes,
+  jitterOf,
+  newState,
+  scheduleEntries,
+  ScheduleStates,
+  withDue,
+  withoutHead,
+} from '@sluice/run';
 import type { ScheduleState, Skipped } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import { startRun } from './start-run.js';
@@ -95,7 +104,12 @@ export class Scheduler {
     for (const schedule of schedules) {
       const { name } = schedule;
       const from = since.get(name);
-      const state = states.get(name) ?? newState;
+      const found = states.get(name) ?? newState;
+      const state = correctedState(found, now);
+      if (state !== found) {
+        isChanged = true;
+        states.set(name, state);
+      }
       if (from === undefined || !this.mayBeDue(schedule, Math.max(state.handledTo, from), now)) continue;
       const planned = withDue(state, schedule, { since: from, now, dues: dueTimes });
       if (planned === null) continue;

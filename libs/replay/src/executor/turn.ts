@@ -1,7 +1,7 @@
 import type { AgentRun, Evaluator, Step, ToolExecResult } from '@sluice/core';
-import type { AgentStepResult, ToolCall } from '@sluice/contracts';
+import type { AgentStepResult, CallDecision, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { beforeMember, callIdOf, endedStep, runTurn, stepResult, turnAfter } from '@sluice/run';
+import { beforeMember, callIdOf, callResult, endedStep, runTurn, stepResult, turnAfter } from '@sluice/run';
 import type { AssumedTurn, CallOutcome, AcceptedDecision, NextCall, TurnSoFar } from '@sluice/run';
 import { agentEnds, begunIn } from '../agent-runs.js';
 import { acceptedOutcomes, boundOf } from '../approvals.js';
@@ -10,6 +10,7 @@ import { admit } from '../calls.js';
 import type { Admission } from '../calls.js';
 import type { RecordedConfigurations } from '../configurations.js';
 import { NotReplayable } from '../outcome.js';
+import { isOfOwnCall, ownTurns } from '../own-call.js';
 import type { RunRecords } from '../run-records.js';
 import { grantExpiry } from '../signed.js';
 import { briefStep, callIn, fromRecord, notMadeStep, timesOf, toolsWord, wasBegun } from './calls-made.js';
@@ -26,6 +27,7 @@ export async function deriveSteps(
   deriving: Deriving,
 ): Promise<readonly AgentStepResult[]> {
   const { record, timestamp } = message;
+  if (isOfOwnCall(record)) return deriveCall({ ...message, record }, run, deriving);
   const { iteration, steps, signature, recordSignature, inForceVersion } = record;
   const stretches = stretchesOf(message, run);
   const derived: AgentStepResult[] = [];
@@ -41,6 +43,23 @@ export async function deriveSteps(
     const own = await stepsOf(turn, steps, count, stretches, run, deriving);
     const result = stepResult(turn, own.steps, own.turn, inForceVersion);
     derived.push({ ...result, signature, recordSignature });
+  }
+  return derived;
+}
+
+/** What became of a call that its request made itself, from each request that it can have followed. */
+async function deriveCall(
+  message: Incoming<'agent.steps'> & { readonly record: { readonly call: CallDecision } },
+  run: RunRecords,
+  deriving: Deriving,
+): Promise<readonly AgentStepResult[]> {
+  const { record } = message;
+  const { steps, recordSignature, inForceVersion } = record;
+  const stretches = stretchesOf(message, run);
+  const derived: AgentStepResult[] = [];
+  for (const { turn, decided } of ownTurns(record, run, deriving.configurations)) {
+    const own = await stepsOf(turn, steps, turn.calls.length, stretches, run, deriving);
+    derived.push({ ...callResult(turn, own.steps, own.turn, inForceVersion, decided), recordSignature });
   }
   return derived;
 }
