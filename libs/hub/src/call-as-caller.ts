@@ -1,21 +1,26 @@
 import { ToolConnectionUnreachableError, ToolUnavailableError } from '@sluice/core';
-import type { JsonValue, McpOffer, McpServer } from '@sluice/core';
+import type { McpOffer, McpServer } from '@sluice/core';
 import type { McpClients } from './clients.js';
 import type { McpConnection } from './connection.js';
-import type { McpCallOptions } from './hub.js';
+import type { McpConnectOptions } from './hub.js';
 import { offerOf } from './offer.js';
 import { isRefusal } from './refused.js';
 
-type Call = (connection: McpConnection, options: McpCallOptions) => Promise<JsonValue>;
-
-/** A call with the caller's credential. A server that refuses the credential is called once more, with a new one. */
-export async function callAsCaller(clients: McpClients, options: McpCallOptions, call: Call): Promise<JsonValue> {
+/**
+ * A call with the caller's credential, or what connects for one. A server that refuses the credential is asked once
+ * more, with a new one.
+ */
+export async function callAsCaller<T, Options extends McpConnectOptions>(
+  clients: McpClients,
+  options: Options,
+  call: (connection: McpConnection, options: Options) => Promise<T>,
+): Promise<T> {
   const { id } = clients.server;
   const { credential, signal } = options;
   if (credential === undefined)
     throw new ToolUnavailableError(`The MCP server ${id} wants a credential and was called without one.`);
   const endsAt = Date.now() + options.timeoutMs;
-  const attempt = (token: string): Promise<JsonValue> =>
+  const attempt = (token: string): Promise<T> =>
     clients.use(token, (connection) => call(connection, { ...options, timeoutMs: Math.max(1, endsAt - Date.now()) }));
   try {
     return await attempt(credential.token);

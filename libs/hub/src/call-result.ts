@@ -97,7 +97,10 @@ export function valueOf(
   return parsed(text);
 }
 
-/** Whether the value is all that the result says: one text that is no JSON, and nothing beside it. */
+/**
+ * Whether the value is all that the result says: one text that is no JSON, and nothing beside it but the name of the
+ * server.
+ */
 export function saysAll(value: JsonValue, result: CallToolResult): boolean {
   const [block, ...others] = result.content;
   return (
@@ -105,8 +108,19 @@ export function saysAll(value: JsonValue, result: CallToolResult): boolean {
     others.length === 0 &&
     block?.type === 'text' &&
     Object.keys(block).length === 2 &&
-    Object.keys(result).every((name) => name === 'content' || name === 'isError')
+    Object.keys(result).every((name) => name === 'content' || name === 'isError' || name === '_meta') &&
+    Object.keys(result._meta ?? {}).every((name) => name === serverInfo)
   );
+}
+
+/** The member of `_meta` by which a server names itself: a client hears that of the door that it asked. */
+const serverInfo = 'io.modelcontextprotocol/serverInfo';
+
+function withoutServerInfo(result: CallToolResult): CallToolResult {
+  const { _meta: meta } = result;
+  if (meta === undefined || !Object.hasOwn(meta, serverInfo)) return result;
+  const { [serverInfo]: _, ...others } = meta;
+  return { ...result, _meta: others };
 }
 
 /** Blocks of these kinds, in their order. */
@@ -123,7 +137,7 @@ export function answerOf(
   hide: ((text: string) => string) | null,
   kinds: readonly ContentKind[] = contentKinds,
 ): JsonObject {
-  const answer = withoutPrototype(withholding(result, kinds) as JsonValue) as JsonObject;
+  const answer = withoutPrototype(withholding(withoutServerInfo(result), kinds) as JsonValue) as JsonObject;
   return hide === null ? answer : (hidden(answer, hide) as JsonObject);
 }
 

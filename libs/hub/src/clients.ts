@@ -53,10 +53,10 @@ export class McpClients {
 
   status(): McpServerStatus {
     const all = [...this.held.values()].map(({ connection }) => connection.status());
-    return (
-      all.find(({ state }) => state === 'ready') ??
-      all.at(-1) ?? { server: this.server.id, state: this.closed ? 'closed' : 'idle', error: null }
-    );
+    const status = all.find(({ state }) => state === 'ready') ??
+      all.at(-1) ?? { server: this.server.id, state: this.closed ? 'closed' : 'idle', error: null };
+    const heldBack = [...new Set(all.flatMap((one) => one.heldBack ?? []))];
+    return heldBack.length === 0 ? status : { ...status, heldBack };
   }
 
   get size(): number {

@@ -131,7 +131,9 @@ export class McpConnection {
   }
 
   status(): McpServerStatus {
-    return { server: this.server.id, state: this.state, error: this.error };
+    const { heldBack } = this.offered;
+    const status = { server: this.server.id, state: this.state, error: this.error };
+    return heldBack.length === 0 ? status : { ...status, heldBack };
   }
 
   /**

@@ -33,7 +33,7 @@ import { McpClients } from './clients.js';
 import { McpConnection } from './connection.js';
 import { tooLargeCode } from './http-transport.js';
 import { malformedCode } from './message.js';
-import type { McpCallOptions, WatchingHub } from './hub.js';
+import type { McpCallOptions, McpConnectOptions, WatchingHub } from './hub.js';
 import { offerOf } from './offer.js';
 import { passedOn } from './passed-on.js';
 import { isRefusal } from './refused.js';
@@ -92,6 +92,13 @@ export function createClientHub(servers: readonly McpServer[], given: McpHubPart
   return {
     discover: (): Promise<readonly McpOffer[]> =>
       Promise.all([...ways.values()].map((way) => (way instanceof McpClients ? offerOfClients(way) : offerOf(way)))),
+    connect: async (server, tool, options) => {
+      const way = ways.get(server);
+      if (way === undefined) throw new ToolUnavailableError(`No MCP server ${server} is configured.`);
+      const connect = async (connection: McpConnection, own: McpConnectOptions): Promise<void> =>
+        void (await readyClient(connection, tool, own, own.timeoutMs));
+      return way instanceof McpClients ? callAsCaller(way, options, connect) : connect(way, options);
+    },
     call: (server, tool, args, options) => {
       const way = ways.get(server);
       if (way === undefined) return Promise.reject(new ToolUnavailableError(`No MCP server ${server} is configured.`));
@@ -172,10 +179,7 @@ interface Call {
 
 async function callWithin(given: Call): Promise<JsonValue> {
   const { connection, tool, options, time } = given;
-  const connect = (): Client | Promise<Client> =>
-    connection.acquire(Math.min(time.left(), connection.server.startMs), options.signal);
-  const client = await connect();
-  if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, client, tool, options.pin);
+  const client = await readyClient(connection, tool, options, time.left());
   try {
     return await request(client, given);
   } catch (error) {
@@ -188,8 +192,7 @@ async function callWithin(given: Call): Promise<JsonValue> {
     if (!isForgottenSession(error)) throw thrownFor(error, tool, options.timeoutMs, connection);
     // The server was restarted and refused the old session without looking at the call, so it may be sent again.
     await connection.drop(client, `The MCP server ${connection.server.id} no longer knows its session.`);
-    const other = await connect();
-    if (!connection.isHeldTo(tool, options.pin)) await holdTo(connection, other, tool, options.pin);
+    const other = await readyClient(connection, tool, options, time.left());
     try {
       return await request(other, given);
     } catch (again) {
@@ -198,6 +201,18 @@ async function callWithin(given: Call): Promise<JsonValue> {
       throw thrownFor(again, tool, options.timeoutMs, connection);
     }
   }
+}
+
+/** The client of a server that offers the tool as it was allowed. Nothing of a call is sent. */
+async function readyClient(
+  connection: McpConnection,
+  tool: string,
+  { pin, signal }: McpConnectOptions,
+  waitMs: number,
+): Promise<Client> {
+  const client = await connection.acquire(Math.min(waitMs, connection.server.startMs), signal);
+  if (!connection.isHeldTo(tool, pin)) await holdTo(connection, client, tool, pin);
+  return client;
 }
 
 /** Throws, before anything is sent, if the tool is not what it was when it was allowed, or that is unknown. */

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, request as Request } from 'undici';
 import { parseExactJson } from '@sluice/core';
 import { withoutNullMeta } from './message.js';
 
@@ -41,6 +41,14 @@ export class TooLargeAnswer extends Error {
   override readonly name = 'TooLargeAnswer';
 }
 
+let loaded: Promise<{ readonly request: typeof Request }> | undefined;
+
+/**
+ * Loaded when it is wanted: an executor without a server on HTTP does without its three megabytes. Once, since each
+ * import copies what the module exports.
+ */
+const undici = (): NonNullable<typeof loaded> => (loaded ??= import('undici'));
+
 /**
  * Like fetch, for an SDK that wants a function like it: with what it uses of a Response, and with a body that fails
  * as soon as one message in it is too large, so that no more of it is ever held. fetch itself, with a stream of ours
@@ -58,8 +66,7 @@ export async function ask(url: string | URL, asked: FetchRequest, given: Bounded
     bodyTimeout: 0,
   };
   try {
-    // Loaded when it is wanted: an executor without a server on HTTP does without its three megabytes.
-    const { request } = await import('undici');
+    const { request } = await undici();
     const answer = await request(url, { ...options, method: method as Dispatcher.HttpMethod });
     return new Answer(answer, given).unpacked() as unknown as Response;
   } catch (error) {

@@ -45,6 +45,9 @@ export interface McpCallOptions {
   readonly credential?: McpCredential;
 }
 
+/** What of a call matters before it is sent. */
+export type McpConnectOptions = Pick<McpCallOptions, 'signal' | 'timeoutMs' | 'pin' | 'credential'>;
+
 /** A question that gets no answer, and why, for the server. */
 interface Refused {
   readonly refused: string;
@@ -117,11 +120,18 @@ export interface McpServerStatus {
   readonly state: McpServerState;
   /** Why it is not there, as a sentence; null if it is, or was never asked. */
   readonly error: string | null;
+  /** Tools of which a call was refused, since they were not what they were allowed as; absent where there are none. */
+  readonly heldBack?: readonly string[];
 }
 
 /** The one way to the configured servers (M-101 to M-104): MCP servers, and HTTP APIs with an OpenAPI document. */
 export interface McpHub {
   discover(): Promise<readonly McpOffer[]>;
+  /**
+   * Connects to the server, and looks whether its tool is the one that was allowed. Sends nothing of a call, and throws
+   * as `call` does where one cannot be sent.
+   */
+  connect(server: string, tool: string, options: McpConnectOptions): Promise<void>;
   call(server: string, tool: string, args: JsonObject, options: McpCallOptions): Promise<JsonValue>;
   status(): readonly McpServerStatus[];
   close(): Promise<void>;

@@ -3,6 +3,7 @@ export type {
   SamplingRequest,
   CallAnswers,
   McpCallOptions,
+  McpConnectOptions,
   McpCredential,
   McpHub,
   McpServerStatus,

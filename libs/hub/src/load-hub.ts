@@ -17,6 +17,7 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
   const isDescribed = (id: string): boolean => described.some((server) => server.id === id);
   return {
     discover: async () => (await Promise.all([others.discover(), hub.discover()])).flat(),
+    connect: (server, ...connect) => (isDescribed(server) ? hub : others).connect(server, ...connect),
     call: (server, ...call) => (isDescribed(server) ? hub : others).call(server, ...call),
     follow: (server, uris, isLate) => others.follow(server, uris, isLate),
     status: () => [...others.status(), ...hub.status()],
@@ -25,8 +26,8 @@ export function createMcpHub(servers: readonly McpServer[], given: McpHubParts):
 }
 
 /**
- * The hub of MCP servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover() or
- * call(): a service without MCP servers is seven megabytes smaller.
+ * The hub of MCP servers (create-hub.ts). What it connects with, the SDK, is loaded with the first discover(),
+ * connect() or call(): a service without MCP servers is seven megabytes smaller.
  */
 function createMcpClients(servers: readonly McpServer[], given: McpHubParts): WatchingHub {
   let loading: Promise<WatchingHub> | undefined;
@@ -44,17 +45,22 @@ function createMcpClients(servers: readonly McpServer[], given: McpHubParts): Wa
       loading = undefined;
       throw error;
     }));
+  /** Loading takes its time from what is done then. */
+  const inTime = async <Options extends { readonly timeoutMs: number }, T>(
+    options: Options,
+    work: (options: Options, of: WatchingHub) => Promise<T>,
+  ): Promise<T> => {
+    if (loaded !== undefined) return work(options, loaded);
+    const began = performance.now();
+    const hubLoaded = await hub();
+    return work({ ...options, timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - began)) }, hubLoaded);
+  };
   const unloaded = (): readonly McpServerStatus[] =>
     servers.map(({ id }) => ({ server: id, state: closed ? 'closed' : 'idle', error: null }));
   return {
     discover: async () => (servers.length === 0 ? [] : (await hub()).discover()),
-    call: async (server, tool, args, options) => {
-      if (loaded !== undefined) return loaded.call(server, tool, args, options);
-      const began = performance.now();
-      const hubLoaded = await hub();
-      const timeoutMs = Math.max(1, options.timeoutMs - (performance.now() - began));
-      return hubLoaded.call(server, tool, args, { ...options, timeoutMs });
-    },
+    connect: (server, tool, options) => inTime(options, (own, of) => of.connect(server, tool, own)),
+    call: (server, tool, args, options) => inTime(options, (own, of) => of.call(server, tool, args, own)),
     follow: (server, uris, isLate) => {
       if (loaded !== undefined) loaded.follow(server, uris, isLate);
       else if (uris.size > 0 && !closed)

@@ -79,6 +79,11 @@ export class OfferedNow {
     return listed;
   }
 
+  /** The tools that were reported, by name. */
+  get heldBack(): readonly string[] {
+    return [...this.reported];
+  }
+
   /** Whether this tool was not reported yet. */
   isNews(tool: string): boolean {
     return !this.reported.has(tool) && this.reported.add(tool).has(tool);

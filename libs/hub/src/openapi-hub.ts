@@ -17,6 +17,8 @@ export function createOpenApiHub(servers: readonly McpServer[]): McpHub {
           return offer;
         }),
       ),
+    // Each request has a connection of its own.
+    connect: () => Promise.resolve(),
     call: async (server, tool, args, { operation, ...options }) => {
       const api = apis.get(server);
       if (api === undefined) throw new ToolUnavailableError(`No server ${server} is configured.`);

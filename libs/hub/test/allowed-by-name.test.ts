@@ -67,6 +67,8 @@ describe('a tool that changes after it was allowed (T-21c, K-60)', () => {
     expect(await callHostile(hub, 'work', { pin })).toBe('worked');
     await callHostile(hub, 'change');
     await until(() => changed.length > 0);
+    const options = { signal: new AbortController().signal, timeoutMs: 10_000, pin };
+    await expect(hub.connect('hostile', 'work', options)).rejects.toThrow(ToolHeldBackError);
     for (let time = 0; time < 2; time++) {
       const error = await whatIsThrown(callHostile(hub, 'work', { pin }));
       expect(error).toBeInstanceOf(ToolHeldBackError);

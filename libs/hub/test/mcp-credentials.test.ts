@@ -80,6 +80,19 @@ describe('the clients of a server that wants a credential', () => {
     expect(logged.join()).not.toMatch(/token-\d/);
   });
 
+  it('are connected before a call with the credential, which is renewed where it is refused', async () => {
+    const server = await start('token-2-of-ann');
+    const { hub } = open({ url: server.url });
+    const options = { signal: new AbortController().signal, timeoutMs: 15_000, pin: null };
+    const renew: McpCredential['renew'] = () => Promise.resolve('token-2-of-ann');
+    await hub.connect('a', 'echo', { ...options, credential: { token: 'token-1-of-ann', renew } });
+    expect([server.begun, server.ran]).toEqual([['token-2-of-ann'], []]);
+    await call(hub, 'token-2-of-ann');
+    expect([server.begun, server.ran]).toEqual([['token-2-of-ann'], ['token-2-of-ann']]);
+    const refused = { ...options, credential: { token: 'token-1-of-ann', renew: none } };
+    await expect(hub.connect('a', 'echo', refused)).rejects.toThrow(ToolConnectionUnreachableError);
+  });
+
   it.each([
     ['there is no other', none],
     ['the other is refused as well', () => Promise.resolve('token-3-of-ann')],

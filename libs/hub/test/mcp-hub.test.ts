@@ -109,6 +109,25 @@ describe('results (M-22, M-103)', () => {
   });
 });
 
+describe('what connects for a call', () => {
+  const options = (signal = new AbortController().signal) => ({ signal, timeoutMs: 10_000, pin: null });
+
+  it('starts the server, and sends nothing of a call; the call finds it there', async () => {
+    const { hub } = open(server('a'));
+    await hub.connect('a', 'words', options());
+    expect(hub.status()).toMatchObject([{ server: 'a', state: 'ready' }]);
+    expect(await ask(hub, 'words')).toBe('plain words');
+  });
+
+  it('fails as the call would where the server is not there in its time, is unknown, or was stopped', async () => {
+    const { hub } = open(server('a', ['--silent'], { startMs: 200 }));
+    await expect(hub.connect('a', 'words', options())).rejects.toThrow(ToolUnavailableError);
+    await expect(hub.connect('b', 'words', options())).rejects.toThrow('No MCP server b is configured.');
+    const stopped = AbortSignal.abort(new Error('It is stopped.'));
+    await expect(hub.connect('a', 'words', options(stopped))).rejects.toThrow('It is stopped.');
+  });
+});
+
 describe('a server’s process', () => {
   it('gets the named variables, PATH and HOME, what leads out through a proxy, and no others', async () => {
     const { hub, asked } = open(server('a', [], { env: ['GIVEN', 'MISSING'] }));

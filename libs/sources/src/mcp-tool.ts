@@ -15,6 +15,8 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
   const capabilities = connection === undefined ? open : authenticated;
   if (mcp === null)
     throw new Error(`The tool ${tool.id} is of type ${tool.type} and names no server; bind it in the configuration.`);
+  const ungiven = (): Error =>
+    new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
   const call = async (
     called: Pick<McpToolRef, 'tool' | 'pin' | 'kind' | 'operation'>,
     args: JsonObject,
@@ -26,9 +28,8 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     const { cancellation, idempotency, progress, auth, answers } = granted as Partial<
       ServiceCapabilities & { readonly answers: CallAnswers }
     >;
-    if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined)) {
-      throw new Error(`The tool ${tool.id} was run without the capabilities it declares: ${capabilities.join(', ')}.`);
-    }
+    if (cancellation === undefined || idempotency === undefined || (connection !== undefined && auth === undefined))
+      throw ungiven();
     const { signal } = cancellation;
     const { kind, operation } = called;
     const what = {
@@ -58,6 +59,18 @@ export function bindMcpTool(tool: ConfiguredTool, hub: McpHub): BoundTool {
     repeatable: tool.repeatable || spec.effect === 'read_only',
     ...(mcp.cacheMs === undefined ? {} : { cacheMs: mcp.cacheMs }),
     validateInput: schemaInput(tool),
+    ...(mcp.operation === undefined
+      ? {
+          connect: async ({ connectionId }, granted, withinMs) => {
+            const { cancellation, auth } = granted as Partial<ServiceCapabilities>;
+            if (cancellation === undefined || (connection !== undefined && auth === undefined)) throw ungiven();
+            const { signal } = cancellation;
+            const options = { signal, timeoutMs: withinMs, pin: mcp.pin };
+            if (auth === undefined || connectionId === undefined) return hub.connect(mcp.server, mcp.tool, options);
+            return hub.connect(mcp.server, mcp.tool, { ...options, credential: await shown(auth, connectionId) });
+          },
+        }
+      : {}),
     exec: async (args, { connectionId }, granted) => {
       const heard: JsonObject[] = [];
       const own = isJsonObject(args) ? args : {};

@@ -128,7 +128,9 @@ describe('a simplified schema (T-10d)', () => {
     // Null fits both alternatives of a `oneOf`, and so neither.
     const inner: JsonObject = { oneOf: [{ enum: ['long'] }, { type: 'null' }], minimum: 2 };
     const twice: JsonObject = { oneOf: [inner, { type: 'null' }] };
-    for (const a of [twice, { oneOf: [{ ...twice, minimum: 2 }, { type: 'null' }] }])
+    // A constant that its type does not allow, beside null: null alone is left.
+    const never: JsonObject = { oneOf: [{ oneOf: [{ const: null }], type: ['number'] }, { const: null }] };
+    for (const a of [twice, { oneOf: [{ ...twice, minimum: 2 }, { type: 'null' }] }, never])
       judged({ type: 'object', properties: { a } });
     fc.assert(fc.property(inputSchema, judged), { numRuns: 600 });
     // Else it would have shown nothing.

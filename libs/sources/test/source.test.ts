@@ -4,7 +4,7 @@ import type { BoundTool, JsonObject, ToolSource } from '@sluice/core';
 import { bindTool, checkingTools } from '@sluice/tools';
 import { builtInTools } from '@sluice/packs';
 import { createToolSource } from '@sluice/sources';
-import type { McpCallOptions, McpHub } from '@sluice/hub';
+import type { McpCallOptions, McpConnectOptions, McpHub } from '@sluice/hub';
 import type { ToolContract } from '@sluice/tools';
 import { configurationOf, configured, configuredMcp, context, patience } from './configured.js';
 
@@ -20,9 +20,13 @@ const schema: JsonObject = {
 /** Stands where the servers are: the hub itself has its own tests. */
 class RecordingHub implements McpHub {
   readonly calls: { server: string; tool: string; args: JsonObject; options: McpCallOptions }[] = [];
+  readonly connects: { server: string; tool: string; options: McpConnectOptions }[] = [];
   discover = async () => [];
   status = () => [];
   close = async () => undefined;
+  connect = async (server: string, tool: string, options: McpConnectOptions) => {
+    this.connects.push({ server, tool, options });
+  };
   call = async (server: string, tool: string, args: JsonObject, options: McpCallOptions) => {
     this.calls.push({ server, tool, args, options });
     return { summary: 'fine', secret: 'hidden' };
@@ -184,6 +188,16 @@ describe('a bound MCP tool', () => {
         },
       },
     ]);
+  });
+
+  it('connects to its server for the call, in its time, and calls nothing there', async () => {
+    const { hub, tool } = bound();
+    const signal = patience();
+    await tool.connect?.(context, { cancellation: { signal } }, 700);
+    const options = { signal, timeoutMs: 700, pin: null };
+    expect(hub.connects).toEqual([{ server: 'analysis', tool: 'complex-analysis', options }]);
+    expect(hub.calls).toEqual([]);
+    await expect(tool.connect?.(context, {}, 700)).rejects.toThrow('without the capabilities');
   });
 
   it('holds its results to the output schema that its server promised (P-09)', () => {
