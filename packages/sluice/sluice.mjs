@@ -1,31 +1,27 @@
 #!/usr/bin/env node
-// The command line of the npm package. It runs first, also on a Node that is too old: plain JavaScript without syntax
-// of the last years. A clone has bin/sluice.mjs instead.
+// The command line of the npm package. It runs first, also on a Node that is too old (bin/node-version.mjs, which is
+// beside it once packed). A clone has bin/sluice.mjs instead.
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installNode, isAtLeast, leastNode, withNode } from './node-version.mjs';
 
-const [major, minor] = process.versions.node.split('.').map(Number);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-if (major < 22 || (major === 22 && minor < 15)) {
-  console.error(
-    `sluice: Sluice needs Node 22.15 or later, and this is ${process.versions.node}. Install Node 24, from https://nodejs.org or by your version manager, and run this again.`,
-  );
-  process.exitCode = 1;
-} else {
-  const { flagsFor, nodeVariables } = await import('./flags.mjs');
-  const args = process.argv.slice(2);
-  // Node 22 warns of its SQLite.
-  const flags = major < 24 ? [...flagsFor(args), '--disable-warning=ExperimentalWarning'] : flagsFor(args);
-  start([...flags, join(root, 'dist', 'main.js'), ...args], {
-    ...nodeVariables,
-    // What V8 has compiled once is kept, so that a command starts sooner.
-    NODE_COMPILE_CACHE: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice', 'compiled'),
-    ...process.env,
-  });
-}
+withNode(leastNode, installNode, () =>
+  import('./flags.mjs').then(({ flagsFor, nodeVariables }) => {
+    const args = process.argv.slice(2);
+    // Node 22 warns of its SQLite.
+    const quiet = isAtLeast(process.versions.node, '24') ? [] : ['--disable-warning=ExperimentalWarning'];
+    start([...flagsFor(args), ...quiet, join(root, 'dist', 'main.js'), ...args], {
+      ...nodeVariables,
+      // What V8 has compiled once is kept, so that a command starts sooner.
+      NODE_COMPILE_CACHE: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice', 'compiled'),
+      ...process.env,
+    });
+  }),
+);
 
 /** Goes on as Node with these arguments: in place of this process, where the system can do that. */
 function start(args, env) {
@@ -37,5 +33,8 @@ function start(args, env) {
     console.error(`sluice: Node could not be started: ${error.message}`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  child.on('exit', (code, signal) => {
+    if (code !== null) process.exit(code);
+    process.exit(signal === 'SIGINT' ? 130 : 1);
+  });
 }

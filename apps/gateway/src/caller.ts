@@ -1,3 +1,4 @@
+import type { RequestTopic } from '@sluice/contracts';
 import type { Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
@@ -96,7 +97,7 @@ export class Callers {
   }
 
   /** Whether the caller is who sent the request, by the credential that came with it. */
-  isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
+  isSender(caller: Principal, request: Incoming<RequestTopic>): Promise<boolean> {
     return this.verified.isSender(caller, request);
   }
 }

@@ -11,13 +11,22 @@ type OfferedOf = (toolset: Toolset) => Toolset['tools'];
 export interface RecordView {
   readonly shown: ShownArguments;
   readonly offered: OfferedOf;
+  /** The id and the key of a tool by either of them; what is given where there is none. */
+  readonly idOf: (idOrKey: string) => string;
+  readonly keyOf: (idOrKey: string) => string;
 }
 
 /** Of records alone. */
-export const ofRecords: RecordView = { shown: asWritten, offered: ({ tools }) => tools };
+export const ofRecords: RecordView = {
+  shown: asWritten,
+  offered: ({ tools }) => tools,
+  idOf: (name) => name,
+  keyOf: (name) => name,
+};
 
 /** A configuration that is not here yet leaves what the record names: no run’s stream waits for it. */
 export function recordView(configurations: Pick<Configurations, 'current' | 'versionOrNull'>): RecordView {
+  const { evaluator } = configurations.current();
   return {
     shown: shownArguments(configurations.current().configuration.tools),
     offered: (toolset) => {
@@ -25,5 +34,7 @@ export function recordView(configurations: Pick<Configurations, 'current' | 'ver
       const loaded = configurations.versionOrNull(toolset.configVersion);
       return loaded === null ? toolset.tools : withTools(toolset, loaded.evaluator).tools;
     },
+    idOf: (idOrKey) => evaluator.tool(idOrKey)?.id ?? idOrKey,
+    keyOf: (idOrKey) => evaluator.tool(idOrKey)?.key ?? idOrKey,
   };
 }

@@ -1,3 +1,4 @@
+import type { RequestTopic } from '@sluice/contracts';
 import type { Request } from 'express';
 import type { Principal } from '@sluice/core';
 import { recordContent, requestIds, sha256 } from '@sluice/contracts';
@@ -22,7 +23,7 @@ export function idOfKey(http: Pick<Request, 'get'>, { actorId, subjectId }: Prin
 }
 
 /** Whether both ask for the same, so that the second is an attempt at the first once more. */
-export function isSameRequest(first: Incoming<'agent.requests'>, request: NamedRequest): boolean {
+export function isSameRequest(first: Incoming<RequestTopic>, request: NamedRequest): boolean {
   const before = { ...first.record, ...requestIds(first, first.record) };
   return recordContent('AgentRequest', before) === recordContent('AgentRequest', request);
 }

@@ -1,5 +1,5 @@
 import { recordToJson } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Verifier } from '@sluice/core';
 import { endSignature, suretyOf } from '@sluice/run';
 import type { EndSignature } from '@sluice/run';
@@ -38,8 +38,10 @@ export async function endOf(
   milliseconds: number,
   signatures: Verifier,
   view: RecordView,
+  request: AgentRequest | null = null,
 ): Promise<{ readonly end: object } | { readonly running: RunProgress } | 'not_theirs'> {
   const progress = new RunProgress(view);
+  if (request !== null) progress.asks(request);
   for await (const message of past) {
     const end = await endIn(message, whose, progress, signatures, view.shown);
     if (end !== null) return end;

@@ -1,3 +1,4 @@
+import type { RequestTopic } from '@sluice/contracts';
 import { clockSkewMs } from '@sluice/core';
 import { requestIds } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
@@ -28,7 +29,7 @@ export function beginOf(
 }
 
 /** The place of a run whose request stands there. */
-export function locationOfRequest(message: Incoming<'agent.requests'>): RunLocation {
+export function locationOfRequest(message: Incoming<RequestTopic>): RunLocation {
   return { ...requestIds(message, message.record), since: Math.max(0, message.timestamp - clockSkewMs) };
 }
 

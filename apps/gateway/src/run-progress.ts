@@ -1,4 +1,5 @@
-import type { AgentStep, RequestedCall, Run, ToolCall } from '@sluice/contracts';
+import { make } from '@sluice/contracts';
+import type { AgentRequest, AgentStep, DirectCall, RequestedCall, Run, ToolCall } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import { callIdOf } from '@sluice/run';
 import type { ShownArguments } from '@sluice/core';
@@ -26,6 +27,8 @@ export class RunProgress {
   private brought: number | null = null;
   private history: readonly AgentStep[] = [];
   private pending: ToolCall | null = null;
+  /** The call that the request makes itself: no record of it comes before its step. */
+  private own: DirectCall | null = null;
   /** The turn that the model is asked for. */
   private modelTurn = 0;
   private called = 0;
@@ -33,10 +36,16 @@ export class RunProgress {
   /** The keys of the tools by the ids that the model writes. */
   private readonly keys = new Map<string, string>();
 
+  asks({ history, call }: Pick<AgentRequest, 'history' | 'call'>): void {
+    this.brought = history.length;
+    this.own = call;
+  }
+
   add(message: Incoming): void {
     switch (message.topic) {
       case 'agent.requests':
-        this.brought = message.record.history.length;
+      case 'agent.calls':
+        this.asks(message.record);
         break;
       case 'agent.toolsets': {
         const { iteration, request, run } = message.record;
@@ -57,6 +66,7 @@ export class RunProgress {
       case 'agent.responses':
         this.see(message.record.history, message.record.run);
         this.pending = null;
+        this.own = null;
         break;
       default:
     }
@@ -71,16 +81,25 @@ export class RunProgress {
     const done = this.history.slice(this.brought ?? 0).filter(({ iteration }) => iteration > 0);
     const pending = this.pending;
     const isDone = pending !== null && done.some(({ iteration }) => iteration >= pending.iteration);
-    const open = pending === null || isDone ? [] : pending.calls.map((call, index) => this.open(pending, call, index));
+    const { tool, arguments: args } = this.own ?? {};
+    const own =
+      tool === undefined || args === undefined
+        ? []
+        : [make.requestedCall({ toolCallId: 'call-0', tool, arguments: args })];
+    const turn = pending ?? { iteration: 1, calls: own };
+    const open =
+      isDone || (pending === null && done.length > 0)
+        ? []
+        : turn.calls.map((call, index) => this.open(turn, call, index));
     return {
       tool_calls: [...done.map((step) => stepJson(step, this.view.shown)), ...open],
       tokens: tokensOf(this.run),
     };
   }
 
-  private open(record: ToolCall, call: RequestedCall, index: number): CallJson {
+  private open(record: Pick<ToolCall, 'iteration'>, call: RequestedCall, index: number): CallJson {
     const open = { ok: null, error: null, reason: null, state: null, started_at: null, duration_ms: null };
-    const tool = this.keys.get(call.tool) ?? call.tool;
+    const tool = this.keys.get(call.tool) ?? this.view.keyOf(call.tool);
     return { id: callIdOf(record, call, index), tool, arguments: this.view.shown(call.tool, call.arguments), ...open };
   }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { make, positionOf, topics } from '@sluice/contracts';
-import type { AgentResponse } from '@sluice/contracts';
+import { isRequest, make, positionOf, topics } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse, RequestTopic } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { requestWarnings } from '@sluice/core';
 import type { Principal, RequestWarning } from '@sluice/core';
@@ -13,6 +13,7 @@ import {
   claimingRequest,
   nameParts,
   requestProblem,
+  topicOfRequest,
   RunsWithin,
   waitingOf,
 } from '@sluice/run';
@@ -83,6 +84,8 @@ interface RunView {
   readonly run: RunLocation;
   readonly reader: RunReader;
   readonly access: RunAccess;
+  /** The request that was just written, which is not followed; null where the past has it. */
+  readonly request: AgentRequest | null;
   readonly past: Iterable<Incoming> | AsyncIterable<Incoming>;
   readonly followed: Followed;
   /** The agents’ runs, which a stream shows as well. */
@@ -124,10 +127,10 @@ export class RunsService {
     const within = new RunsWithin(run.requestId);
     const followed = this.watch.follow(run, tenant, preference.kind === 'stream' ? within : undefined);
     try {
-      const takeBack = await this.open.admit({ ...run, tenant });
+      const takeBack = await this.open.admit({ ...run, tenant, isCall: request.call !== null });
       try {
         const record = await this.withClaimedContent(request, caller);
-        const written = { topic: topics.requests, record } as const;
+        const written = { topic: topicOfRequest(record, this.runtime), record };
         const own = await recordHeaders(sent, written, caller, this.runtime);
         const came = asked.door === undefined ? {} : { [doorHeader]: asked.door };
         const headers = { ...own, [channelHeader]: 'http', ...came, [tenantHeader]: tenant };
@@ -141,6 +144,7 @@ export class RunsService {
       await this.tell(
         {
           run,
+          request,
           reader: ownRuns(caller),
           access: this.access(ownRuns(caller), run),
           past: [],
@@ -247,7 +251,7 @@ export class RunsService {
       for await (const message of behind(await upToOwner(past, access), past)) {
         const visibility = access.of(message);
         if (visibility === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
-        if (visibility === 'tell' || message.topic === topics.requests) yield message;
+        if (visibility === 'tell' || isRequest(message)) yield message;
       }
     } finally {
       await past.return();
@@ -291,7 +295,7 @@ export class RunsService {
       }
       await act?.();
       await this.tell(
-        { run, reader, access, past: behind(first, past), followed, within, warnings: [] },
+        { run, request: null, reader, access, past: behind(first, past), followed, within, warnings: [] },
         preference,
         answer,
       );
@@ -303,13 +307,10 @@ export class RunsService {
 
   private access({ caller, seesAll }: RunReader, { requestId }: RunLocation): RunAccess {
     const { tenantId: tenant } = caller;
-    return new RunAccess(caller, {
-      isSender: async (request) =>
-        (await this.callers.isSender(caller, request)) ||
-        (seesAll && (await this.isClaiming(request, { requestId, tenant }))),
-      isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
-      seesAll,
-    });
+    const isSender = async (request: Incoming<RequestTopic>): Promise<boolean> =>
+      (await this.callers.isSender(caller, request)) ||
+      (seesAll && (await this.isClaiming(request, { requestId, tenant })));
+    return new RunAccess(caller, { requestId, isSender, seesAll }, this.runtime);
   }
 
   /** Whether the request is the one that has the run’s id in the tenant. */
@@ -319,16 +320,11 @@ export class RunsService {
 
   /** No request begins an agent’s run. */
   private accessToAgents({ caller, seesAll }: RunReader, runId: string): RunAccess {
-    const { tenantId: tenant } = caller;
-    return new RunAccess(caller, {
-      isSender: () => Promise.resolve(false),
-      isTaken: async () => (await requestOwner({ requestId: runId, tenant }, this.runtime)) !== null,
-      seesAll,
-    });
+    return new RunAccess(caller, { requestId: runId, isSender: () => Promise.resolve(false), seesAll }, this.runtime);
   }
 
   private async tell(view: RunView, preference: Preference, answer: RunAnswer): Promise<void> {
-    const { run, reader, access, past, followed, within, warnings } = view;
+    const { run, request, reader, access, past, followed, within, warnings } = view;
     answer.whenGone(() => followed.end());
     const token = linkToken(run, this.runtime);
     answer.isAt(whereIs(run, token));
@@ -341,9 +337,9 @@ export class RunsService {
         );
       const agents = new AgentParts(within, (runId) => this.accessToAgents(reader, runId), read);
       const onEnd = (end: AgentResponse): void => answer.ended?.(end);
-      return answer.stream(runChunks(run, token, access, past, followed, onFailure, read, agents, onEnd));
+      return answer.stream(runChunks(run, token, access, past, followed, onFailure, read, agents, onEnd, request));
     }
-    const end = await endOf(access, past, followed, preference.milliseconds, this.runtime.signatures, read);
+    const end = await endOf(access, past, followed, preference.milliseconds, this.runtime.signatures, read, request);
     if (end === 'not_theirs') throw new Refusal(409, 'conflict', anothersRun);
     if (followed.cutShort === 'elsewhere') throw new Refusal(409, 'conflict', claimedElsewhere);
     if ('end' in end) answer.send(200, withWarnings(end.end, warnings));

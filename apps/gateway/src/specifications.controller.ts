@@ -2,9 +2,10 @@ import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ConfiguredTool, Principal } from '@sluice/core';
 import { topics } from '@sluice/contracts';
+import type { AgentStepResult, ToolCall, Toolset } from '@sluice/contracts';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { offeredWithSchema } from '@sluice/run';
+import { offeredWithSchema, ownCallIn, toolsetOfCall } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
 import type { Caller } from './caller.js';
 import { whenGone } from './client-disconnect.js';
@@ -77,11 +78,14 @@ export class SpecificationsController {
     const reader = await this.readers.ofRequest(http, caller, given.tenant, 'GET /v1/specifications/{hash}');
     let found: object | null = null;
     for await (const { topic, record } of this.runs.records(at ?? requestId, reader, signal)) {
-      if (topic !== topics.toolsets || record.requestId !== requestId) continue;
+      if (topic !== topics.toolsets && topic !== topics.toolCalls && topic !== topics.steps) continue;
+      if (record.requestId !== requestId) continue;
       if ((given.config_version ?? record.configVersion) !== record.configVersion) continue;
       const loaded = this.runtime.configurations.versionOrNull(record.configVersion);
       if (loaded === null) continue;
-      const tools = offeredWithSchema(record, hash, loaded.evaluator);
+      const toolset = topic === topics.toolsets ? record : ofOwnCall(record, loaded);
+      if (toolset === null) continue;
+      const tools = offeredWithSchema(toolset, hash, loaded.evaluator);
       const all: ShownGroups = (key) => loaded.evaluator.tool(key)?.groups ?? [];
       const shown = reader.seesAll ? all : shownGroups(loaded.evaluator, caller);
       found = specificationOf({ ...loaded, tools }, hash, shown) ?? found;
@@ -96,6 +100,12 @@ export class SpecificationsController {
     if (loaded !== null) return loaded;
     throw new Refusal(404, 'not_found', 'There is no configuration of this config_version that can be read here.');
   }
+}
+
+/** What a call would have been offered that its request makes itself; null for any other record. */
+function ofOwnCall(record: AgentStepResult | ToolCall, { evaluator }: Loaded): Toolset | null {
+  const own = ownCallIn(record);
+  return own === null ? null : toolsetOfCall(own, evaluator);
 }
 
 /** The answer, of the tools that the caller may ask for; null where there is none. */

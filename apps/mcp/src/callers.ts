@@ -1,3 +1,4 @@
+import type { RequestTopic } from '@sluice/contracts';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { Incoming } from '@sluice/bus';
@@ -69,7 +70,7 @@ export class Callers {
     return { authorization: isOpen ? undefined : own, token, mayDecide };
   }
 
-  isSender(caller: Principal, request: Incoming<'agent.requests'>): Promise<boolean> {
+  isSender(caller: Principal, request: Incoming<RequestTopic>): Promise<boolean> {
     return this.verified.isSender(caller, request);
   }
 }

@@ -3,12 +3,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { claimMemoryMs, clockSkewMs } from '@sluice/core';
 import type { ConfiguredTool, JsonValue, Principal } from '@sluice/core';
 import { make, maxPayloadBytes, payloadBytes, sha256, topics } from '@sluice/contracts';
-import type { ApprovalRequested, RecordOf } from '@sluice/contracts';
+import type { ApprovalRequested, CredentialTopic, RecordOf, RequestTopic } from '@sluice/contracts';
 import { type Incoming, tenantHeader } from '@sluice/bus';
 import { endIfElsewhere, isElsewhere, OpenRunLimit, Past, RunAccess, RUNTIME, RunWatch } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import type { CredentialTopic } from '@sluice/contracts';
-import { CallerForms, cancelRun, channelHeader, requestOwner, claimingRequest } from '@sluice/run';
+import { CallerForms, cancelRun, channelHeader, requestOwner, claimingRequest, topicOfRequest } from '@sluice/run';
 import type { CallerForm } from '@sluice/run';
 import { callDigest, callRequest, formerRequestIdOf, requestIdOf } from '@sluice/mcp';
 import { Callers } from './callers.js';
@@ -218,9 +217,9 @@ export class CallsService {
   ): Promise<void> {
     const { tenantId: tenant } = caller.principal;
     const { requestId, sessionId } = request;
-    const takeBack = await this.open.admit({ requestId, sessionId, tenant });
+    const takeBack = await this.open.admit({ requestId, sessionId, tenant, isCall: true });
     try {
-      const written = { topic: topics.requests, key: sessionId, record: request } as const;
+      const written = { topic: topicOfRequest(request, this.runtime), key: sessionId, record: request };
       const own = await this.credential(caller, written);
       const turn = { [channelHeader]: 'mcp', [tenantHeader]: tenant };
       await this.runtime.bus.publish([{ ...written, headers: { ...headers, ...own, ...turn } }]);
@@ -334,11 +333,8 @@ export class CallsService {
   }
 
   private access({ principal }: Caller, requestId: string): RunAccess {
-    const { tenantId: tenant } = principal;
-    return new RunAccess(principal, {
-      isSender: (request) => this.callers.isSender(principal, request),
-      isTaken: async () => (await requestOwner({ requestId, tenant }, this.runtime)) !== null,
-    });
+    const isSender = (request: Incoming<RequestTopic>): Promise<boolean> => this.callers.isSender(principal, request);
+    return new RunAccess(principal, { requestId, isSender }, this.runtime);
   }
 }
 

@@ -2,7 +2,7 @@ import { topics } from '@sluice/contracts';
 import type { AgentStep, ApprovalRequested, RunError } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
 import type { Followed, RunAccess } from '@sluice/host';
-import { isClosing } from '@sluice/run';
+import { isClosing, stepAtEnd } from '@sluice/run';
 import type { CallerForm } from '@sluice/run';
 
 /** How far a call has come. */
@@ -55,8 +55,8 @@ export interface Following {
 const lookEveryMs = 10_000;
 
 /**
- * Follows a call to its step, or to what it waits for; the run’s end comes a moment behind the step, and says nothing
- * more.
+ * Follows a call to its step, or to what it waits for. The run’s end comes a moment behind the step and says nothing
+ * more; where it is read first, it has the step.
  */
 export async function followCall({
   past,
@@ -94,13 +94,14 @@ export async function followCall({
       return null;
     }
     if (message.topic === topics.steps) {
-      const step = message.record.steps[0];
+      const { steps, next } = message.record;
+      // A model’s turn is none of a call, and no reader of the log verifies its step.
+      const step = next.call === null ? undefined : steps[0];
       return step === undefined ? null : { kind: 'step', step };
     }
     if (message.topic === topics.responses) {
-      const step = message.record.history.at(-1);
-      const { error } = message.record;
-      return error === null && step !== undefined ? { kind: 'step', step } : { kind: 'ended', error };
+      const step = stepAtEnd(message.record);
+      return step === undefined ? { kind: 'ended', error: message.record.error } : { kind: 'step', step };
     }
     return null;
   };

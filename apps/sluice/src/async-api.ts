@@ -1,5 +1,7 @@
+import type { JsonObject } from '@sluice/core';
 import { allTopics, recordNames, recordSchema, roles, selfContained, subjectOf, topicEntry } from '@sluice/contracts';
 import type { Role, Topic } from '@sluice/contracts';
+import { webhookEvents } from '../../notifier/src/event-schemas.js';
 
 /** Headers of records that others than the services may meet; docs/lifecycle.md and docs/upstream.md say more. */
 const headers = {
@@ -13,18 +15,30 @@ const headers = {
   },
 } as const;
 
+/** What Standard Webhooks has in headers. */
+const webhookHeaders = {
+  type: 'object',
+  required: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  properties: {
+    'webhook-id': { type: 'string', description: 'The id of the event.' },
+    'webhook-timestamp': { type: 'string', description: 'When it was sent, in seconds since the epoch.' },
+    'webhook-signature': { type: 'string', description: '`v1,…` by each secret of the subscription.' },
+  },
+} as const;
+
 /**
  * What is on the log, as AsyncAPI 3.0: a channel for each topic with the Avro schema of its records, and an operation
- * for each service that sends or receives them. Follows from the list of topics and from schemas/.
+ * for each service that sends or receives them. Follows from the list of topics and from schemas/. Beside them a
+ * channel with what the notifier sends as webhooks.
  */
 export function asyncApi(): object {
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Sluice on Kafka',
+      title: 'Sluice on Kafka, and its webhooks',
       version: '1.0.0',
       description:
-        'Topics of Sluice and the records on them. Your system sends AgentRequests, and receives AgentStepResults and one AgentResponse a run. Where SLUICE_PREFIX is set, it stands before each address. On the embedded log the records are the same.',
+        'Topics of Sluice and the records on them. Your system sends AgentRequests, and receives AgentStepResults and one AgentResponse a run. Where SLUICE_PREFIX is set, it stands before each address. On the embedded log the records are the same. Webhooks are CloudEvents 1.0 in structured mode, signed as Standard Webhooks.',
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'avro/binary',
@@ -42,11 +56,33 @@ export function asyncApi(): object {
           },
         },
       },
+      receiver: {
+        host: '{receiver}',
+        protocol: 'https',
+        description: 'The receiver of a subscription.',
+        variables: { receiver: { default: 'hooks.example.org' } },
+      },
     },
-    channels: Object.fromEntries(allTopics.map((topic) => [topic, channelOf(topic)])),
-    operations: Object.fromEntries(allTopics.flatMap(operationsOf)),
+    channels: {
+      ...Object.fromEntries(allTopics.map((topic) => [topic, channelOf(topic)])),
+      webhooks: webhookChannel(),
+    },
+    operations: {
+      ...Object.fromEntries(allTopics.flatMap(operationsOf)),
+      'notifier.send.webhooks': {
+        action: 'send',
+        channel: { $ref: '#/channels/webhooks' },
+        summary: 'The notifier sends an event to a subscription, at least once.',
+        tags: [{ name: 'notifier' }],
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+        messages: webhookEvents().map(({ type }) => ({ $ref: `#/channels/webhooks/messages/${type}` })),
+      },
+    },
     components: {
-      messages: Object.fromEntries(allTopics.map((topic) => [recordNames[topic], messageOf(topic)])),
+      messages: Object.fromEntries([
+        ...allTopics.map((topic) => [recordNames[topic], messageOf(topic)] as const),
+        ...webhookEvents().map(({ type, about, body }) => [type, webhookMessage(type, about, body)] as const),
+      ]),
       schemas: Object.fromEntries(
         allTopics.map((topic) => [
           recordNames[topic],
@@ -67,6 +103,24 @@ function channelOf(topic: Topic): object {
     servers: [{ $ref: '#/servers/kafka' }],
     messages: { [name]: { $ref: `#/components/messages/${name}` } },
     bindings: { kafka: { topic, bindingVersion: '0.5.0' } },
+  };
+}
+
+function webhookChannel(): object {
+  return {
+    address: null,
+    summary: 'What happened, for the receivers of `notify`.',
+    description:
+      'The address is the `url` of each subscription. `sluice notify test` sends an event whose data has `test: true` and no more than a run and a link.',
+    servers: [{ $ref: '#/servers/receiver' }],
+    messages: Object.fromEntries(webhookEvents().map(({ type }) => [type, { $ref: `#/components/messages/${type}` }])),
+  };
+}
+
+function webhookMessage(type: string, about: string, body: JsonObject): object {
+  return {
+    ...{ name: type, title: type, summary: about, contentType: 'application/cloudevents+json' },
+    ...{ headers: webhookHeaders, payload: body },
   };
 }
 

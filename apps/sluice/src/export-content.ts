@@ -105,7 +105,11 @@ interface Named {
 
 /** Of steps, also of a turn that waits for a decision, and of the question: that stands in each of a run's toolsets. */
 function namedIn({ topic, record }: Incoming): readonly Named[] {
-  if (topic === topics.steps) return ofRun(record.requestId, contentOf(record.steps));
+  if (topic === topics.steps) {
+    // Of a call that its request makes itself it is the first record, too.
+    const asked = record.call === null ? [] : (record.next.content ?? []);
+    return ofRun(record.requestId, [...asked, ...contentOf(record.steps)]);
+  }
   if (topic === topics.toolsets) return ofRun(record.requestId, record.request.content ?? []);
   if (topic !== topics.approvals || record.requested === null) return [];
   return ofRun(record.requested.requestId, contentOf(record.requested.steps));

@@ -1,7 +1,7 @@
 import type { ConfiguredTool, Evaluator } from '@sluice/core';
 import { topics } from '@sluice/contracts';
 import type { LogReader } from '@sluice/bus';
-import { compiledFrom, offeredWithSchema } from '@sluice/run';
+import { compiledFrom, offeredWithSchema, ownCallIn, toolsetOfCall } from '@sluice/run';
 import type { AppliedConfiguration } from '@sluice/run';
 
 /** What the Toolsets of a run say of a schema. */
@@ -29,12 +29,17 @@ export async function offeredInRun(
   };
   let isKnown = false;
   const tools: { version: string; tool: ConfiguredTool }[] = [];
-  for await (const { record } of log.read([topics.toolsets], { from: 'start', onUndecodable: () => undefined })) {
+  const options = { from: 'start', onUndecodable: () => undefined } as const;
+  for await (const { topic, record } of log.read([topics.toolsets, topics.toolCalls, topics.steps], options)) {
     if (record.requestId !== requestId) continue;
+    const own = topic === topics.toolsets ? null : ownCallIn(record);
+    if (topic !== topics.toolsets && own === null) continue;
     isKnown = true;
     const { configVersion: version } = record;
     const evaluator = evaluatorOf(version);
-    const found = evaluator === null ? [] : offeredWithSchema(record, hash, evaluator);
+    if (evaluator === null) continue;
+    const toolset = topic === topics.toolsets ? record : own === null ? null : toolsetOfCall(own, evaluator);
+    const found = toolset === null ? [] : offeredWithSchema(toolset, hash, evaluator);
     tools.push(...found.map((tool) => ({ version, tool })));
   }
   const missing = [...evaluators].flatMap(([version, evaluator]) => (evaluator === null ? [version] : []));

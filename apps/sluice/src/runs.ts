@@ -1,7 +1,8 @@
-import { localPrincipal } from '@sluice/core';
-import { NamedTools, topics } from '@sluice/contracts';
-import type { AgentResponse, Run, Toolset } from '@sluice/contracts';
-import type { LogReader } from '@sluice/bus';
+import { localPrincipal, normaliseState } from '@sluice/core';
+import { NamedTools, requestIds, topics } from '@sluice/contracts';
+import type { AgentResponse, Run, ToolCall, Toolset } from '@sluice/contracts';
+import { tenantHeader } from '@sluice/bus';
+import type { Incoming, LogReader } from '@sluice/bus';
 import { tenantOf } from '@sluice/run';
 
 /** What is known of one run, as `sluice runs` lists it. Times are milliseconds since the epoch. */
@@ -57,20 +58,56 @@ export async function readRuns(log: LogReader, filter: RunFilter): Promise<reado
   const runs = new Map<string, RunSummary>();
   const from = filter.since === null ? 'start' : { time: filter.since };
   const options = { from, onUndecodable: () => undefined } as const;
-  for await (const message of log.read([topics.toolsets, topics.responses], options)) {
+  for await (const message of log.read(read, options)) {
+    if (message.topic === 'agent.calls') {
+      const asked = begun(message);
+      if (asked !== null && !runs.has(asked.name)) runs.set(asked.name, asked.run);
+      continue;
+    }
     const { record } = message;
     // An end that says no tenant is of an installation without an identity, or of a request whose sender is not known.
-    const name = JSON.stringify([tenantOf(message) ?? localPrincipal.tenantId, record.sessionId, record.requestId]);
+    const name = nameOf(tenantOf(message), record);
     const known = runs.get(name);
-    if (message.topic === 'agent.toolsets') {
+    if (message.topic === 'agent.responses') runs.set(name, ended(message.record, known));
+    // A call that its request makes itself and that waits has no Toolset.
+    else if (message.topic === 'agent.toolsets' || message.record.call !== null) {
       if (known === undefined || known.endedAt === null) runs.set(name, underWay(message.record));
-    } else runs.set(name, ended(message.record, known));
+    }
     const oldest = runs.keys().next().value;
     if (runs.size > mostRuns && oldest !== undefined) runs.delete(oldest);
   }
   const tool = filter.tool === null ? null : await keyOf(filter.tool, log);
   const selected = [...runs.values()].filter((run) => isSelected(run, { ...filter, tool }));
   return selected.toSorted((one, other) => one.startedAt - other.startedAt).slice(-filter.most);
+}
+
+/** Records of runs; of a call that its request makes itself there is no other until it ends or waits. */
+const read = [topics.calls, topics.toolsets, topics.toolCalls, topics.responses] as const;
+
+function nameOf(tenant: string | null, { sessionId, requestId }: Pick<RunSummary, 'sessionId' | 'requestId'>): string {
+  return JSON.stringify([tenant ?? localPrincipal.tenantId, sessionId, requestId]);
+}
+
+/** A call that its request makes itself; null where the record does not say whose it is. */
+function begun(message: Incoming<'agent.calls'>): { readonly name: string; readonly run: RunSummary } | null {
+  const { headers, record, timestamp: startedAt } = message;
+  const door = headers[tenantHeader];
+  // Whose a credential is that came past the doors, the executor finds out.
+  if (door === undefined && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return null;
+  const ids = requestIds(message, record);
+  const { question } = record;
+  const about = {
+    ...ids,
+    question,
+    state: normaliseState(record.state),
+    iterations: 0,
+    tools: toolsOf(record.history),
+  };
+  const unknown = { user: null, tenant: door ?? null, tokens: tokensOf(null) };
+  return {
+    name: nameOf(door ?? null, ids),
+    run: { ...about, ...unknown, startedAt, endedAt: null, outcome: 'running' },
+  };
 }
 
 /** The key of a tool that has this id in a configuration of the log, the last one first; else what is given. */
@@ -84,8 +121,9 @@ async function keyOf(idOrKey: string, log: LogReader): Promise<string> {
   return key;
 }
 
-function underWay({ requestId, sessionId, request, run, state, iteration }: Toolset): RunSummary {
+function underWay({ requestId, sessionId, request, run, iteration }: Toolset | ToolCall): RunSummary {
   const { question, history } = request;
+  const state = normaliseState(request.state);
   const about = { requestId, sessionId, question, state, iterations: iteration, tools: toolsOf(history) };
   const tokens = tokensOf(run);
   return { ...about, ...whose(run), tokens, startedAt: run.startedAt, endedAt: null, outcome: 'running' };

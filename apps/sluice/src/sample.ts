@@ -1,4 +1,4 @@
-import { topics } from '@sluice/contracts';
+import { isRequest, topics } from '@sluice/contracts';
 import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { Bus } from '@sluice/bus';
 import { newRequest } from './run-request.js';
@@ -17,13 +17,13 @@ export async function sampleRequest(
   now: number,
 ): Promise<{ request: AgentRequest & { requestId: string; sessionId: string }; since: number; isNew: boolean }> {
   const open = new Map<string, number>();
-  for await (const message of bus.read([topics.requests, topics.responses], {
+  for await (const message of bus.read([topics.requests, topics.calls, topics.responses], {
     from: 'start',
     onUndecodable: () => undefined,
   })) {
     const id = message.record.requestId;
     if (id === null || !id.startsWith(prefix)) continue;
-    if (message.topic === 'agent.requests') open.set(id, message.timestamp);
+    if (isRequest(message)) open.set(id, message.timestamp);
     else open.delete(id);
   }
   const [cutOff] = [...open].slice(-1);

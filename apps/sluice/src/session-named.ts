@@ -1,10 +1,10 @@
-import { requestIds, topics } from '@sluice/contracts';
+import { isRequest, requestIds, topics } from '@sluice/contracts';
 import type { Topic } from '@sluice/contracts';
 import type { Incoming, LogReader } from '@sluice/bus';
 import { byBeginning } from './by-beginning.js';
 
 /** A run has a record on at least one of these. */
-const runs: readonly Topic[] = [topics.requests, topics.toolsets, topics.responses];
+const runs: readonly Topic[] = [topics.requests, topics.calls, topics.toolsets, topics.responses];
 
 /**
  * The session with this name, or the only one whose name begins so; the name as it was written if there is neither,
@@ -32,6 +32,6 @@ export async function sessionNamed(
 }
 
 function sessionOf(message: Incoming): string {
-  if (message.topic === 'agent.requests') return requestIds(message, message.record).sessionId;
+  if (isRequest(message)) return requestIds(message, message.record).sessionId;
   return 'sessionId' in message.record ? (message.record.sessionId ?? '') : '';
 }

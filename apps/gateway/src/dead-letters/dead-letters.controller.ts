@@ -2,7 +2,7 @@ import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Fault } from '@sluice/core';
 import type { Principal } from '@sluice/core';
-import { hideSecrets, letterAt, letterJson, permitBefore, planRedrive, redrive, redriveOf } from '@sluice/run';
+import { hideSecrets, letterAt, letterJson, planRedrive, redrive, redriveFacts, redriveOf } from '@sluice/run';
 import type { Letter, Permit, Plan } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
@@ -89,9 +89,8 @@ export class DeadLettersController {
   }
 
   private async plan(letter: Letter): Promise<Plan> {
-    const { ledger, clock, configurations } = this.runtime;
-    const identity = configurations.current().configuration.identity.provider !== 'none';
-    return planRedrive(letter, { identity, now: clock.now(), before: await permitBefore(letter, ledger) });
+    const identity = this.runtime.configurations.current().configuration.identity.provider !== 'none';
+    return planRedrive(letter, await redriveFacts(letter, identity, this.runtime));
   }
 
   private async redriven(letter: Letter, plan: Exclude<Plan, { kind: 'refused' }>, by: string) {

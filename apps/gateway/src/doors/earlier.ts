@@ -112,7 +112,7 @@ export class EarlierResponses {
     let agent: string | null = null;
     let open: string | null = null;
     for await (const { topic, record } of this.runs.records(run, ownRuns(caller), gone.signal)) {
-      if (topic === 'agent.requests') {
+      if (topic === 'agent.requests' || topic === 'agent.calls') {
         ({ question, agent } = record);
         conversation.push(...((record.conversation ?? []) as readonly SaidMessage[]));
       } else if (topic === 'agent.responses') ({ answer } = record);

@@ -3,6 +3,7 @@ import {
   connectionIdForm,
   conversationRoles,
   faultCodes,
+  longestAgent,
   mostStandingCalls,
   reasoningEfforts,
   samplingLimits,
@@ -11,7 +12,7 @@ import {
 import { allTopics, longestId } from '@sluice/contracts';
 import { answerSchemaLimits } from '@sluice/schemas';
 import { listedKinds, usageDimensions } from '@sluice/projection';
-import { conversationLimits, longestAgent, longestCancelReason, longestContentName, longestName } from '@sluice/run';
+import { conversationLimits, longestCancelReason, longestContentName, longestName } from '@sluice/run';
 import { cursorForm, latestBefore, mostListed } from '../lists/list-query.js';
 import { mostIterations } from '../run-views/run-parameters.js';
 import { timeForm } from '../times.js';

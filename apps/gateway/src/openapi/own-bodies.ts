@@ -50,6 +50,7 @@ const subscription: Readonly<Record<string, JsonSchema>> = {
     description: 'The events that it is sent.',
   },
   tenants: names('Whose events it is sent; null for all, those of no tenant too.'),
+  agents: names('Of which agents’ runs: names of agents, or keys of tools that are agents; null for all.'),
   outcomes: names('The outcomes that it is sent; null for all.'),
   include: {
     ...{ type: ['array', 'null'], items: { type: 'string', enum: [...includedTexts] }, maxItems: 10, default: null },
@@ -126,7 +127,12 @@ export const ownBodies = {
     url: textOrNull('Where webhooks go.'),
     events: { ...names('The events that it is sent.'), minItems: 1 },
     tenants: names('Whose events it is sent; `*` alone for all.'),
+    agents: names('Of which agents’ runs; `*` alone for all.'),
     outcomes: names('The outcomes that it is sent; `*` alone for all.'),
+    include: {
+      ...{ type: ['array', 'null'], items: { type: 'string', enum: [...includedTexts] }, maxItems: 10, default: null },
+      description: 'What is left out otherwise; an empty list for neither.',
+    },
     retry_seconds: {
       ...{ type: ['integer', 'null'], minimum: 1, maximum: 604_800, default: null },
       description: 'How long a delivery is tried again.',

@@ -16,7 +16,8 @@ export interface NamedContent extends StepContent {
  */
 export function contentNamedBy(message: Incoming, requestId: string): readonly NamedContent[] {
   switch (message.topic) {
-    case topics.requests: {
+    case topics.requests:
+    case topics.calls: {
       if (requestIds(message, message.record).requestId !== requestId) return [];
       return (message.record.content ?? []).map((name) => ({ ...name, iteration: null, tool: null }));
     }

@@ -1,8 +1,9 @@
 import type { Toolset } from '@sluice/contracts';
 import { whatOpens } from '@sluice/core';
 import type { ConfiguredTool, Evaluator, Principal } from '@sluice/core';
-import { budgetsUsed, closedIn, loadedFor, verdictsOf } from '@sluice/run';
-import type { Configurations, HiddenPart } from '@sluice/run';
+import type { Incoming } from '@sluice/bus';
+import { bareToolset, budgetsUsed, closedIn, loadedFor, ownCallIn, toolsetOfCall, verdictsOf } from '@sluice/run';
+import type { Configurations, HiddenPart, OfOwnCall } from '@sluice/run';
 import { shownGroups } from '../listed-tool.js';
 import type { ShownGroups } from '../listed-tool.js';
 
@@ -18,7 +19,10 @@ interface VerdictReader {
   readonly seesAll: boolean;
 }
 
-/** The iterations of a run with the verdict on every tool, from its Toolsets in the order of the log. */
+/**
+ * The iterations of a run with the verdict on every tool, from its Toolsets in the order of the log. A call that its
+ * request makes itself has none: there the decision is made once more from what the record says of it.
+ */
 export class RunVerdicts {
   private readonly iterations = new Map<number, object>();
   /** By the iteration: where hidden tools stand that later iterations have as well. */
@@ -32,12 +36,33 @@ export class RunVerdicts {
     private readonly only: number | null,
   ) {}
 
-  add(record: Toolset): void {
+  add(message: Incoming): void {
+    if (message.topic === 'agent.toolsets') return this.addToolset(message.record);
+    if (message.topic !== 'agent.steps' && message.topic !== 'agent.tool-calls') return;
+    const own = ownCallIn(message.record);
+    if (own !== null) this.addCall(own);
+  }
+
+  private addCall(own: OfOwnCall): void {
+    const evaluator = this.evaluatorOf(own);
+    const toolset = evaluator === null ? null : toolsetOfCall(own, evaluator);
+    if (toolset !== null) return this.addToolset(toolset);
+    const bare = bareToolset(own);
+    if (this.only === null || this.only === bare.iteration) this.iterations.set(bare.iteration, this.json(bare, null));
+  }
+
+  private addToolset(record: Toolset): void {
     const { iteration, list, hidden, hiddenIndexes } = record;
     if (list === null || list.since === iteration) this.lists.set(iteration, { hidden, hiddenIndexes });
     if (this.only !== null && this.only !== iteration) return;
     // The iterations of an attempt that a redrive made take the place of those before.
-    this.iterations.set(iteration, this.json(record));
+    this.iterations.set(iteration, this.json(record, this.evaluatorOf(record)));
+  }
+
+  /** Null where the configuration is not here. */
+  private evaluatorOf({ configVersion, request }: Pick<Toolset, 'configVersion' | 'request'>): Evaluator | null {
+    const common = this.configurations.versionOrNull(configVersion);
+    return common === null ? null : loadedFor(common, request).evaluator;
   }
 
   get isEmpty(): boolean {
@@ -48,10 +73,8 @@ export class RunVerdicts {
     return [...this.iterations.values()];
   }
 
-  private json(record: Toolset): object {
+  private json(record: Toolset, evaluator: Evaluator | null): object {
     const { iteration, decidedAt, state, groups, unknownGroups, configVersion, toolChoice, run } = record;
-    const common = this.configurations.versionOrNull(configVersion);
-    const evaluator = common === null ? null : loadedFor(common, record.request).evaluator;
     const shown = evaluator === null ? () => [] : shownGroups(evaluator, this.reader.caller);
     return {
       iteration,

@@ -1,7 +1,7 @@
 import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Principal } from '@sluice/core';
-import { topics } from '@sluice/contracts';
+import { requestIdOf } from '@sluice/run';
 import { RUNTIME } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
 import { whenGone } from '../client-disconnect.js';
@@ -40,7 +40,7 @@ export class VerdictsController {
     const at = locationOfLink({ requestId, query }, this.runtime.clock.now()) ?? requestId;
     const verdicts = new RunVerdicts(reader, this.runtime.configurations, only);
     for await (const message of this.runs.records(at, reader, leaving.signal))
-      if (message.topic === topics.toolsets && message.record.requestId === requestId) verdicts.add(message.record);
+      if (requestIdOf(message) === requestId) verdicts.add(message);
     if (leaving.signal.aborted) return;
     if (only !== null && verdicts.isEmpty)
       throw new Refusal(404, 'not_found', `The run has no iteration ${only}. Leave it out to see those that it has.`);

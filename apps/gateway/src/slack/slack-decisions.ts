@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { Request } from 'express';
-import { isJsonObject, Fault } from '@sluice/core';
+import { isJsonObject, Fault, printable } from '@sluice/core';
 import type { JsonObject, SlackChannel } from '@sluice/core';
 import { make, topics } from '@sluice/contracts';
 import {
@@ -23,6 +23,8 @@ import { Callers } from '../caller.js';
 import { Decisions } from '../decisions.js';
 import { Refusal } from '../refusal.js';
 import { requireSize } from '../requests.js';
+
+type InteractionResult = 'dialog' | 'decided' | 'unknown_user' | 'not_counted' | 'unsigned' | 'ignored' | 'failed';
 
 type Deciding = SlackChannel & { readonly deciding: NonNullable<SlackChannel['deciding']> };
 
@@ -52,12 +54,14 @@ export class SlackDecisions implements OnModuleDestroy {
   /** The answer to Slack. Throws Refusal(401) where Slack signed no such request within five minutes. */
   async interaction(http: Request, request: SlackRequest): Promise<object> {
     const signers = this.signersOf(request);
-    if (signers.length === 0)
+    if (signers.length === 0) {
+      this.count('unsigned');
       throw new Refusal(
         401,
         'authz_denied',
         'Slack signed no such request by a secret of notify.slack, or too long ago.',
       );
+    }
     const payload = payloadIn(request.body);
     switch (payload['type']) {
       case 'block_actions':
@@ -65,8 +69,17 @@ export class SlackDecisions implements OnModuleDestroy {
       case 'view_submission':
         return this.submitted(payload, signers, http);
       default:
-        return {};
+        return this.ignored();
     }
+  }
+
+  private count(result: InteractionResult): void {
+    this.runtime.metrics.slackInteractions.inc({ result });
+  }
+
+  private ignored(): object {
+    this.count('ignored');
+    return {};
   }
 
   /** The channels by whose secret the request is signed. */
@@ -87,31 +100,37 @@ export class SlackDecisions implements OnModuleDestroy {
     const decision = id === decisionActions.approve ? 'approve' : id === decisionActions.refuse ? 'refuse' : null;
     const button = buttonIn(value);
     const channel = signers.find(({ id: name }) => name === button?.channel);
-    if (decision === null || button === null || channel === undefined) return {};
+    if (decision === null || button === null || channel === undefined) return this.ignored();
     const person = personOf(payload, channel);
     const view =
       person === null
-        ? noteView('Your Slack user is mapped to no person in the configuration of Sluice (notify.slack).')
+        ? noteView(`${unmapped(payload)} in the configuration of Sluice (notify.slack).`)
         : reasonView(decision, `${decision === 'approve' ? 'Approve' : 'Refuse'} as ${person}`, value as string);
-    await this.open(channel, payload['trigger_id'], view);
+    const isOpened = await this.open(channel, payload['trigger_id'], view);
+    this.count(person === null ? 'unknown_user' : isOpened ? 'dialog' : 'failed');
     return {};
   }
 
   /** Decides, and says in the dialog why a decision cannot count. */
   private async submitted(payload: JsonObject, signers: readonly Deciding[], http: Request): Promise<object> {
     const view = objectIn(payload['view']);
-    if (view['callback_id'] !== reasonDialog) return {};
+    if (view['callback_id'] !== reasonDialog) return this.ignored();
     const dialog = dialogIn(view['private_metadata']);
     const channel = signers.find(({ id }) => id === dialog?.value.channel);
-    if (dialog === null || channel === undefined) return {};
+    if (dialog === null || channel === undefined) return this.ignored();
     const person = personOf(payload, channel);
-    if (person === null) return problem('Your Slack user is mapped to no person.');
+    if (person === null) {
+      this.count('unknown_user');
+      return problem(`${unmapped(payload)}.`);
+    }
     const values = objectIn(objectIn(objectIn(objectIn(view['state'])['values'])[reasonField])[reasonField]);
     const reason = typeof values['value'] === 'string' ? values['value'].toWellFormed() : '';
     try {
       await this.decide({ ...dialog, reason, person }, channel, http);
+      this.count('decided');
       return { response_action: 'clear' };
     } catch (error) {
+      this.count(error instanceof Refusal && error.more['not_taken'] !== undefined ? 'not_counted' : 'failed');
       if (error instanceof Refusal) return problem(error.message);
       if (!(error instanceof Fault)) throw error;
       this.runtime.log.warn({ error: error.message }, 'a decision in Slack was not written');
@@ -151,19 +170,22 @@ export class SlackDecisions implements OnModuleDestroy {
     }
   }
 
-  private async open(channel: Deciding, trigger: unknown, view: JsonObject): Promise<void> {
+  /** Whether Slack opened it. */
+  private async open(channel: Deciding, trigger: unknown, view: JsonObject): Promise<boolean> {
     const { environment, log } = this.runtime;
     const token = environment.secret(channel.tokenEnv) ?? '';
     if (token === '' || typeof trigger !== 'string') {
       log.warn({ channel: channel.id, variable: channel.tokenEnv }, 'no dialog can be opened in Slack');
-      return;
+      return false;
     }
     try {
       const signal = AbortSignal.timeout(callMs);
       await this.apiFor().call('views.open', { apiUrl: channel.apiUrl, token }, { trigger_id: trigger, view }, signal);
+      return true;
     } catch (error) {
       const code = error instanceof SlackError ? error.code : 'timeout';
       log.warn({ channel: channel.id, code }, 'no dialog was opened in Slack');
+      return false;
     }
   }
 
@@ -179,10 +201,27 @@ export class SlackDecisions implements OnModuleDestroy {
   }
 }
 
-/** The person that the configuration has for the user who did it. */
+/** The person that the configuration has for the user who did it, of its own workspace. */
 function personOf(payload: JsonObject, { deciding: { users } }: Deciding): string | null {
-  const { id } = objectIn(payload['user']);
-  return typeof id === 'string' && Object.hasOwn(users, id) ? (users[id] ?? null) : null;
+  const known = namesOf(payload).find((name) => Object.hasOwn(users, name));
+  return known === undefined ? null : (users[known] ?? null);
+}
+
+/**
+ * What the user may be named by, as workspace and id. The workspace is the user’s own, wherever it acted; in an
+ * Enterprise organization Slack says the organization of the user, so that both it and its workspace name the user.
+ */
+function namesOf(payload: JsonObject): readonly string[] {
+  const { id, team_id: home } = objectIn(payload['user']);
+  const { id: team, enterprise_id: organization } = objectIn(payload['team']);
+  if (typeof id !== 'string') return [];
+  const workspaces = typeof home !== 'string' ? [team] : home === organization ? [team, home] : [home];
+  return workspaces.flatMap((one) => (typeof one === 'string' ? [`${one}/${id}`] : []));
+}
+
+function unmapped(payload: JsonObject): string {
+  const [name = 'of no workspace'] = namesOf(payload);
+  return `Your Slack user (${printable(name).slice(0, 100)}) is mapped to no person`;
 }
 
 function problem(sentence: string): object {

@@ -2,6 +2,7 @@ import type { AssistantStreamChunk } from 'assistant-stream';
 import type {
   ApprovalRequested,
   AgentProgress,
+  AgentRequest,
   AgentResponse,
   AgentStep,
   AgentStepResult,
@@ -12,8 +13,8 @@ import type {
 } from '@sluice/contracts';
 import { noticeOf, recordToJson } from '@sluice/contracts';
 import type { Incoming } from '@sluice/bus';
-import { isClientTool } from '@sluice/core';
-import { callIdOf } from '@sluice/run';
+import { isClientTool, refusalOfHidden } from '@sluice/core';
+import { callIdOf, stepAtEnd } from '@sluice/run';
 import { ofRecords } from '../record-view.js';
 import type { RecordView } from '../record-view.js';
 import { CallParts } from './call-parts.js';
@@ -31,6 +32,11 @@ function finishOf({ error, incomplete }: Pick<AgentResponse, 'error' | 'incomple
   if (error !== null) return 'error';
   return incomplete === null ? 'stop' : (finishReasons[incomplete.reason] ?? 'other');
 }
+
+type UsedTokens = Pick<Run, 'inputTokens' | 'outputTokens'>;
+
+/** What a call is refused with whose tool was not offered. */
+const notOffered: ReadonlySet<string | null> = new Set(Object.values(refusalOfHidden));
 
 /** How far a call has come, where its tool’s server says that in numbers. */
 function numbersOf(record: AgentProgress): { readonly progress?: number; readonly total?: number } {
@@ -60,6 +66,8 @@ export class RunParts {
   /** The tools of calls that wait for an approval, by its id. */
   private readonly askedTools = new Map<string, string>();
   private stepOpen = false;
+  /** What the run was asked; null while that is unknown. A run without a model makes its one call itself. */
+  private request: AgentRequest | null = null;
   /** Steps that the request brought along, which are none of this run; null while their number is unknown. */
   private brought: number | null = null;
   /** The ids of tools by the names that steps have for them. */
@@ -67,7 +75,7 @@ export class RunParts {
   /** Tokens of the run by the end of the last step. */
   private tokens = { inputTokens: 0, outputTokens: 0 };
   /** The same by the last turn that calls tools. */
-  private calledWith: Pick<Run, 'inputTokens' | 'outputTokens'> = { inputTokens: 0, outputTokens: 0 };
+  private calledWith: UsedTokens = { inputTokens: 0, outputTokens: 0 };
   private readonly text = new TextPart(() => this.parts++);
   private readonly callParts: CallParts;
 
@@ -94,6 +102,10 @@ export class RunParts {
 
   of(message: Incoming): readonly AssistantStreamChunk[] {
     switch (message.topic) {
+      case 'agent.requests':
+      case 'agent.calls':
+        this.asks(message.record);
+        return [];
       case 'agent.toolsets':
         return this.offered(message.record);
       case 'agent.progress':
@@ -109,6 +121,13 @@ export class RunParts {
       default:
         return [];
     }
+  }
+
+  /** A call of the request is shown once it has begun. Of several requests under the run’s id the first has it. */
+  asks(request: AgentRequest): void {
+    if (this.request !== null) return;
+    this.request = request;
+    this.learn(1, request.history);
   }
 
   /** Nothing more comes though the run goes on, or it may not be shown: the message ends with the reason. */
@@ -142,15 +161,19 @@ export class RunParts {
     iteration: number,
     requestId: string,
     history: readonly AgentStep[],
-    run: Run,
+    run: UsedTokens,
   ): readonly AssistantStreamChunk[] {
     if (iteration <= this.iteration) return [];
-    const missed = this.missed(history);
+    return [...this.missed(requestId, history), ...this.startStep(iteration, requestId, run)];
+  }
+
+  private startStep(iteration: number, requestId: string, run: UsedTokens): readonly AssistantStreamChunk[] {
+    if (iteration <= this.iteration) return [];
     const finished = this.finishStep('tool-calls', run, true);
     this.iteration = iteration;
     this.stepOpen = true;
     const messageId = `${requestId}/${iteration}`;
-    return [...missed, ...finished, ...this.text.close(), { type: 'step-start', path: toMessage, messageId }];
+    return [...finished, ...this.text.close(), { type: 'step-start', path: toMessage, messageId }];
   }
 
   private progress(record: AgentProgress): readonly AssistantStreamChunk[] {
@@ -166,19 +189,41 @@ export class RunParts {
   /** A call begins, reports, or has a result: its record follows when the whole turn is over. */
   private callProgress(record: AgentProgress, callId: string): readonly AssistantStreamChunk[] {
     const { kind, iteration, text } = record;
+    const opened = kind === 'tool_call_start' ? this.openOwn(record, callId) : [];
     const toolCallId = this.callParts.openId(iteration, callId);
-    if (kind === 'tool_call_start') return toolCallId === null ? [] : this.data(kind, { toolCallId });
+    if (kind === 'tool_call_start')
+      return toolCallId === null ? opened : [...opened, ...this.data(kind, { toolCallId })];
     if (kind === 'tool_progress')
       return toolCallId === null ? [] : this.data(kind, { toolCallId, text, ...numbersOf(record) });
     if (record.notice !== null) return [];
     return this.callParts.preliminary(iteration, callId, text);
   }
 
+  /** The call that the request makes itself: no record of it comes before its step. */
+  private openOwn({ iteration, requestId, tool }: AgentProgress, id: string): readonly AssistantStreamChunk[] {
+    const { call = null, history = [] } = this.request ?? {};
+    if (call === null || iteration !== 1 || this.callParts.has(1, 0)) return [];
+    this.called.add(1);
+    const begun = this._begin(1, requestId, history, { inputTokens: 0, outputTokens: 0 });
+    const made = { id, tool: this.view.idOf(tool ?? call.tool), args: call.arguments };
+    return [...begun, ...this.callParts.open({ iteration: 1, index: 0 }, made)];
+  }
+
+  /** Of a call without a model there is no Toolset: its own tool is named, where it was offered. */
+  private decidedFor(iteration: number, { initialState: state }: Run, tool?: string): readonly AssistantStreamChunk[] {
+    if (iteration !== 1 || this.offeredIn >= 1) return [];
+    this.offeredIn = 1;
+    return this.data('iteration', { iteration, state, tools: tool === undefined ? [] : [this.view.idOf(tool)] });
+  }
+
   private calls(record: ToolCall): readonly AssistantStreamChunk[] {
     const { iteration, requestId, request, run, thought, calls } = record;
     this.learn(iteration, request.history);
     if (this.called.has(iteration)) return [];
-    const begun = this._begin(iteration, requestId, request.history, run);
+    const begun = [
+      ...this._begin(iteration, requestId, request.history, run),
+      ...(request.call === null ? [] : this.decidedFor(iteration, run, calls[0]?.tool)),
+    ];
     this.called.add(iteration);
     this.calledWith = run;
     // In the order in which they are sent, since each part takes the next number.
@@ -241,13 +286,32 @@ export class RunParts {
     });
   }
 
-  private results({ iteration, steps, next, run, requestId }: AgentStepResult): readonly AssistantStreamChunk[] {
+  /** The step of the run’s one call, where the end was read first that was written with its record. */
+  private callAtEnd({ requestId, run, history }: AgentResponse): readonly AssistantStreamChunk[] {
+    const { call = null, history: before = [] } = this.request ?? {};
+    const step = stepAtEnd({ history }, before.length);
+    if (call === null || step === undefined || run === null || step.iteration < this.iteration) return [];
+    const { iteration, action, reason } = step;
+    return [
+      ...this._begin(iteration, requestId, before, run),
+      ...this.decidedFor(iteration, run, notOffered.has(reason) ? undefined : action),
+      ...this.closed(iteration, [step]),
+      ...this.finishStep('tool-calls', run, true),
+    ];
+  }
+
+  private results({ iteration, steps, next, run, requestId, call }: AgentStepResult): readonly AssistantStreamChunk[] {
     // A turn that was re-driven goes back to the filter without steps, and is decided again.
     if (steps.length === 0) return [];
     const before = next.history.slice(0, next.history.length - steps.length);
     this.learn(iteration, before);
     if (iteration < this.iteration) return this.closed(iteration, steps);
-    const begun = this._begin(iteration, requestId, before, run);
+    const begun = [
+      ...this._begin(iteration, requestId, before, run),
+      ...(call === null
+        ? []
+        : this.decidedFor(iteration, run, call.hidden.length === 0 ? steps[0]?.action : undefined)),
+    ];
     return [...begun, ...this.closed(iteration, steps), ...this.finishStep('tool-calls', run, true)];
   }
 
@@ -263,7 +327,7 @@ export class RunParts {
     if (this.callParts.has(iteration, index)) return [];
     this.called.add(iteration);
     const { thought, toolCallId: id, action, arguments: args } = step;
-    const tool = this.toolIds.get(action) ?? action;
+    const tool = this.toolIds.get(action) ?? this.view.idOf(action);
     // What another iteration says now is none of this step’s.
     const behind = iteration < this.iteration ? this.text.close() : [];
     return [
@@ -274,29 +338,25 @@ export class RunParts {
     ];
   }
 
-  /** Steps of this run that were not sent yet. */
-  private missed(history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
+  /** Steps of this run that were not sent yet, each in its iteration. What they used is known of all together. */
+  private missed(requestId: string, history: readonly AgentStep[]): readonly AssistantStreamChunk[] {
     const own = this.brought === null ? [] : history.slice(this.brought).filter(({ iteration }) => iteration > 0);
     return own.flatMap((step) => [
+      ...this.startStep(step.iteration, requestId, this.tokens),
       ...this.opened(step.iteration, step.index, step),
       ...this.callParts.close(step.iteration, step.index, step),
     ]);
   }
 
-  private end({
-    answer,
-    incomplete = null,
-    structured = null,
-    error,
-    run,
-    history,
-    decision,
-    iterations,
-  }: AgentResponse): readonly AssistantStreamChunk[] {
+  private end(response: AgentResponse): readonly AssistantStreamChunk[] {
+    const { requestId, answer, incomplete = null, structured = null, error } = response;
+    const { run, history, model = null, decision, iterations } = response;
     const usage = { inputTokens: run?.inputTokens ?? 0, outputTokens: run?.outputTokens ?? 0 };
     const finishReason = finishOf({ error, incomplete });
     return [
-      ...this.missed(history),
+      ...this.callAtEnd(response),
+      ...this.missed(requestId, history),
+      ...(model === null ? [] : this.startStep(iterations, requestId, this.tokens)),
       ...this.text.complete(answer ?? ''),
       ...this.text.close(),
       ...this.decided(decision, iterations),
@@ -311,7 +371,7 @@ export class RunParts {
 
   private finishStep(
     finishReason: FinishReason,
-    { inputTokens, outputTokens }: Run,
+    { inputTokens, outputTokens }: UsedTokens,
     isContinued: boolean,
   ): readonly AssistantStreamChunk[] {
     if (!this.stepOpen) return [];

@@ -2,7 +2,8 @@ import type { RecordView } from '../record-view.js';
 import { AssistantTransportEncoder } from 'assistant-stream';
 import type { AssistantStreamChunk } from 'assistant-stream';
 import type { Incoming } from '@sluice/bus';
-import type { AgentResponse } from '@sluice/contracts';
+import { isRequest } from '@sluice/contracts';
+import type { AgentRequest, AgentResponse } from '@sluice/contracts';
 import type { RunLocation } from '../run-location.js';
 import { claimedElsewhere } from '@sluice/host';
 import { anothersRun } from '@sluice/host';
@@ -30,8 +31,10 @@ export async function* runChunks(
   view: RecordView,
   agents: AgentParts,
   onEnd: (end: AgentResponse) => void = () => undefined,
+  request: AgentRequest | null = null,
 ): AsyncGenerator<AssistantStreamChunk, void, undefined> {
   const parts = new RunParts(view);
+  if (request !== null) parts.asks(request);
   const again = `The run goes on: GET /v1/runs/${encodeURIComponent(requestId)} tells it from its beginning.`;
   try {
     yield* parts.begin({ request_id: requestId, session_id: sessionId, since, ...(token === null ? {} : { token }) });
@@ -70,6 +73,7 @@ function* told(
 ): Generator<AssistantStreamChunk, boolean, undefined> {
   switch (whose.of(message)) {
     case 'keep':
+      if (isRequest(message)) parts.asks(message.record);
       return false;
     case 'not_theirs':
       yield* parts.cut('conflict', anothersRun);

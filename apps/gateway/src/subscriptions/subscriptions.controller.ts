@@ -1,6 +1,6 @@
 import { Controller, Inject, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { claimMemoryMs, connectionIdForm, receiversOf } from '@sluice/core';
+import { claimMemoryMs, connectionIdForm, knownAgents, quote, receiversOf, suggestion } from '@sluice/core';
 import type { NotificationEvent, NotifyReceiver, NotifySettings, Principal } from '@sluice/core';
 import { groupOfSubscription, topics } from '@sluice/contracts';
 import {
@@ -30,6 +30,7 @@ interface Body {
   readonly url?: string | null;
   readonly events?: readonly NotificationEvent[] | null;
   readonly tenants?: readonly string[] | null;
+  readonly agents?: readonly string[] | null;
   readonly outcomes?: readonly string[] | null;
   readonly include?: StoredSubscription['include'] | null;
   readonly retry_seconds?: number | null;
@@ -59,7 +60,7 @@ export class SubscriptionsController {
   @Route('createSubscription')
   async create(@Req() request: Request, @ByPrincipal() operator: Principal): Promise<object> {
     const body = describedBody<Body>(request, 'NewSubscription');
-    const { name = '', url, events, tenants = null, outcomes = null, include, retry_seconds: seconds } = body;
+    const { name = '', url, events, tenants = null, agents = null, outcomes = null, include } = body;
     const notify = this.notify();
     if (notify === undefined)
       throw new Refusal(
@@ -70,8 +71,9 @@ export class SubscriptionsController {
     if (!connectionIdForm.test(name)) throw invalid('name must be 1 to 64 letters, digits, `_` and `-`.');
     const made: StoredSubscription = {
       ...{ id: newSubscriptionId(), name, url: usableUrl(url ?? '', notify), events: someEvents(events ?? []) },
-      ...{ include: include ?? [], retryMs: (seconds ?? 86_400) * 1_000 },
+      ...{ include: include ?? [], retryMs: (body.retry_seconds ?? 86_400) * 1_000 },
       ...(tenants === null ? {} : { tenants }),
+      ...(agents === null ? {} : { agents: this.known(agents) }),
       ...(outcomes === null ? {} : { outcomes }),
       ...{ secret: newSubscriptionSecret(), previous: null, createdBy: operator.actorId, createdAt: this.now() },
     };
@@ -98,21 +100,27 @@ export class SubscriptionsController {
       url,
       events,
       tenants,
+      agents,
       outcomes,
+      include,
       retry_seconds: seconds,
     } = describedBody<Body>(request, 'SubscriptionChange');
     const notify = this.notify();
     const changes = {
       ...(url == null || notify === undefined ? {} : { url: usableUrl(url, notify) }),
       ...(events == null ? {} : { events: someEvents(events) }),
+      ...(include == null ? {} : { include }),
       ...(seconds == null ? {} : { retryMs: seconds * 1_000 }),
     };
+    const isAllAgents = agents?.length === 1 && agents[0] === '*';
+    const named = agents == null || isAllAgents ? agents : this.known(agents);
     const changed = await this.changeOne(name, (one) => {
-      const { tenants: formerTenants, outcomes: formerOutcomes, ...rest } = one;
+      const { tenants: formerTenants, agents: formerAgents, outcomes: formerOutcomes, ...rest } = one;
       return {
         ...rest,
         ...changes,
         ...filter('tenants', tenants ?? formerTenants),
+        ...filter('agents', named ?? formerAgents),
         ...filter('outcomes', outcomes ?? formerOutcomes),
       };
     });
@@ -181,14 +189,23 @@ export class SubscriptionsController {
   }
 
   private async shown(receiver: NotifyReceiver, made: StoredSubscription | null): Promise<object> {
-    const { id, kind, events, tenants = null, outcomes = null } = receiver;
+    const { id, kind, events, tenants = null, agents = null, outcomes = null } = receiver;
     const lag = await this.runtime.bus.groupLag(groupOfSubscription(id), [topics.notifications]).catch(() => null);
     return {
       ...{ name: made?.name ?? id, id, kind, made_by: made === null ? 'configuration' : 'http' },
-      ...{ url: kind === 'webhook' ? receiver.url : null, events, tenants, outcomes },
+      ...{ url: kind === 'webhook' ? receiver.url : null, events, tenants, agents, outcomes },
+      ...{ include: kind === 'webhook' ? receiver.include : [], retry_seconds: receiver.retryMs / 1_000 },
       ...{ created_at: made?.createdAt ?? null, created_by: made?.createdBy ?? null },
       behind: lag === null ? null : lag.reduce((sum, { records }) => sum + records, 0),
     };
+  }
+
+  /** Throws Refusal(400) for a name that no agent of the configuration has. */
+  private known(agents: readonly string[]): readonly string[] {
+    const names = knownAgents(this.runtime.configurations.current().configuration);
+    const other = agents.find((agent) => !names.includes(agent));
+    if (other === undefined) return agents;
+    throw invalid(`agents names ${quote(other)}, which no agent has. Write ${suggestion(other, names)}.`);
   }
 
   private notify(): NotifySettings | undefined {

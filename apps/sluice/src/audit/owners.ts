@@ -1,5 +1,6 @@
-import { userOf } from '@sluice/core';
-import type { JsonObject } from '@sluice/core';
+import { isJsonObject, userOf } from '@sluice/core';
+import type { JsonObject, JsonValue } from '@sluice/core';
+import { topics } from '@sluice/contracts';
 import type { SessionEntry } from './session.js';
 
 /** Whose a session is: a user’s of a tenant. */
@@ -25,15 +26,22 @@ function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEntry[] {
   });
   const byPlace = new Map(naming.map(({ entry: { chain, source_offset: at }, owner }) => [`${chain}/${at}`, owner]));
   const byApproval = new Map(naming.map(({ entry, owner }) => [text(entry.details, 'approval_id'), owner]));
-  const begun = naming.filter(({ entry }) => entry.kind === 'tools_granted' && entry.details['iteration'] === 1);
+  const begun = naming.flatMap(({ entry, owner }) => {
+    const question = beginningIn(entry);
+    return question === undefined
+      ? []
+      : [{ id: entry.request_id, question, owner, isOwn: entry.kind !== 'tools_granted' }];
+  });
 
   /** A request became the first turn with its question; of requests that are alike, each became another one. */
-  const ofRequest = ({ request_id: id, details }: SessionEntry): Owner | null => {
+  const ofRequest = ({ request_id: id, details, chain }: SessionEntry): Owner | null => {
     const asked = details['question_hash'];
-    const first = begun.findIndex(
-      ({ entry }) => entry.request_id === id && (entry.details['question_hash'] ?? asked) === asked,
-    );
-    return begun.splice(first, first === -1 ? 0 : 1)[0]?.owner ?? null;
+    const first = begun.find((one) => one.id === id && (one.question ?? asked) === asked);
+    if (first === undefined) return null;
+    // A call that came on the topic of all requests was passed on: the run began with the second record.
+    const isPassedOn = first.isOwn && chain.startsWith(`${topics.requests}/`);
+    if (!isPassedOn) begun.splice(begun.indexOf(first), 1);
+    return first.owner;
   };
   const ofRun = (id: string, tenant: string): Owner | null => {
     const those = naming.filter(
@@ -64,6 +72,16 @@ function ownedEntries(entries: readonly SessionEntry[]): readonly OwnedEntry[] {
     };
     return { entry, owner: ownerIn(details) ?? owner() };
   });
+}
+
+/**
+ * The hash of the question that a run began with, where the entry says that it began: with its first Toolset, or with
+ * the call that its request makes itself. Null where a former version did not write it.
+ */
+function beginningIn({ kind, details }: SessionEntry): JsonValue | undefined {
+  if (kind === 'tools_granted') return details['iteration'] === 1 ? (details['question_hash'] ?? null) : undefined;
+  const { decided = null } = details;
+  return isJsonObject(decided) ? decided['question_hash'] : undefined;
 }
 
 /**

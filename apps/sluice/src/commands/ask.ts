@@ -74,7 +74,7 @@ async function askEmbedded(question: Asked, surroundings: CommandContext): Promi
   // The services are loaded where they are started in this process; a run on a log that others serve needs none of
   // them.
   const { startEmbedded } = await import('../system/embedded.js');
-  const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile });
+  const system = await startEmbedded({ environment: { ...environment, port: 0 }, configFile, isRead: true });
   try {
     return await publishAndFollow(system.runtime.bus, question, surroundings);
   } finally {

@@ -4,7 +4,7 @@ import { clockSkewMs, nearest, printable } from '@sluice/core';
 import type { Configuration } from '@sluice/core';
 import type { AgentStep } from '@sluice/contracts';
 import type { Bus, Incoming } from '@sluice/bus';
-import { configurationsOn, GenuineEnds, inForceOf } from '@sluice/run';
+import { configurationsOn, GenuineEnds, inForceOf, stepAtEnd } from '@sluice/run';
 import { openBus, openLogFile, verifierIfAny } from '@sluice/host';
 import { appliedConfiguration } from '../system/applied.js';
 import { refuseOtherConfiguration } from '../system/other-configuration.js';
@@ -15,9 +15,9 @@ import { RunStories } from '../show/run-stories.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice call TOOL ['{"argument":"value"}'] [--group a,b] [--state s] [--connections a,b] [--session id] [--json] [--dry-run]
-  Runs one tool without a model: for authors of tools. The call is a run like any other, on the log: the filter decides whether the tool
-  is offered, and the executor authorizes, asks for an approval, checks, runs, redacts and records the call. Where a run would ask the
-  model, the agent makes exactly this call, and then answers with its result. TOOL is a tool's key or id.
+  Runs one tool without a model: for authors of tools. The call is a run like any other, on the log, in one hop: the executor decides
+  whether the tool is offered, authorizes, asks for an approval, checks, runs, redacts and records the call, and ends the run with its
+  result as the answer. TOOL is a tool's key or id.
   Services that run are asked, on Kafka and on the data folder alike. Where none run on the data folder, they run in this process until
   the call has ended, under SLUICE_CONFIG, else what is in force there, else the sample's configuration. --group, --state, --connections,
   --session and SLUICE_TOKEN are as for ask. --json prints the step alone.
@@ -123,6 +123,7 @@ async function callAndFollow(
   if (!json)
     write(paint.dim(`\nSession ${printable(ids.sessionId)}   (npx sluice audit show ${printable(ids.sessionId)})\n`));
   if (response === null) return 130;
+  step ??= stepAtEnd(response);
   if (json) {
     const { action: tool, outcome, reason, observation, state: next } = step ?? noStep(wanted.tool);
     const error = response.error;

@@ -9,10 +9,10 @@ import {
   letterAt,
   letterJson,
   letterPosition,
-  permitBefore,
   planRedrive,
   readLetters,
   redrive,
+  redriveFacts,
   redriveOf,
 } from '@sluice/run';
 import type { Letter, LetterFilter, Plan } from '@sluice/run';
@@ -206,7 +206,7 @@ async function whyNot(
 }
 
 async function planFor(letter: Letter, { ledger, identity }: Stores): Promise<Plan> {
-  return planRedrive(letter, { identity, now: systemClock.now(), before: await permitBefore(letter, ledger) });
+  return planRedrive(letter, await redriveFacts(letter, identity, { ledger, clock: systemClock }));
 }
 
 async function* byIds(ids: readonly string[], stores: Stores): AsyncGenerator<Letter, void, undefined> {

@@ -12,7 +12,7 @@ import { refuseSurplus } from '../refuse-surplus.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice doctor [--no-model] [--json]
-  Looks at everything that Sluice needs here, side by side, each within a few seconds: Node, ports, the data folder with its keys, free
+  Looks at everything that Sluice needs here, side by side, each within a few seconds: ports, the data folder with its keys, free
   room, the log (on Kafka the broker, topics, rights and the registry), the database, the configuration that SLUICE_CONFIG names or that
   is in force, its models with their keys, its MCP servers, the identity provider, and this machine's clock against theirs. Each line says
   that it is well, or what is not and what to do. It changes nothing, and works beside services that run.

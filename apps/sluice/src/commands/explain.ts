@@ -58,7 +58,8 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     },
   });
   const config = values.config ?? surroundings.environment.configFile;
-  if (config === undefined || config === null) throw new Error(`Name the configuration.\n${usage}`);
+  if (config === undefined || config === null)
+    throw new Error(`Name the configuration with --config FILE or SLUICE_CONFIG.\n${usage}`);
   const configuration = await configurationOf(config, surroundings);
 
   const evaluator = compileEvaluator(configuration);

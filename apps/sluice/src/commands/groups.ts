@@ -23,7 +23,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
       mermaid: { type: 'boolean', default: false },
     },
   });
-  if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
+  if (values.config === undefined) throw new Error(`Name the configuration with --config FILE.\n${usage}`);
   if (values.mermaid && (!values.states || values.json))
     throw new Error(`Give --mermaid with --states, and not with --json.\n${usage}`);
   const configuration = await configurationOf(values.config, surroundings);

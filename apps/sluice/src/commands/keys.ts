@@ -15,7 +15,8 @@ export const usage = `sluice keys new [FILE] [--json]    makes the keys that ser
 sluice keys list [FILE] [--json]   what there is, without the private parts
 sluice keys rotate [FILE] [--json] makes the next keys sign; the previous keys still verify, older ones do not
 sluice keys export ROLE [FILE] [--json]
-                                   prints what a process of the role needs: all public keys, and private ones of that role alone;
+                                   prints what a process of the role needs: all public keys, and private ones of that role alone,
+                                     of the executor those with which it signs calls without a model too;
                                    ROLE is filter, agent, executor, audit, config (for sluice config apply), auditor, gateway, proxy,
                                      mcp or notifier
   FILE is the one that SLUICE_KEYS_FILE names, else keys.json in the data folder. docs/security.md says how to rotate.
@@ -32,7 +33,8 @@ const options = {
   json: { type: 'boolean', default: false },
 } as const;
 
-const roles = [...signers, ...verifyingRoles] as const;
+/** What a process may be; the keys for calls go with those of the executor. */
+const roles = [...signers.filter((role) => role !== 'call'), ...verifyingRoles] as const;
 
 export function run(args: readonly string[], surroundings: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });

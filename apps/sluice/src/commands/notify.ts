@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { nearest, notificationEvents, printable, receiversOf, suggestion } from '@sluice/core';
-import type { NotificationEvent, NotifyReceiver, NotifySettings, NotifySubscription } from '@sluice/core';
-import { groupOfSubscription, topics } from '@sluice/contracts';
-import { configurationsOn, inForceOf } from '@sluice/run';
-import { openBus, requireLog, verifierIfAny } from '@sluice/host';
+import { nearest, notificationEvents, printable, suggestion } from '@sluice/core';
+import type { NotificationEvent, NotifyReceiver, NotifySettings } from '@sluice/core';
 import { DeliveryError } from '../../../notifier/src/senders/sender.js';
-import { sendTrial } from '../../../notifier/src/trial.js';
+import { tryMail, trySlack, tryWebhook } from '../../../notifier/src/trial.js';
+import type { Trial } from '../../../notifier/src/trial.js';
 import { abortOn } from '../abort-on.js';
 import { printJson, quietFor } from '../json-answer.js';
+import { receiversFound, unsetVariables } from '../notify/receivers.js';
+import type { ListedReceiver } from '../notify/receivers.js';
 import { refuseSurplus, sayWhat } from '../refuse-surplus.js';
-import { configurationOf } from '../system/compile-once.js';
 import type { CommandContext } from './command-context.js';
 
 export const usage = `sluice notify list [--config FILE] [--json]
-  Lists the receivers of the configuration in force, or of FILE: where webhooks, messages and mails go, of which events,
-  whether the variables of their secrets are set here, and how many records their deliveries are behind. --json prints
-  {subscriptions}.
+  Lists the receivers of the configuration in force and those that were made over HTTP, or the receivers of FILE: where webhooks,
+  messages and mails go, of which events, which variables of their secrets are not set here, and how many records their deliveries
+  are behind. --json prints {subscriptions}.
 sluice notify test NAME [--event run.ended] [--config FILE] [--json]
-  Sends one event that did not happen to the subscription from here, signed with the secrets that are set here. Exit code 1 if
-  its receiver does not take it. --json prints {subscription, event, id, status, reason, message}.
+  Tries a receiver from here, with the secrets that are set here: sends a subscription one event that did not happen, posts a message
+  that asks for nothing in a channel of Slack, or mails each address that nothing waits. Exit code 1 if it is not taken. --json
+  prints {subscription, kind, event, id, status, reason, message}.
 sluice notify secret [--json]
   Prints a new secret for the variable that secret_env names. --json prints {secret}.`;
 
@@ -31,23 +31,17 @@ const options = {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
 
-/** Subscriptions, and of those in force how far behind each is. */
-interface Found {
-  readonly notify: NotifySettings | null;
-  readonly behind: ReadonlyMap<string, number>;
-}
-
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const [action, ...words] = positionals;
   switch (action) {
     case 'list':
       refuseSurplus({ values, words }, { taken: ['config', 'json'], words: 0 }, usage);
-      return list(await found(values, context), values, context);
+      return list((await receiversFound(values.config, context)).all, values, context);
     case 'test': {
       refuseSurplus({ values, words }, { taken: ['config', 'event', 'json'], words: 1 }, usage);
       const [name] = words;
-      if (name === undefined) throw new Error(`Name a subscription.\n${usage}`);
+      if (name === undefined) throw new Error(`Name a receiver.\n${usage}`);
       return test(name, eventOf(values.event), values, context);
     }
     case 'secret':
@@ -71,60 +65,29 @@ function eventOf(named: string | undefined): NotificationEvent | undefined {
   return event;
 }
 
-async function found({ config }: Values, context: CommandContext): Promise<Found> {
-  if (config !== undefined)
-    return { notify: (await configurationOf(config, context)).notify ?? null, behind: new Map() };
-  const { environment, log } = context;
-  requireLog(environment);
-  const { bus } = await openBus(environment, log);
-  try {
-    const current = inForceOf(await configurationsOn(bus, verifierIfAny(environment)));
-    const notify = current?.read().notify ?? null;
-    const lags = receiversOf(notify ?? undefined).map(async ({ id }): Promise<[string, number]> => {
-      const lag = await bus.groupLag(groupOfSubscription(id), [topics.notifications]);
-      return [id, lag.reduce((sum, { records }) => sum + records, 0)];
-    });
-    return { notify, behind: new Map(await Promise.all(lags)) };
-  } finally {
-    await bus.close();
-  }
-}
-
-function list({ notify, behind }: Found, { json }: Values, { environment, print, write }: CommandContext): number {
-  const isSet = (variable: string | undefined): boolean | null =>
-    variable === undefined ? null : environment.secret(variable) !== undefined;
-  const subscriptions = receiversOf(notify ?? undefined).map((receiver) => ({
-    ...{ name: receiver.id, kind: receiver.kind, url: receiver.kind === 'webhook' ? receiver.url : null },
-    ...{ events: receiver.events, tenants: receiver.tenants ?? null, outcomes: receiver.outcomes ?? null },
+function list(all: readonly ListedReceiver[], { json }: Values, { environment, print, write }: CommandContext): number {
+  const subscriptions = all.map(({ name, madeBy, receiver, behind }) => ({
+    ...{ name, id: receiver.id, kind: receiver.kind, made_by: madeBy },
+    ...{ url: receiver.kind === 'webhook' ? receiver.url : null, events: receiver.events },
+    ...{ tenants: receiver.tenants ?? null, agents: receiver.agents ?? null, outcomes: receiver.outcomes ?? null },
     include: receiver.kind === 'webhook' ? receiver.include : [],
-    secret_is_set: isSet(secretsOf(receiver)[0]),
-    previous_secret_is_set: isSet(secretsOf(receiver)[1]),
-    behind: behind.get(receiver.id) ?? null,
+    unset: unsetVariables(receiver, environment.secret),
+    behind,
   }));
   if (json) printJson({ print }, { subscriptions });
-  else if (subscriptions.length === 0) write('There are no subscriptions: notify.subscriptions makes them.\n');
+  else if (subscriptions.length === 0)
+    write('There are no receivers: notify.subscriptions, slack and mail make them.\n');
   else
-    for (const one of subscriptions) {
-      const far = one.behind === null ? '' : `; ${String(one.behind)} records behind`;
-      const unset =
-        one.secret_is_set === true && one.previous_secret_is_set !== false ? '' : '; a secret is not set here';
-      print(
-        `${one.name}  ${one.url === null ? one.kind : printable(one.url)}  ${one.events.join(', ')}${far}${unset}\n`,
-      );
+    for (const { name, kind, made_by, url, events, unset, behind } of subscriptions) {
+      const where = url === null ? kind : printable(url);
+      const notes = [
+        ...(made_by === 'http' ? ['made over HTTP'] : []),
+        ...(behind === null ? [] : [`${String(behind)} records behind`]),
+        ...(unset.length === 0 ? [] : [`not set here: ${unset.join(', ')}`]),
+      ];
+      print(`${name}  ${where}  ${events.join(', ')}${notes.map((note) => `; ${note}`).join('')}\n`);
     }
   return 0;
-}
-
-/** The variables of what it is sent with, the present one first. */
-function secretsOf(receiver: NotifyReceiver): readonly (string | undefined)[] {
-  switch (receiver.kind) {
-    case 'webhook':
-      return [receiver.secretEnv, receiver.previousSecretEnv];
-    case 'slack':
-      return [receiver.tokenEnv];
-    case 'mail':
-      return [receiver.serverEnv];
-  }
 }
 
 async function test(
@@ -133,30 +96,65 @@ async function test(
   values: Values,
   context: CommandContext,
 ): Promise<number> {
-  const { notify } = await found(values, context);
-  const subscription = notify?.subscriptions.find(({ id }) => id === name);
-  if (notify === null || subscription === undefined) throw new Error(unknown(name, notify?.subscriptions ?? []));
+  const { notify, all } = await receiversFound(values.config, context);
+  const found = all.find((one) => one.name === name || one.receiver.id === name);
+  if (notify === null || found === undefined) throw new Error(unknown(name, all));
+  const { receiver } = found;
+  const { kind } = receiver;
+  if (wanted !== undefined && kind !== 'webhook')
+    throw new Error(`--event is for webhooks: ${name} is of ${kind === 'slack' ? 'Slack' : 'mail'}. Leave it out.`);
+  const event = kind === 'webhook' ? (wanted ?? receiver.events[0] ?? 'run.ended') : null;
   const { write } = quietFor(values.json, context);
-  const event = wanted ?? subscription.events[0] ?? 'run.ended';
-  const tried = { subscription: name, event };
+  const tried = { subscription: name, kind, event };
   try {
-    const sender = { secret: context.environment.secret, now: Date.now(), signal: abortOn(context.stopped) };
-    const { id, status } = await sendTrial(event, { notify, subscription }, sender);
+    const { id, status, to } = await trial(receiver, event, notify, context);
     if (values.json) printJson(context, { ...tried, id, status, reason: null, message: null });
-    write(`✓ ${printable(subscription.url)} took ${event} as ${id}: ${String(status)}.\n`);
+    write(`✓ ${takenBy(receiver, { id, status, to }, event)}\n`);
+    // What is tried is the notifier’s part.
+    const unset = unsetVariables(receiver, context.environment.secret);
+    if (unset.length > 0) write(`  Not set here, and needed by the gateway for decisions: ${unset.join(', ')}.\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;
     const { failure: reason, message } = error;
     if (values.json) printJson(context, { ...tried, id: null, status: null, reason, message });
-    write(`✗ ${message}\n`);
+    write(`✗ ${printable(message)}\n`);
     return 1;
   }
 }
 
-function unknown(name: string, subscriptions: readonly NotifySubscription[]): string {
-  const names = subscriptions.map(({ id }) => id);
+function trial(
+  receiver: NotifyReceiver,
+  event: NotificationEvent | null,
+  notify: NotifySettings,
+  { environment, stopped }: CommandContext,
+): Promise<Trial> {
+  const sender = { notify, secret: environment.secret, now: Date.now(), signal: abortOn(stopped) };
+  switch (receiver.kind) {
+    case 'webhook':
+      return tryWebhook(event ?? 'run.ended', receiver, sender);
+    case 'slack':
+      return trySlack(receiver, sender);
+    case 'mail':
+      return tryMail(receiver, sender);
+  }
+}
+
+function takenBy({ kind }: NotifyReceiver, { id, status, to }: Trial, event: NotificationEvent | null): string {
+  switch (kind) {
+    case 'webhook':
+      return `${printable(to)} took ${String(event)} as ${id}: ${String(status)}.`;
+    case 'slack':
+      return `Slack took a message in ${printable(to)}, and the bot may read there.`;
+    case 'mail':
+      return `The mail server took a mail to ${printable(to)}.`;
+  }
+}
+
+function unknown(name: string, all: readonly ListedReceiver[]): string {
+  const names = all.map((one) => one.name);
   const close = nearest(name, names);
-  const others = names.length === 0 ? 'notify.subscriptions makes them' : `there are ${names.join(', ')}`;
-  return `There is no subscription ${printable(name)}; ${close === undefined ? others : `is ${close} meant?`}`;
+  const others =
+    names.length === 0 ? 'notify.subscriptions, slack and mail make them' : `there are ${names.join(', ')}`;
+  return `There is no receiver ${printable(name)}; ${close === undefined ? others : `is ${close} meant?`}`;
 }

@@ -21,7 +21,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
   });
   const [question = '', ...surplus] = positionals;
   if (values.config === undefined || question.trim() === '' || surplus.length > 0)
-    throw new Error(`Name the configuration and ask one question in quotes.\n${usage}`);
+    throw new Error(`Name the configuration with --config FILE, and ask one question in quotes.\n${usage}`);
   const configuration = await configurationOf(values.config, surroundings);
   const permitted = values.permitted?.split(',').filter((name) => name !== '') ?? [wildcard];
   const groups = recommendGroups(compileEvaluator(configuration), permitted, question);

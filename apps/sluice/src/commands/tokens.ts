@@ -69,7 +69,7 @@ export async function run(args: readonly string[], surroundings: CommandContext)
     },
   });
   if (values.runs) return tokensOfRuns(values, surroundings);
-  if (values.config === undefined) throw new Error(`Name the configuration.\n${usage}`);
+  if (values.config === undefined) throw new Error(`Name the configuration with --config FILE.\n${usage}`);
   const iterations = Number(values.iterations);
   if (!Number.isInteger(iterations) || iterations < 1 || iterations > 1_000_000)
     throw new Error(`Give --iterations as a whole number from 1 to 1000000, not “${values.iterations}”.`);

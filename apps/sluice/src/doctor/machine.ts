@@ -13,23 +13,14 @@ const littleFree = 1024 * mebibyte;
 /** Rights of the group and of everybody. */
 const ofOthers = 0o077;
 
-/** This machine: Node, the data folder, keys and free room. */
+/** This machine: the data folder, keys and free room. */
 export function machineChecks(environment: Environment): readonly Check[] {
   return [
-    { check: 'node', run: node },
     { check: 'data_folder', run: () => dataFolder(environment) },
     { check: 'disk_space', run: () => diskSpace(environment) },
     { check: 'keys', run: () => keys(environment) },
     { check: 'local_secret', run: () => localSecret(environment) },
   ];
-}
-
-function node(): CheckResult {
-  const { node: version } = process.versions;
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major > 22 || (major === 22 && minor >= 15)) return { outcome: 'ok', detail: `Node is ${version}.` };
-  const detail = `Node is ${version}, and Sluice needs 22.15 or later.`;
-  return { outcome: 'failed', detail, action: 'Install Node 24.' };
 }
 
 function dataFolder({ bus, databaseUrl, dataFolder: folder }: Environment): CheckResult {

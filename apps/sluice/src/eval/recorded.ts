@@ -93,13 +93,14 @@ async function runsOf({ reader, signal }: Reading, only: string | null): Promise
   const runs = new Map<string, RecordedRun>();
   const options = { from: 'start', onUndecodable: () => undefined, signal } as const;
   for await (const { topic, key, record } of reader.read(
-    [topics.requests, topics.toolsets, topics.toolCalls, topics.responses],
+    [topics.requests, topics.calls, topics.toolsets, topics.toolCalls, topics.responses],
     options,
   )) {
     const { requestId } = record;
     if (requestId === null || (only !== null && requestId !== only)) continue;
     const known = runs.get(requestId) ?? { sessionId: key, brought: 0, model: null, response: null };
-    if (topic === topics.requests) runs.set(requestId, { ...known, brought: record.history.length });
+    if (topic === topics.requests || topic === topics.calls)
+      runs.set(requestId, { ...known, brought: record.history.length });
     else if (topic === topics.toolCalls) runs.set(requestId, { ...known, model: record.model?.name ?? known.model });
     else if (topic === topics.responses)
       runs.set(requestId, { ...known, model: record.model?.name ?? known.model, response: record });

@@ -30,6 +30,8 @@ export class AuditStory {
     if (d['too_long'] !== undefined) return tooLong(kind, d);
     switch (kind) {
       case 'request':
+        if (d['passed_on_from'] !== undefined)
+          return `the request was passed on to agent.calls, from ${text(d, 'passed_on_from')}`;
         return `asked “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'request_refused':
         return `${paint.bad('was refused')}: ${text(d, 'message')} ${who(d)}`;
@@ -38,9 +40,9 @@ export class AuditStory {
       case 'tools_granted':
         return `iteration ${text(d, 'iteration')} in state ${paint.state(text(d, 'state'))}: ${who(d)} was offered ${offered(d)}; hidden: ${hidden(d)}${remembered(d)} ${paint.dim(`configuration ${version}`)}`;
       case 'calls_chosen':
-        return `${byPlan(d) ? 'the plan’s step' : 'the model chose'} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(asked(d))}${decided(d)}`;
+        return `${chooser(d)} ${names(d, 'calls', 'tool')}${omitted(d)}${text(d, 'thought') === '' ? '' : `, because: ${shorten(text(d, 'thought'))}`}${paint.dim(`${asked(d)}${ownDecision(d, version)}`)}${decided(d)}`;
       case 'tool_call':
-        return this.call(d);
+        return `${this.call(d)}${paint.dim(ownDecision(d, version))}`;
       case 'agent_begun':
         return `began as the agent ${paint.tool(text(d, 'tool_id'))}, called by the run ${text(d, 'parent_request_id')}${beside(d)}: “${shorten(text(d, 'question'))}” with the groups ${list(d, 'requested_groups')} in state ${paint.state(text(d, 'initial_state'))}`;
       case 'state_transition':
@@ -82,6 +84,16 @@ export class AuditStory {
   }
 }
 
+/** What was decided about a call that its request makes itself. */
+function ownDecision({ decided = null }: JsonObject, version: string): string {
+  if (!isJsonObject(decided)) return '';
+  const counts = isJsonObject(decided['hidden_counts']) ? Object.entries(decided['hidden_counts']) : [];
+  const others = counts.map(([reason, count]) => `${String(count)} (${reason})`).join(', ');
+  const own = list(decided, 'hidden');
+  const hidden = own === 'none' ? '' : `; not offered: ${own}`;
+  return `; decided with the groups ${list(decided, 'granted_groups')}${hidden}${others === '' ? '' : `; hidden: ${others}`}; configuration ${version}`;
+}
+
 const parts: Readonly<Record<string, string>> = {
   request: 'what was asked',
   tools_granted: 'what was offered, and what was hidden and why,',
@@ -94,6 +106,12 @@ const parts: Readonly<Record<string, string>> = {
 function tooLong(kind: string, details: JsonObject): string {
   const what = parts[kind] ?? kind.replaceAll('_', ' ');
   return `${what} was too large to be kept in the audit: ${text(details, 'too_long')} bytes, SHA-256 ${text(details, 'hash').slice(0, 12)}…; its record says it`;
+}
+
+/** Whose the calls of a turn are. */
+function chooser(details: JsonObject): string {
+  if (details['decided'] !== undefined) return 'the request itself makes the call';
+  return byPlan(details) ? 'the plan’s step' : 'the model chose';
 }
 
 /** Whether the calls are as a plan has them, so that no model was asked. */

@@ -1,4 +1,4 @@
-import { agentBegunBy, printable, printableIn, toolChoiceOf, whyIncomplete } from '@sluice/core';
+import { agentBegunBy, printable, printableIn, toolChoiceOf, toolIndexCount, whyIncomplete } from '@sluice/core';
 import type { Configuration, ToolChoice } from '@sluice/core';
 import { howToDecide, offeredWords } from '@sluice/contracts';
 import type {
@@ -7,6 +7,8 @@ import type {
   AgentStep,
   AgentStepResult,
   Approval,
+  CallDecision,
+  Run,
   StrategyDecision,
   ToolCall,
   Toolset,
@@ -28,16 +30,25 @@ export class Story {
     private readonly inForce: Pick<Configuration, 'version' | 'policy'> | null = null,
   ) {}
 
+  /** The last iteration whose beginning was written. */
+  private begun = 0;
+  /** Steps that the request brought along, which are none of this run. */
+  private brought = 0;
+  /** Steps that were written, by iteration and index. */
+  private readonly written = new Set<string>();
+
   tell(told: Incoming): void {
     const message = printableIn(told);
     switch (message.topic) {
       case 'agent.toolsets':
         return this.iteration(message.record);
       case 'agent.tool-calls':
+        if (message.record.request.call !== null) this.parkedCall(message.record);
         this.decision(message.record);
         if (message.record.thought !== '') this.line('thought', message.record.thought);
         return;
       case 'agent.steps':
+        if (message.record.call !== null) this.ownCall(message.record, message.record.call);
         this.agent(message.record);
         for (const step of message.record.steps) this.step(step);
         return;
@@ -53,17 +64,47 @@ export class Story {
   }
 
   private iteration(toolset: Toolset): void {
-    const { paint } = this;
-    this.write(
-      `\n${paint.strong(`Iteration ${toolset.iteration}`)}  ${paint.dim('in state')} ${paint.state(toolset.state)}\n`,
-    );
-    this.line('offered', offeredWords(toolset, paint.tool));
+    if (toolset.iteration === 1) this.brought = toolset.request.history.length;
+    this.begin(toolset.iteration, toolset.state, offeredWords(toolset, this.paint.tool));
     if (toolset.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(toolset.toolChoice)));
     if (toolset.iteration === 1 && (toolset.run.memory ?? []).length > 0)
       this.line('memory', `earlier runs: ${(toolset.run.memory ?? []).map(({ requestId }) => requestId).join(', ')}`);
-    this.line('hidden', paint.dim(hiddenIn(toolset)));
-    if (toolset.unknownGroups.length > 0)
-      this.line('unknown', `groups that no tool carries: ${toolset.unknownGroups.join(', ')}`);
+    this.line('hidden', this.paint.dim(hiddenIn(toolset)));
+    this.unknown(toolset);
+  }
+
+  private begin(iteration: number, state: string, offered: string | null): void {
+    const { paint } = this;
+    this.begun = iteration;
+    this.write(`\n${paint.strong(`Iteration ${iteration}`)}  ${paint.dim('in state')} ${paint.state(state)}\n`);
+    if (offered !== null) this.line('offered', offered);
+  }
+
+  /** A call that its request makes itself has no Toolset: its step says what was decided. */
+  private ownCall({ iteration, run, steps, next }: AgentStepResult, decided: CallDecision): void {
+    this.brought = next.history.length - steps.length;
+    if (this.begun >= iteration) return;
+    const { hidden, hiddenCounts } = decided;
+    const count = offeredCount(run, hiddenCounts);
+    const [step] = steps;
+    const isAlone = count === 1 && hidden.length === 0 && step !== undefined;
+    const words = isAlone ? this.paint.tool(step.action) : count === 0 ? 'no tools' : `${count} tools`;
+    this.begin(iteration, run.initialState, words);
+    if (decided.toolChoice !== null) this.line('choice', inWords(toolChoiceOf(decided.toolChoice)));
+    this.line('hidden', this.paint.dim(hiddenIn({ hidden: [], hiddenCounts })));
+    this.unknown(decided);
+  }
+
+  /** The same where the call waits: it was offered. */
+  private parkedCall({ iteration, request, run, list, offered }: ToolCall): void {
+    this.brought = request.history.length;
+    if (this.begun >= iteration) return;
+    const count = list === null ? offered.length : toolIndexCount(list.indexes);
+    this.begin(iteration, run.initialState, count === 1 ? '1 tool' : `${count} tools`);
+  }
+
+  private unknown({ unknownGroups }: Pick<Toolset, 'unknownGroups'>): void {
+    if (unknownGroups.length > 0) this.line('unknown', `groups that no tool carries: ${unknownGroups.join(', ')}`);
   }
 
   private decision({ decision }: Pick<ToolCall, 'decision'>): void {
@@ -73,6 +114,7 @@ export class Story {
 
   private step(step: AgentStep): void {
     const { paint } = this;
+    this.written.add(`${step.iteration}/${step.index}`);
     this.line('call', `${paint.tool(step.action)} ${shorten(step.arguments)}`);
     const failed = step.outcome === 'ok' ? '' : `${paint.bad(step.outcome)} `;
     this.line('observed', `${failed}${shorten(step.observation)}`);
@@ -128,6 +170,12 @@ export class Story {
 
   private end(response: AgentResponse): void {
     const { paint } = this;
+    // On Kafka the end may be read before a step that was written earlier, or with it: it has all of them.
+    for (const step of response.history.slice(this.brought)) {
+      if (this.written.has(`${step.iteration}/${step.index}`)) continue;
+      if (this.begun < step.iteration) this.begin(step.iteration, step.stateBefore, null);
+      this.step(step);
+    }
     this.decision(response);
     if (response.error !== null) {
       this.write(`\n${paint.bad('No answer')}  ${response.error.message} ${paint.dim(`(${response.error.code})`)}\n`);
@@ -179,8 +227,15 @@ export function shorten(text: string, characters = shownCharacters): string {
   return line.length <= characters ? line : `${line.slice(0, characters - 1)}…`;
 }
 
+/** Tools of the run’s groups and state that nothing else hid, by the first reason of each that was hidden. */
+function offeredCount({ availableTools, firstTools }: Run, hidden: Readonly<Record<string, number>>): number {
+  const eligible = firstTools === null ? availableTools.length : toolIndexCount(firstTools.available);
+  const others = Object.entries(hidden).filter(([reason]) => reason !== 'group' && reason !== 'state');
+  return eligible - others.reduce((sum, [, count]) => sum + count, 0);
+}
+
 /** By name where the record has them, else how many for each first reason. */
-function hiddenIn({ hidden, hiddenCounts }: Toolset): string {
+function hiddenIn({ hidden, hiddenCounts }: Pick<Toolset, 'hidden' | 'hiddenCounts'>): string {
   if (hidden.length > 0) return hidden.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
   const counts = Object.entries(hiddenCounts).map(([reason, count]) => `${count} (${reason})`);
   return counts.join(', ') || 'nothing';

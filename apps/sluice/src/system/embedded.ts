@@ -22,6 +22,8 @@ export async function startEmbedded(given: {
   readonly models?: ModelSource;
   /** Lines go to the file alone: the terminal shows something else. */
   readonly fileOnly?: boolean;
+  /** What needs attention is for people, also where standard error is no terminal. */
+  readonly isRead?: boolean;
   /** Starts what listens: until it is done the process is not ready. */
   readonly doors?: (open: OpenRuntime) => Promise<void>;
   /**

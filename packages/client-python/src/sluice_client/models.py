@@ -206,6 +206,7 @@ class ApprovalDecision(Body):
     others: Any = Field(default=None, description="Not read. The other approvals that were asked for in the same turn, by their ids, sorted.")
     behind: Any = Field(default=None, description="Not read. The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call.")
     question: Any = Field(default=None, description="Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server.")
+    agent: Any = Field(default=None, description="Not read. The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record.")
 
 
 class ApprovalDecisions(Body):
@@ -302,8 +303,9 @@ class NewSubscription(Body):
 
     name: str = Field(description="Names it: 1 to 64 letters, digits, `_` and `-`.")
     url: str = Field(description="Where webhooks go: `https`, or a host of notify.private_hosts.")
-    events: list[Literal["run.ended", "run.failed", "approval.waiting", "approval.escalated", "approval.ended", "dead_letter", "budget.reached", "configuration.refused", "server.held_back"]] = Field(description="The events that it is sent.")
+    events: list[Literal["run.ended", "run.failed", "approval.waiting", "approval.counted", "approval.escalated", "approval.ended", "dead_letter", "budget.reached", "configuration.refused", "server.held_back"]] = Field(description="The events that it is sent.")
     tenants: list[str] | None = Field(default=None, description="Whose events it is sent; null for all, those of no tenant too.")
+    agents: list[str] | None = Field(default=None, description="Of which agents’ runs: names of agents, or keys of tools that are agents; null for all.")
     outcomes: list[str] | None = Field(default=None, description="The outcomes that it is sent; null for all.")
     include: list[Literal["question", "answer"]] | None = Field(default=None, description="What is left out otherwise.")
     retry_seconds: int | None = Field(default=None, description="How long a delivery is tried again.")
@@ -315,7 +317,9 @@ class SubscriptionChange(Body):
     url: str | None = Field(default=None, description="Where webhooks go.")
     events: list[str] | None = Field(default=None, description="The events that it is sent.")
     tenants: list[str] | None = Field(default=None, description="Whose events it is sent; `*` alone for all.")
+    agents: list[str] | None = Field(default=None, description="Of which agents’ runs; `*` alone for all.")
     outcomes: list[str] | None = Field(default=None, description="The outcomes that it is sent; `*` alone for all.")
+    include: list[Literal["question", "answer"]] | None = Field(default=None, description="What is left out otherwise; an empty list for neither.")
     retry_seconds: int | None = Field(default=None, description="How long a delivery is tried again.")
 
 
@@ -804,7 +808,10 @@ class Subscription(Answer):
     url: str | None = Field(description="Where webhooks go; null for the other kinds.")
     events: list[str] = Field(description="What it is sent.")
     tenants: list[str] | None = Field(description="Whose events; null for all.")
+    agents: list[str] | None = Field(description="Of whose runs; null for all.")
     outcomes: list[str] | None = Field(description="Which outcomes; null for all.")
+    include: list[str] = Field(description="What it is sent of runs beside the rest: the question, the answer.")
+    retry_seconds: int = Field(description="How long a delivery is tried again, seconds.")
     created_at: int | None = Field(description="When it was made; null for one of the configuration. Milliseconds since the epoch.")
     created_by: str | None = Field(description="Who made it; null for one of the configuration.")
     behind: int | None = Field(description="Records that its deliveries have not finished; null where that cannot be read.")
@@ -1311,6 +1318,7 @@ class AskedApproval(Answer):
     bound: str = Field(description="A digest of all that an approval is of: where any of it is another before the call runs, it is asked about again. Empty where an earlier version wrote the record.")
     others: list[str] = Field(description="The other approvals that were asked for in the same turn, by their ids, sorted.")
     behind: str | None = Field(description="The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call.")
+    agent: str | None = Field(description="The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record.")
     requested_partition: int = Field(description="Where it stands on agent.approvals.")
     requested_offset: int = Field(description="Its offset there.")
 
@@ -2281,7 +2289,7 @@ class ListDeadLettersQuery(TypedDict, total=False):
     until: str | int
     """Dead-lettered before this time."""
 
-    topic: Literal["agent.requests", "agent.toolsets", "agent.tool-calls", "agent.steps", "agent.responses", "agent.approvals", "agent.progress", "agent.dead-letters", "agent.audit", "agent.cancellations", "agent.discovery", "agent.denials", "agent.notifications", "agent.config"]
+    topic: Literal["agent.requests", "agent.calls", "agent.toolsets", "agent.tool-calls", "agent.steps", "agent.responses", "agent.approvals", "agent.progress", "agent.dead-letters", "agent.audit", "agent.cancellations", "agent.discovery", "agent.denials", "agent.notifications", "agent.config"]
     """The topic that the record was on."""
 
     code: Literal["undecodable", "invalid_request", "unknown_configuration", "identity_unreachable", "grant_invalid", "continuation_invalid", "signature_invalid", "groups_widened", "state_altered", "replayed", "schema_invalid", "model_unreachable", "model_refused", "ledger_unreachable", "content_unreachable", "content_corrupt", "receiver_unreachable", "receiver_gone", "output_too_large", "storage", "retries_exhausted", "unexpected"]

@@ -75,6 +75,7 @@ class AgentResponse(Record):
     incomplete: IncompleteAnswer | None = Field(default=None, description="Why the answer is not a whole one; null for a whole answer, for an error, or where an earlier version wrote the record.")
     budgets: list[BudgetState] = Field(default_factory=list, description="What stood in each budget with a span where one of them ended the run; else empty.")
     structured: str | None = Field(default=None, description="The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record.")
+    agent: str | None = Field(default=None, description="The agent that the request asked; null for the default agent, for a request that asks none, for a run that another one called (`run.parent` names its tool), or where an earlier version wrote the record.")
     record_signature: str | None = Field(default=None, description="The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it.")
 
 
@@ -130,8 +131,9 @@ class AgentStepResult(Record):
     config_version: str = Field(description="The configuration the calls were run under.")
     signature: str | None = Field(default=None, description="The executor's signature over how it goes on.")
     in_force_version: str = Field(default="", description="The configuration then in force, which may only deny; empty where an earlier version wrote the record.")
-    record_signature: str | None = Field(default=None, description="The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back.")
+    record_signature: str | None = Field(default=None, description="The executor's signature over the whole record but for this, `signature` included; that of its key for calls where `call` is set; null where an earlier version wrote it, or where the filter takes a turn back.")
     list_: OfferedList | None = Field(default=None, alias="list", description="What the turn was offered, so that an iteration that is offered the same does not name it again.")
+    call: CallDecision | None = Field(default=None, description="What was decided about the one call of a run without a model, which ends with it; null for every other turn.")
 
 
 class BudgetState(Record):
@@ -143,6 +145,19 @@ class BudgetState(Record):
     used: str = Field(description="What was used or reserved before, a decimal number.")
     adds: str = Field(description="The most that the call may use, which it reserves.")
     opens_at: int | None = Field(default=None, description="When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget.")
+
+
+class CallDecision(Record):
+    """What the executor decided about the call that a request makes itself, before it ran it."""
+
+    decided_at: int = Field(description="Milliseconds since the epoch.")
+    groups: list[str] = Field(default_factory=list, description="The groups decided on, after the default.")
+    hidden: list[str] = Field(default_factory=list, description="Why the tool was not offered, as in a Toolset; empty where it was.")
+    hidden_counts: dict[str, int] = Field(default_factory=dict, description="All hidden tools by first reason.")
+    unknown_groups: list[str] = Field(default_factory=list, description="Requested groups that no configuration knows.")
+    fallback_groups: list[str] = Field(default_factory=list, description="Of `groups`, those that stand in for a requested one without an available tool.")
+    tool_choice: str | None = Field(default=None, description="As in a Toolset.")
+    list_hash: str = Field(default="", description="SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons: a Toolset of the same decision has it in `list`.")
 
 
 class Cancellation(Record):
@@ -313,7 +328,7 @@ class Run(Record):
     other_tokens: int | None = Field(default=None, description="Tokens of all else that they were sent so far, as `definition_tokens`.")
     parked_ms: int | None = Field(default=None, description="How long the run has waited for people so far, milliseconds, which its `deadline` was put off by; null where it has not, and where an earlier version parked it.")
     other_models: OtherModels | None = Field(default=None, description="Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them.")
-    first_tools: FirstTools | None = Field(default=None, description="All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere.")
+    first_tools: FirstTools | None = Field(default=None, description="All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. In a run without a model, where one has more than 2: then they name none. Null elsewhere.")
 
 
 class RunConditions(Record):

@@ -304,6 +304,8 @@ export interface ApprovalDecision {
   readonly behind?: unknown;
   /** Not read. What the call waits for, where it is no approval but an answer of its caller to the tool's server. */
   readonly question?: unknown;
+  /** Not read. The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record. */
+  readonly agent?: unknown;
 }
 
 /** Several decisions, as those on the calls of one turn. */
@@ -419,9 +421,11 @@ export interface NewSubscription {
   /** Where webhooks go: `https`, or a host of notify.private_hosts. */
   readonly url: string;
   /** The events that it is sent. */
-  readonly events: readonly ("run.ended" | "run.failed" | "approval.waiting" | "approval.escalated" | "approval.ended" | "dead_letter" | "budget.reached" | "configuration.refused" | "server.held_back")[];
+  readonly events: readonly ("run.ended" | "run.failed" | "approval.waiting" | "approval.counted" | "approval.escalated" | "approval.ended" | "dead_letter" | "budget.reached" | "configuration.refused" | "server.held_back")[];
   /** Whose events it is sent; null for all, those of no tenant too. */
   readonly tenants?: readonly string[] | null;
+  /** Of which agents’ runs: names of agents, or keys of tools that are agents; null for all. */
+  readonly agents?: readonly string[] | null;
   /** The outcomes that it is sent; null for all. */
   readonly outcomes?: readonly string[] | null;
   /** What is left out otherwise. */
@@ -438,8 +442,12 @@ export interface SubscriptionChange {
   readonly events?: readonly string[] | null;
   /** Whose events it is sent; `*` alone for all. */
   readonly tenants?: readonly string[] | null;
+  /** Of which agents’ runs; `*` alone for all. */
+  readonly agents?: readonly string[] | null;
   /** The outcomes that it is sent; `*` alone for all. */
   readonly outcomes?: readonly string[] | null;
+  /** What is left out otherwise; an empty list for neither. */
+  readonly include?: readonly ("question" | "answer")[] | null;
   /** How long a delivery is tried again. */
   readonly retry_seconds?: number | null;
 }
@@ -1165,8 +1173,14 @@ export interface Subscription {
   readonly events: readonly string[];
   /** Whose events; null for all. */
   readonly tenants: readonly string[] | null;
+  /** Of whose runs; null for all. */
+  readonly agents: readonly string[] | null;
   /** Which outcomes; null for all. */
   readonly outcomes: readonly string[] | null;
+  /** What it is sent of runs beside the rest: the question, the answer. */
+  readonly include: readonly string[];
+  /** How long a delivery is tried again, seconds. */
+  readonly retry_seconds: number;
   /** When it was made; null for one of the configuration. Milliseconds since the epoch. */
   readonly created_at: number | null;
   /** Who made it; null for one of the configuration. */
@@ -1871,6 +1885,8 @@ export interface AskedApproval {
   readonly others: readonly string[];
   /** The approval that the turn waits for first: a decision on this one is kept until the turn comes to its call. Null where the turn waits at this call. */
   readonly behind: string | null;
+  /** The agent whose run makes the call, as rules name it: of one that is called as a tool the key of its tool. Null for the default agent, for a call that a request names itself, or where an earlier version wrote the record. */
+  readonly agent: string | null;
   /** Where it stands on agent.approvals. */
   readonly requested_partition: number;
   /** Its offset there. */
@@ -3040,7 +3056,7 @@ export interface ListDeadLettersQuery {
   /** Dead-lettered before this time. */
   readonly until?: string | number;
   /** The topic that the record was on. */
-  readonly topic?: "agent.requests" | "agent.toolsets" | "agent.tool-calls" | "agent.steps" | "agent.responses" | "agent.approvals" | "agent.progress" | "agent.dead-letters" | "agent.audit" | "agent.cancellations" | "agent.discovery" | "agent.denials" | "agent.notifications" | "agent.config";
+  readonly topic?: "agent.requests" | "agent.calls" | "agent.toolsets" | "agent.tool-calls" | "agent.steps" | "agent.responses" | "agent.approvals" | "agent.progress" | "agent.dead-letters" | "agent.audit" | "agent.cancellations" | "agent.discovery" | "agent.denials" | "agent.notifications" | "agent.config";
   /** A fault code (docs/errors.md). */
   readonly code?: "undecodable" | "invalid_request" | "unknown_configuration" | "identity_unreachable" | "grant_invalid" | "continuation_invalid" | "signature_invalid" | "groups_widened" | "state_altered" | "replayed" | "schema_invalid" | "model_unreachable" | "model_refused" | "ledger_unreachable" | "content_unreachable" | "content_corrupt" | "receiver_unreachable" | "receiver_gone" | "output_too_large" | "storage" | "retries_exhausted" | "unexpected";
   /** The session of the record. */

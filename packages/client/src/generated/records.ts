@@ -112,6 +112,8 @@ export interface AgentResponse {
   readonly budgets: readonly BudgetState[];
   /** The answer as JSON text that fits the answer schema; null where there is none, for an error, or where an earlier version wrote the record. */
   readonly structured: string | null;
+  /** The agent that the request asked; null for the default agent, for a request that asks none, for a run that another one called (`run.parent` names its tool), or where an earlier version wrote the record. */
+  readonly agent: string | null;
   /** The signature of the service that ended the run over the whole record but for this; null where an earlier version wrote it. */
   readonly record_signature: string | null;
 }
@@ -204,10 +206,12 @@ export interface AgentStepResult {
   readonly signature: string | null;
   /** The configuration then in force, which may only deny; empty where an earlier version wrote the record. */
   readonly in_force_version: string;
-  /** The executor's signature over the whole record but for this, `signature` included; null where an earlier version wrote it, or where the filter takes a turn back. */
+  /** The executor's signature over the whole record but for this, `signature` included; that of its key for calls where `call` is set; null where an earlier version wrote it, or where the filter takes a turn back. */
   readonly record_signature: string | null;
   /** What the turn was offered, so that an iteration that is offered the same does not name it again. */
   readonly list: OfferedList | null;
+  /** What was decided about the one call of a run without a model, which ends with it; null for every other turn. */
+  readonly call: CallDecision | null;
 }
 
 /** What stood in a budget with a span when a model was to be asked. */
@@ -224,6 +228,26 @@ export interface BudgetState {
   readonly adds: string;
   /** When the budget that refused the call has room for it again, milliseconds since the epoch; null where it did not refuse it, and where the call is larger than the budget. */
   readonly opens_at: number | null;
+}
+
+/** What the executor decided about the call that a request makes itself, before it ran it. */
+export interface CallDecision {
+  /** Milliseconds since the epoch. */
+  readonly decided_at: number;
+  /** The groups decided on, after the default. */
+  readonly groups: readonly string[];
+  /** Why the tool was not offered, as in a Toolset; empty where it was. */
+  readonly hidden: readonly string[];
+  /** All hidden tools by first reason. */
+  readonly hidden_counts: Readonly<Record<string, number>>;
+  /** Requested groups that no configuration knows. */
+  readonly unknown_groups: readonly string[];
+  /** Of `groups`, those that stand in for a requested one without an available tool. */
+  readonly fallback_groups: readonly string[];
+  /** As in a Toolset. */
+  readonly tool_choice: string | null;
+  /** SHA-256 over the offered tools with their schemas' hashes, and the others with their reasons: a Toolset of the same decision has it in `list`. */
+  readonly list_hash: string;
 }
 
 /** A caller cancels its run. The filter writes it once more with its outcome. */
@@ -468,7 +492,7 @@ export interface Run {
   readonly parked_ms: number | null;
   /** Those of its tokens that a model with a price of its own took which the run does not ask first: a fallback's, and those of agents that it called; null where there are none, and where an earlier version counted them. */
   readonly other_models: OtherModels | null;
-  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. Null elsewhere. */
+  /** All tools of the first iteration, where one of its lists has more than 32: then `available_tools`, `filtered_by_group` and `filtered_by_state` name the first 16 of each. In a run without a model, where one has more than 2: then they name none. Null elsewhere. */
   readonly first_tools: FirstTools | null;
 }
 

@@ -42,6 +42,7 @@ const requestedApproval = {
   bound: '9b1d',
   others: ['a-2'],
   behind: null,
+  agent: null,
   requested_partition: 0,
   requested_offset: 4,
 };

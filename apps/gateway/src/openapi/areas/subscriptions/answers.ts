@@ -1,5 +1,5 @@
 import { ref } from '../../record-schemas.js';
-import { countOrNull, list, object, text, textOrNull, time, timeOrNull } from '../../schema-parts.js';
+import { countOrNull, list, object, text, textOrNull, time, timeOrNull, whole } from '../../schema-parts.js';
 import type { JsonSchema } from '../../json-schema.js';
 
 export function subscriptionSchemas(): Readonly<Record<string, JsonSchema>> {
@@ -15,7 +15,10 @@ export function subscriptionSchemas(): Readonly<Record<string, JsonSchema>> {
       url: textOrNull('Where webhooks go; null for the other kinds.'),
       events: list(text('An event.'), 'What it is sent.'),
       tenants: { type: ['array', 'null'], items: text('A tenant.'), description: 'Whose events; null for all.' },
+      agents: { type: ['array', 'null'], items: text('An agent.'), description: 'Of whose runs; null for all.' },
       outcomes: { type: ['array', 'null'], items: text('An outcome.'), description: 'Which outcomes; null for all.' },
+      include: list(text('A text.'), 'What it is sent of runs beside the rest: the question, the answer.'),
+      retry_seconds: whole('How long a delivery is tried again, seconds.'),
       created_at: timeOrNull('When it was made; null for one of the configuration.'),
       created_by: textOrNull('Who made it; null for one of the configuration.'),
       behind: countOrNull('Records that its deliveries have not finished; null where that cannot be read.'),

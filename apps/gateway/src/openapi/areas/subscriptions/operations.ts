@@ -4,7 +4,17 @@ import type { Operation } from '../../operation.js';
 
 const subscription = {
   ...{ name: 'desk', id: 'http-0a1b2c3d4e', kind: 'webhook', made_by: 'http', url: 'https://hooks.example.org/sluice' },
-  ...{ events: ['run.failed'], tenants: ['acme'], outcomes: null, created_at: at, created_by: 'user:ann', behind: 0 },
+  ...{
+    events: ['run.failed'],
+    tenants: ['acme'],
+    agents: null,
+    outcomes: null,
+    include: [],
+    retry_seconds: 86_400,
+    created_at: at,
+    created_by: 'user:ann',
+    behind: 0,
+  },
 };
 const secret = { name: 'desk', id: 'http-0a1b2c3d4e', secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
 const places = { name: 'Names the subscription.' };
