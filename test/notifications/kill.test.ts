@@ -96,7 +96,9 @@ it('the receiver of docs/notifications.md takes what is signed, each event once,
     expect(refused.code).toBe(1);
     expect(said.match(/sluice\.run\.ended test/g)).toHaveLength(1);
     const { output } = await notify('', 'list');
-    expect(JSON.parse(output)).toMatchObject({ subscriptions: [{ name: 'one', secret_is_set: false, behind: null }] });
+    expect(JSON.parse(output)).toMatchObject({
+      subscriptions: [{ name: 'one', made_by: 'configuration', unset: ['HOOK'], behind: null }],
+    });
     const { output: made } = await sluice(['notify', 'secret']).ended;
     expect(made).toMatch(/^whsec_[A-Za-z0-9+/]{43}=\n$/);
   } finally {

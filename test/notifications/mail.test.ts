@@ -79,6 +79,8 @@ it('mails each approver once that a call waits, with a link that works once and 
     () => server.mails,
     ({ length }) => length === 3,
   );
+  const failures = { subscription: 'board', kind: 'mail', reason: 'failed' };
+  expect(await opened.metric('sluice_notification_failures_total', failures)).toBe(1);
   expect(mails.map(({ to }) => to)).toEqual(['ann@example.org', 'bob@example.org', 'bob@example.org']);
   const idOf = ({ text }: Mail): string => /^message-id: (.*)$/im.exec(text)?.[1] ?? '';
   expect(mails.map(idOf)).toEqual([idOf(mails[0] as Mail), idOf(mails[1] as Mail), idOf(mails[1] as Mail)]);

@@ -75,7 +75,7 @@ policy:
     const event = eventIn(first);
     expect(event.type).toBe('sluice.budget.reached');
     expect(event.data).toMatchObject({
-      ...{ request_id: 'run-3', per: 'user', user: 'user:local', agent: null },
+      ...{ request_id: 'run-3', per: 'user', user: 'user:local', agent: 'default' },
       ...{ within_seconds: 3_600, unit: 'tokens', opens_at: expect.any(String) },
       link: 'https://sluice.example.org/runs/run-3',
     });

@@ -5,6 +5,7 @@ import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { anyone, configured } from '../harness/approving.js';
 import { eventually } from '../harness/eventually.js';
 import { localHeaders } from '../harness/local-headers.js';
+import { sluice } from '../harness/program.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { eventOf, startReceiver } from './receiver.js';
@@ -58,6 +59,7 @@ describe('subscriptions over HTTP', () => {
       { ...desk, url: 'https://user:pw@example.org/' },
       { ...desk, events: [] },
       { ...desk, events: ['run.begun'] },
+      { ...desk, agents: ['no-agent'] },
     ])
       expect((await ask('POST', '', bad)).status).toBe(400);
     const made = await ask('POST', '', desk);
@@ -72,8 +74,19 @@ describe('subscriptions over HTTP', () => {
 
     const { id } = made.body as { id: string };
     await delivering(id, true);
+    const command = (...words: readonly string[]) =>
+      sluice(['notify', ...words, '--json'], { SLUICE_DATA: system.embedded.runtime.environment.dataFolder }).ended;
+    const { output: listedToo } = await command('list');
+    expect(JSON.parse(listedToo)).toEqual({
+      subscriptions: [expect.objectContaining({ name: 'desk', id, made_by: 'http', unset: [], behind: 0 })],
+    });
+    // The command has the secret from where the notifier has it.
+    const { output: tried } = await command('test', 'desk', '--event', 'run.failed');
+    expect(JSON.parse(tried)).toMatchObject({ subscription: 'desk', kind: 'webhook', status: 204 });
+    const [trial] = await receiver.until('/desk', 1);
+    expect(trial && eventOf(trial, String(made.body['secret'])).type).toBe('sluice.run.failed');
     await system.ask({ group: [], requestId: 'run-1' });
-    const [first] = await receiver.until('/desk', 1);
+    const [, first] = await receiver.until('/desk', 2);
     expect(first && eventOf(first, String(made.body['secret'])).subject).toBe('run-1');
 
     // Both secrets sign for a day, so that a receiver can change over.
@@ -94,6 +107,14 @@ describe('subscriptions over HTTP', () => {
       ...{ name: 'desk', outcomes: ['incomplete'], url: desk.url },
     });
     expect((await ask('PATCH', '/desk', { outcomes: ['*'] })).body).toMatchObject({ outcomes: null });
+    expect((await ask('PATCH', '/desk', { agents: ['default'], include: ['answer'] })).body).toMatchObject({
+      ...{ agents: ['default'], include: ['answer'], retry_seconds: 1 },
+    });
+    expect((await ask('PATCH', '/desk', { include: [] })).body).toMatchObject({ agents: ['default'], include: [] });
+    expect((await ask('PATCH', '/desk', { agents: ['*'] })).body).toMatchObject({ agents: null });
+    expect((await ask('PATCH', '/desk', { agents: ['defalt'] })).body).toMatchObject({
+      error: { message: expect.stringContaining('did you mean `default`') },
+    });
     expect((await ask('PATCH', '/other', {})).status).toBe(404);
     status = 503;
     await system.ask({ group: [], requestId: 'run-late' });

@@ -13,10 +13,11 @@ export interface Message extends Json {
 }
 
 export const botToken = 'xoxb-1-test';
+export const workspace = 'T1';
 export const signingSecret = 'f'.repeat(32);
 
-/** What becomes of a call before it is done (`before`), or of its answer. */
-type Trouble = (method: string) => 'limited' | 'lost' | null;
+/** What becomes of a call before it is done, or of its answer; `refused:` goes before an error of Slack. */
+type Trouble = (method: string) => 'limited' | 'lost' | `refused:${string}` | null;
 
 /** A stand-in for Slack’s Web API that holds what it is sent to the documented forms, and keeps the messages. */
 export async function startSlack() {
@@ -42,6 +43,7 @@ export async function startSlack() {
       const found = [...messages.values()].filter((one) => Number(one.ts) >= Number(body['oldest']));
       return { ok: true, messages: found.map(({ ts, metadata }) => ({ type: 'message', ts, metadata })) };
     },
+    'auth.test': () => ({ ok: true, team: 'test', team_id: workspace, user_id: 'B1' }),
     'views.open': (body) => {
       views.push(body['view'] as Json);
       return { ok: true, view: body['view'] };
@@ -57,6 +59,7 @@ export async function startSlack() {
     if (request.headers.authorization !== `Bearer ${botToken}`) return say(200, { ok: false, error: 'invalid_auth' });
     const trouble = state.trouble(method);
     if (trouble === 'limited') return say(429, { ok: false, error: 'ratelimited' }, { 'retry-after': '1' });
+    if (trouble?.startsWith('refused:')) return say(200, { ok: false, error: trouble.replace('refused:', '') });
     const body = JSON.parse(text) as Json;
     calls.push({ method, body });
     if (method.startsWith('chat.') || method.startsWith('views.')) problems.push(...blockProblems(body));
@@ -103,12 +106,29 @@ export async function interact(
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 
-export const press = (user: string, action: Json): Json => ({
-  ...{ type: 'block_actions', user: { id: user }, trigger_id: '1.2.3', actions: [action] },
+/** Who acts, as Slack says it: a user of the workspace of the test unless another one is named. */
+export interface Acting {
+  readonly user: string;
+  /** The user’s own workspace or organization; null where Slack does not say. */
+  readonly home?: string | null;
+  readonly team?: Json | null;
+}
+
+function actor(by: string | Acting): Json {
+  const {
+    user,
+    home = workspace,
+    team = { id: workspace, domain: 'test' },
+  } = typeof by === 'string' ? { user: by } : by;
+  return { user: { id: user, ...(home === null ? {} : { team_id: home }) }, team };
+}
+
+export const press = (by: string | Acting, action: Json): Json => ({
+  ...{ type: 'block_actions', ...actor(by), trigger_id: '1.2.3', actions: [action] },
 });
 
-export const submit = (user: string, view: Json, reason: string | null): Json => ({
-  ...{ type: 'view_submission', user: { id: user } },
+export const submit = (by: string | Acting, view: Json, reason: string | null): Json => ({
+  ...{ type: 'view_submission', ...actor(by) },
   view: { ...view, state: { values: { reason: { reason: { type: 'plain_text_input', value: reason } } } } },
 });
 

@@ -12,8 +12,8 @@ import { ids } from '../harness/configurations.js';
 import { eventually } from '../harness/eventually.js';
 import { ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
-import { botToken, buttonsOf, interact, press, signingSecret, startSlack, submit } from './slack-server.js';
-import type { Slack } from './slack-server.js';
+import { botToken, buttonsOf, interact, press, signingSecret, startSlack, submit, workspace } from './slack-server.js';
+import type { Acting, Slack } from './slack-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-slack-'));
 const keyFile = join(folder, 'issuer.json');
@@ -44,7 +44,8 @@ describe('approvals in Slack', () => {
       token_env: SLACK_TOKEN
       signing_secret_env: SLACK_SECRET
       credential_env: SLACK_KEY
-      users: { U1: 'user:bob', U2: 'user:ann', U3: 'user:zoe' }
+      team: ${workspace}
+      users: { U1: 'user:bob', U2: 'user:ann', U3: 'user:zoe', E7/W1: 'user:cem' }
 `;
     const model = new ScriptedModel((request) =>
       request.history.length === 0 ? { calls: [update] } : { answer: 'Done' },
@@ -86,7 +87,7 @@ describe('approvals in Slack', () => {
     for (const part of ['graph-update', 'user:ann', '<!channel>', 'user:bob', 'state_change'])
       expect(shown).toContain(part);
     const approve = buttonsOf(message).get('sluice_approve') ?? {};
-    const said = async (user: string) => {
+    const said = async (user: string | Acting) => {
       expect(await interact(gateway.url, press(user, approve))).toEqual({ status: 200, body: {} });
       const view = slack.views.at(-1) ?? {};
       return view['callback_id'] === undefined ? view : (await interact(gateway.url, submit(user, view, 'Fine'))).body;
@@ -95,23 +96,40 @@ describe('approvals in Slack', () => {
     // Neither an unknown user nor who asked nor who is no approver approves; a signature is of its secret and fresh.
     expect(JSON.stringify(await said('U9'))).toContain('mapped to no person');
     expect(JSON.stringify(await said('U2'))).toContain('approver');
+    // Nor a user with a known id of another workspace, in whichever way Slack says which.
+    for (const other of [
+      { user: 'U1', home: 'T2' },
+      { user: 'U1', home: 'T2', team: { id: 'T2', domain: 'other' } },
+      { user: 'U1', home: null, team: { id: 'T2', domain: 'other' } },
+      { user: 'U1', home: 'E8', team: { id: workspace, enterprise_id: 'E7' } },
+      { user: 'U1', home: null, team: null },
+      { user: 'W1', home: workspace },
+      { user: `${workspace}/U1`, home: null, team: null },
+    ])
+      expect(JSON.stringify(await said(other))).toMatch(/Your Slack user \((T2\/U1|E8\/U1|T1\/W1|of no workspace)\)/);
     expect(await said('U3')).toMatchObject({ response_action: 'errors', errors: { reason: expect.any(String) } });
     expect((await interact(gateway.url, press('U1', approve), { secret: 'another' })).status).toBe(401);
     expect((await interact(gateway.url, press('U1', approve), { at: Date.now() - 400_000 })).status).toBe(401);
     const bare = await fetch(`${gateway.url}/v1/slack/interactions`, { method: 'POST', body: 'payload={}' });
     expect(bare.status).toBe(401);
+    const counted = (result: string) => system.metric('sluice_slack_interactions_total', { result });
+    const results = ['unknown_user', 'dialog', 'not_counted', 'unsigned', 'decided'];
+    expect(await Promise.all(results.map(counted))).toEqual([8, 2, 2, 3, 0]);
     expect(await outcomes(system)).toEqual([]);
 
     expect(await said('U1')).toEqual({ response_action: 'clear' });
     await system.responseOf('r1');
+    expect(await counted('decided')).toBe(1);
     expect(await outcomes(system)).toMatchObject([
       { decision: 'approve', decidedBy: 'user:bob', decidedThrough: 'service:slack', reason: 'Fine', notTaken: null },
     ]);
     const [ended] = await messageOf('r1', (text) => text.startsWith('Approved'));
     expect(ended?.text).toContain('user:bob through service:slack');
     expect(buttonsOf(ended as NonNullable<typeof ended>).size).toBe(0);
-    // The same once more changes nothing; another one comes too late.
+    // The same once more changes nothing; another one comes too late, here one of an Enterprise organization.
     expect(await said('U1')).toEqual({ response_action: 'clear' });
+    const late = await said({ user: 'W1', home: 'E7', team: { id: workspace, enterprise_id: 'E7' } });
+    expect(late).toMatchObject({ response_action: 'errors', errors: { reason: expect.stringMatching(/decision/) } });
     expect(slack.problems).toEqual([]);
   }, 60_000);
 

@@ -6,7 +6,7 @@ export const asked = (n: number): AskedApproval => ({
   ...{ arguments_hash: `hash-${n}`, arguments: '{"amount":12}', topic: 'agent.tool-calls', partition: 0, offset: n },
   ...{ expires_at: Date.now() + 600_000, iteration: 2, index: 0, tool_call_id: 'call-1', effect: 'state_change' },
   ...{ thought: 'It fits best.', requested_by: 'user:bob', on_behalf_of: null, tenant_id: 'acme' },
-  ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null },
+  ...{ config_version: 'c-1', requested_at: Date.now(), in_force_version: 'c-1', parked_ms: null, agent: null },
   ...{ rules: [], asked_because: '', state: 'undefined', groups: ['default'], bound: '' },
   ...{ others: [], behind: null, requested_partition: 0, requested_offset: n },
 });

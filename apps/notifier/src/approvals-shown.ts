@@ -12,6 +12,8 @@ export interface NotifiedApproval {
   readonly view: Awaited<ReturnType<typeof approvalView>>;
   readonly approvers: readonly string[];
   readonly stillNeeded: number;
+  /** Who has approved so far, where several persons have to. */
+  readonly approvedBy: readonly string[];
   readonly isEscalated: boolean;
   /** The decision that counts; null while there is none. */
   readonly decision: ClaimedDecision | null;
@@ -44,6 +46,7 @@ export class NotifiedApprovals {
       ),
       approvers: [...new Set(rules.flatMap((rule) => approversAt(rule, now)))],
       stillNeeded: requested.rules.length === 0 ? 1 : approvalsMissing(requested.rules, given),
+      approvedBy: given.map(({ by, through }) => (through === undefined ? by : `${by} through ${through}`)),
       isEscalated: rules.some(({ escalatesAt }) => escalatesAt !== null && now >= escalatesAt),
       decision: (await this.claims.decisionOn(approvalId)) ?? null,
     };

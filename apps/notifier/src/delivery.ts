@@ -55,13 +55,14 @@ export class Delivery {
     try {
       await (context.aside === undefined ? send() : context.aside(send));
     } catch (error) {
-      throw this.fault(error, record, trustedTimeOf(message) + subscribed.receiver.retryMs);
+      throw this.fault(error, record, subscribed.receiver, trustedTimeOf(message));
     }
     this.waiting.delete(place);
     this.note(record, null);
     context.afterCommit(() => {
-      metrics.notifications.inc({ subscription: this.id, event: record.event });
-      metrics.notificationDelay.observe({ subscription: this.id }, Math.max(0, clock.now() - record.at) / 1_000);
+      const of = { subscription: this.id, kind: subscribed.receiver.kind };
+      metrics.notifications.inc({ ...of, event: record.event });
+      metrics.notificationDelay.observe(of, Math.max(0, clock.now() - record.at) / 1_000);
     });
     return [];
   }
@@ -112,15 +113,15 @@ export class Delivery {
     this.log.note({ id: notificationId, event, subject, at: this.runtime.clock.now(), failure });
   }
 
-  private fault(error: unknown, record: Notification, until: number): unknown {
+  private fault(error: unknown, record: Notification, { kind, retryMs }: NotifyReceiver, at: number): unknown {
     const { event, subject } = record;
     if (!(error instanceof DeliveryError)) return error;
     const { failure, message } = error;
     this.note(record, failure);
-    this.runtime.metrics.notificationFailures.inc({ subscription: this.id, reason: failure });
+    this.runtime.metrics.notificationFailures.inc({ subscription: this.id, kind, reason: failure });
     const sentence = `The subscription ${this.id} was not sent ${event} of ${subject}: ${message}`;
     if (failure === 'gone') return new Fault('receiver_gone', sentence, false, { cause: error });
-    return new Fault('receiver_unreachable', sentence, true, { cause: error, until });
+    return new Fault('receiver_unreachable', sentence, true, { cause: error, until: at + retryMs });
   }
 }
 

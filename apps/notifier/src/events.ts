@@ -1,4 +1,4 @@
-import { isSecurityFault, printable, scopeOf } from '@sluice/core';
+import { defaultAgent, isSecurityFault, printable, scopeOf } from '@sluice/core';
 import type { IncludedText, JsonObject, NotificationEvent, SpanBudget } from '@sluice/core';
 import { sha256, topicEntry, topics } from '@sluice/contracts';
 import type {
@@ -24,6 +24,8 @@ export interface Happened {
   readonly requestId: string;
   readonly sessionId: string;
   readonly tenantId: string | null;
+  /** Whose run it is about, as rules name agents; null where it is about none. */
+  readonly agent: string | null;
   /** Empty for what has no end yet. */
   readonly outcome: string;
   readonly at: number;
@@ -40,6 +42,7 @@ export function endOfRun(record: AgentResponse): Happened | null {
   const { requestId, sessionId, run, error, incomplete, question, answer, state, iterations, endedAt } = record;
   if (run !== null && run.parent !== null) return null;
   const tenantId = run?.principal?.tenantId ?? record.tenantId;
+  const agent = record.agent ?? defaultAgent;
   const event = error === null ? 'run.ended' : 'run.failed';
   const outcome = error?.code ?? (incomplete === null ? 'answer' : 'incomplete');
   return {
@@ -50,11 +53,12 @@ export function endOfRun(record: AgentResponse): Happened | null {
       requestId,
       sessionId,
       tenantId,
+      agent,
       outcome,
     },
     ...{ at: endedAt, stage: stageOf(topics.responses), page: `/runs/${encodeURIComponent(requestId)}` },
     data: {
-      ...{ request_id: requestId, session_id: sessionId, tenant: tenantId, outcome },
+      ...{ request_id: requestId, session_id: sessionId, tenant: tenantId, agent, outcome },
       requested_by: run?.principal?.actorId ?? null,
       ...{ state, iterations, ended_at: iso(endedAt) },
     },
@@ -69,6 +73,22 @@ export function approvalWaits(requested: ApprovalRequested): Happened {
     ...ofApproval(requested, idOf('waiting', approvalId, requestedAt)),
     ...{ event: 'approval.waiting', outcome: '', at: requestedAt },
     data: { ...aboutCall(requested), expires_at: iso(expiresAt) },
+  };
+}
+
+/** An approval counted, and the call waits for others still. `approvedBy` are all up to it, who gave it last. */
+export function approvalCounts(
+  { approvedBy, at, stillNeeded }: { readonly approvedBy: readonly string[]; at: number; stillNeeded: number },
+  requested: ApprovalRequested,
+): Happened {
+  const { approvalId, expiresAt } = requested;
+  return {
+    ...ofApproval(requested, idOf('counted', approvalId, approvedBy.length)),
+    ...{ event: 'approval.counted', outcome: '', at },
+    data: {
+      ...{ ...aboutCall(requested), approved_by: [...approvedBy], decided_by: approvedBy.at(-1) ?? null },
+      ...{ still_needed: stillNeeded, decided_at: iso(at), expires_at: iso(expiresAt) },
+    },
   };
 }
 
@@ -93,15 +113,17 @@ export interface DeadRecord {
   readonly requestId: string;
   readonly sessionId: string;
   readonly tenantId: string | null;
+  readonly agent: string | null;
 }
 
 /** `place` is where the letter stands; `dead` is null where the record cannot be read. The reason may quote content. */
 export function deadLetter(letter: DeadLetter, place: string, dead: DeadRecord | null): Happened {
   const { topic, partition, offset, group, code, attempts, failedAt } = letter;
   const { requestId, sessionId, tenantId } = dead ?? { requestId: '', sessionId: '', tenantId: null };
+  const agent = dead === null || dead.agent === null ? null : shortName(dead.agent);
   return {
     ...{ id: idOf('dead', topic, partition, offset, group, failedAt), event: 'dead_letter', subject: place },
-    ...{ requestId, sessionId, tenantId, outcome: code, at: failedAt, stage: stageOf(topics.deadLetters) },
+    ...{ requestId, sessionId, tenantId, agent, outcome: code, at: failedAt, stage: stageOf(topics.deadLetters) },
     page: '/dead-letters',
     data: {
       ...{
@@ -112,7 +134,7 @@ export function deadLetter(letter: DeadLetter, place: string, dead: DeadRecord |
         service: group,
         attempts,
       },
-      ...{ request_id: requestId === '' ? null : requestId, tenant: tenantId, failed_at: iso(failedAt) },
+      ...{ request_id: requestId === '' ? null : requestId, tenant: tenantId, agent, failed_at: iso(failedAt) },
     },
     texts: {},
   };
@@ -128,26 +150,26 @@ interface ReachedBudget {
 
 /**
  * The budget that ended the run; null where none did, and where the call alone is larger than the whole budget, which
- * the end of the run says.
+ * the end of the run says. `keyOf` gives the key of a tool that is an agent.
  */
-export function budgetReached(record: AgentResponse): ReachedBudget | null {
+export function budgetReached(record: AgentResponse, keyOf: (toolId: string) => string): ReachedBudget | null {
   const { requestId, sessionId, run, error, budgets, endedAt } = record;
   const budget = budgets.find(({ opensAt }) => opensAt !== null);
   if (error?.code !== 'span_budget_exceeded' || budget === undefined || run === null) return null;
   const { per, withinMs, unit, used, adds, opensAt } = budget;
-  // The end of a run does not name the agent that its caller asked: these count as one.
-  const caller = pastCallerOf({ principal: run.principal, agent: run.parent?.tool ?? '' }, record);
+  const agent = run.parent === null ? (record.agent ?? defaultAgent) : keyOf(run.parent.tool);
+  const caller = pastCallerOf({ principal: run.principal, agent }, record);
   const tenantId = run.principal?.tenantId ?? null;
   const key = JSON.stringify([unit, withinMs, scopeOf(per as SpanBudget['per'], caller)]);
   return {
     ...{ key, withinMs },
     happened: {
       ...{ id: idOf('budget', key, tenantId, requestId, endedAt), event: 'budget.reached', subject: requestId },
-      ...{ requestId, sessionId, tenantId, outcome: '', at: endedAt, stage: stageOf(topics.responses) },
+      ...{ requestId, sessionId, tenantId, agent, outcome: '', at: endedAt, stage: stageOf(topics.responses) },
       ...{ page: `/runs/${encodeURIComponent(requestId)}`, texts: {} },
       data: {
-        ...{ request_id: requestId, session_id: sessionId, tenant: tenantId },
-        ...{ per, user: per === 'user' ? caller.userId : null, agent: per === 'agent' ? caller.agent || null : null },
+        ...{ request_id: requestId, session_id: sessionId, tenant: tenantId, agent },
+        ...{ per, user: per === 'user' ? caller.userId : null },
         ...{ within_seconds: withinMs / 1_000, unit, used, wanted: adds },
         opens_at: opensAt === null ? null : iso(opensAt),
       },
@@ -160,7 +182,8 @@ export function configurationRefused(version: string, reason: string, at: number
   const subject = shortName(version);
   return {
     ...{ id: idOf('configuration', version, reason), event: 'configuration.refused', subject },
-    ...{ requestId: '', sessionId: '', tenantId: null, outcome: '', at, stage: 0, page: '/policy', texts: {} },
+    ...{ requestId: '', sessionId: '', tenantId: null, agent: null, outcome: '', at, stage: 0 },
+    ...{ page: '/policy', texts: {} },
     data: { config_version: subject, reason, refused_at: iso(at) },
   };
 }
@@ -170,14 +193,16 @@ export function heldBack(server: string, { name, pin }: ChangedTool, at: number)
   const [ofServer, tool] = [shortName(server), shortName(name)];
   return {
     ...{ id: idOf('held_back', server, name, pin), event: 'server.held_back', subject: `${ofServer}/${tool}` },
-    ...{ requestId: '', sessionId: '', tenantId: null, outcome: '', at, stage: 0, page: '/servers', texts: {} },
+    ...{ requestId: '', sessionId: '', tenantId: null, agent: null, outcome: '', at, stage: 0 },
+    ...{ page: '/servers', texts: {} },
     data: { server: ofServer, tool, pin, seen_at: iso(at) },
   };
 }
 
-function ofApproval({ approvalId, requestId, sessionId, tenantId }: ApprovalRequested, id: string) {
+function ofApproval({ approvalId, requestId, sessionId, tenantId, agent }: ApprovalRequested, id: string) {
   return {
     ...{ id, subject: approvalId, requestId, sessionId, tenantId: tenantId === '' ? null : tenantId },
+    agent: agent ?? defaultAgent,
     ...{ stage: stageOf(topics.approvals), page: `/approvals/${encodeURIComponent(approvalId)}`, texts: {} },
   };
 }
@@ -187,7 +212,13 @@ function aboutCall(requested: ApprovalRequested): JsonObject {
   const { approvalId, requestId, sessionId, tenantId, tool, effect, requestedBy, argumentsHash } = requested;
   return {
     ...{ approval_id: approvalId, request_id: requestId, session_id: sessionId, tenant: tenantId || null },
-    ...{ tool, effect, requested_by: requestedBy, arguments_hash: argumentsHash },
+    ...{
+      agent: requested.agent ?? defaultAgent,
+      tool,
+      effect,
+      requested_by: requestedBy,
+      arguments_hash: argumentsHash,
+    },
   };
 }
 

@@ -1,12 +1,13 @@
-import { claimMemoryMs, Fault } from '@sluice/core';
+import { approvalsMissing, claimMemoryMs, defaultAgent, Fault } from '@sluice/core';
 import type { NotificationEvent, NotifyReceiver } from '@sluice/core';
 import { isPart, isTopic, runIdsOf, sha256, tenantOf, topics } from '@sluice/contracts';
-import type { DeadLetter } from '@sluice/contracts';
+import type { ApprovalOutcome, ApprovalRequested, DeadLetter } from '@sluice/contracts';
 import { trustedTimeOf } from '@sluice/bus';
 import type { Incoming, Outgoing } from '@sluice/bus';
-import { ApprovalClaims, approvalAt, endSignature, EntryTimes, isClosing, refusalAt } from '@sluice/run';
+import { agentOf, ApprovalClaims, approvalAt, endSignature, EntryTimes, isClosing, refusalAt } from '@sluice/run';
 import type { Runtime } from '@sluice/host';
 import {
+  approvalCounts,
   approvalEnds,
   approvalEscalates,
   approvalWaits,
@@ -97,7 +98,8 @@ export class NotifierService {
 
   /** Once in its span, for each that it counts the calls of. */
   private async ofBudget({ record }: Incoming<'agent.responses'>, at: number): Promise<Happened | null> {
-    const reached = budgetReached(record);
+    const { byId } = this.runtime.configurations.current().evaluator;
+    const reached = budgetReached(record, (toolId) => byId(toolId)?.key ?? toolId);
     if (reached === null) return null;
     const { key, withinMs, happened } = reached;
     // What no subscription is sent must not keep the next one from it.
@@ -126,16 +128,30 @@ export class NotifierService {
       return approvalWaits(requested);
     }
     if (outcome !== null) {
-      if (!isClosing(outcome) || !(await this.claims.isDecided(outcome))) return null;
+      if (outcome.notTaken !== null || !(await this.claims.isDecided(outcome))) return null;
+      if (!isClosing(outcome)) return this.ofCounted(outcome);
       const decided = await this.claims.decisionOn(outcome.approvalId);
       const asked = await approvalAt(this.runtime.bus, decided as NonNullable<typeof decided>);
       return asked === undefined || asked.question !== null ? null : approvalEnds(outcome, asked);
     }
     if (escalated === null || !(await this.claims.isEscalated(escalated))) return null;
-    const place = await this.claims.placeOf(escalated.approvalId);
-    if (place === undefined) return null;
-    const asked = await approvalAt(this.runtime.bus, place);
-    return asked === undefined ? null : approvalEscalates(escalated, asked);
+    const asked = await this.askedAt(escalated.approvalId);
+    return asked === null ? null : approvalEscalates(escalated, asked);
+  }
+
+  /** One approval of several, as the ledger has it: the outcome’s own time and number are not attested there. */
+  private async ofCounted({ approvalId, approvedBy }: ApprovalOutcome): Promise<Happened | null> {
+    const asked = await this.askedAt(approvalId);
+    if (asked === null) return null;
+    const given = (await this.claims.approvalsOf(approvalId)).slice(0, approvedBy.length);
+    const at = given.at(-1)?.at ?? this.runtime.clock.now();
+    return approvalCounts({ approvedBy, at, stillNeeded: approvalsMissing(asked.rules, given) }, asked);
+  }
+
+  /** The request for an approval; null where it is no longer on the log, or no notifier has read it. */
+  private async askedAt(approvalId: string): Promise<ApprovalRequested | null> {
+    const place = await this.claims.placeOf(approvalId);
+    return place === undefined ? null : ((await approvalAt(this.runtime.bus, place)) ?? null);
   }
 
   /** Whose record a dead letter holds; null where it cannot be read. */
@@ -145,10 +161,28 @@ export class NotifierService {
       const record = await this.runtime.bus.decode(topic, value);
       const message = { topic, partition, offset, key, record } as Parameters<typeof runIdsOf>[0];
       const { requestId, sessionId } = runIdsOf(message) ?? { requestId: '', sessionId: '' };
-      return { requestId, sessionId, tenantId: tenantOf(message) };
+      return { requestId, sessionId, tenantId: tenantOf(message), agent: this.agentOfDead(message) };
     } catch (error) {
       if (error instanceof Fault && !error.retryable) return null;
       throw error;
+    }
+  }
+
+  /** Whose run the record is of, as rules name agents; null for a record of no run. */
+  private agentOfDead(message: Parameters<typeof runIdsOf>[0]): string | null {
+    const { evaluator } = this.runtime.configurations.current();
+    switch (message.topic) {
+      case 'agent.requests':
+        return agentOf({ request: message.record, run: { parent: null } }, evaluator) || defaultAgent;
+      case 'agent.toolsets':
+      case 'agent.tool-calls':
+        return agentOf(message.record, evaluator) || defaultAgent;
+      case 'agent.steps': {
+        const { next: request, run } = message.record;
+        return agentOf({ request, run }, evaluator) || defaultAgent;
+      }
+      default:
+        return null;
     }
   }
 

@@ -7,7 +7,7 @@ import type { DeliveryFailure } from './senders/sender.js';
 
 const answerMs = 15_000;
 /** Connections to one receiver. */
-const connections = 16;
+export const connections = 16;
 
 /** Sends webhooks to public hosts, and to those that notify.private_hosts names. Redirects are not followed. */
 export class Receiver {

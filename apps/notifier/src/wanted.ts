@@ -14,11 +14,12 @@ export function receiverEntries({ notify }: Configuration): ReadonlyMap<string, 
 
 /** Whether a subscription is to be sent it. */
 export function isWanted(
-  { event, outcome, tenantId }: Pick<Happened, 'event' | 'outcome' | 'tenantId'>,
-  { events, tenants, outcomes }: Pick<NotifyFilter, 'events' | 'tenants' | 'outcomes'>,
+  { event, outcome, tenantId, agent }: Pick<Happened, 'event' | 'outcome' | 'tenantId' | 'agent'>,
+  { events, tenants, agents, outcomes }: Pick<NotifyFilter, 'events' | 'tenants' | 'agents' | 'outcomes'>,
 ): boolean {
   if (!events.includes(event)) return false;
   if (tenants !== undefined && (tenantId === null || !tenants.includes(tenantId))) return false;
+  if (agents !== undefined && (agent === null || !agents.includes(agent))) return false;
   return outcomes === undefined || outcome === '' || outcomes.includes(outcome);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Configuration } from '@sluice/core';
 import { entriesSince } from '@sluice/run';
 import { make } from '@sluice/contracts';
-import { approvalEnds, approvalWaits, deadLetter, endOfRun } from '../src/events.js';
+import { approvalEnds, approvalWaits, configurationRefused, deadLetter, endOfRun } from '../src/events.js';
 import type { Happened } from '../src/events.js';
 import {
   isWanted,
@@ -78,6 +78,18 @@ describe('a subscription', () => {
     [{ events, outcomes: ['answer'] }, true],
   ])('%j wants an answer of no tenant: %s', (subscription, wants) => {
     expect(isWanted(ended, subscription)).toBe(wants);
+  });
+
+  it('of agents wants what their runs say, and nothing of no run', () => {
+    const support = { ...end, agent: 'support' };
+    const research = { ...requested, agent: 'research' };
+    const all = [end, support].map((one) => endOfRun(one) as Happened);
+    const happened = [...all, approvalWaits(research), configurationRefused('c', 'unsigned', 1)];
+    const wanted = (...agents: readonly string[]): readonly boolean[] =>
+      happened.map((one) => isWanted(one, { events: [...events, 'configuration.refused'], agents }));
+    expect(wanted('default')).toEqual([true, false, false, false]);
+    expect(wanted('support', 'research')).toEqual([false, true, true, false]);
+    expect(happened.map(({ data }) => data['agent'])).toEqual(['default', 'support', 'research', undefined]);
   });
 
   it('of a tenant and of outcomes wants what waits there', () => {

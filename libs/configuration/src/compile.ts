@@ -2,6 +2,7 @@ import {
   defaultAgent,
   firstSentence,
   isServerTool,
+  knownAgents,
   mcpToolType,
   openApiToolType,
   quote,
@@ -56,6 +57,7 @@ import { readAgentDiscovery } from './agent-discovery.js';
 import { readNamedAgents } from './named-agents.js';
 import { readMonitoring } from './monitoring.js';
 import { findAboutNotify, readNotify } from './notify.js';
+import { partOfItself } from './part-of-itself.js';
 import { readPolicy } from './policy.js';
 import { readProxy } from './proxy.js';
 import { findAboutSelector, readPipes, readProviders } from './pipes.js';
@@ -122,6 +124,12 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const lists = readLists(file.section('lists'), given.files);
   const entries = readEntries(file.value('tool'), { types, toolMs: limits.toolMs, problems, lists });
   const groups = readGroups(file.section('group'), entries, open);
+  const path = partOfItself(raw);
+  if (path !== null) {
+    // Groups say it of themselves. The sections within sections below would be read as deep as they go, each in each.
+    file.problem(path, 'an alias of what it stands in', 'what is meant there, without the alias');
+    return { configuration: null, problems, findings: [] };
+  }
   const connections = readConnections(file.section('connections'));
   const web = readWeb(file.section('web'));
   const openApi = readOpenApi(file.section('openapi'), connections, web.web?.privateHosts ?? []);
@@ -179,7 +187,9 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
   const strategies = strategiesOf({ ...strategy, ...agents });
   checkStrategies(identified, strategies, policy, problems);
   checkSupervisors(identified, strategies, policy, problems);
-  const notify = readNotify(file.section('notify'));
+  const ofIdentity = file.section('identity');
+  const hasIdentity = ofIdentity.keys().length > 0 && ofIdentity.value('provider') !== 'none';
+  const notify = readNotify(file.section('notify'), { agents: knownAgents({ ...agents, tools }), hasIdentity, policy });
   const own = { groups, connections, agents: agents.agents };
   const schedules = readSchedules(file.section('schedule'), own);
   const hooks = readHooks(file.section('hook'), own);
@@ -192,7 +202,7 @@ export function compileConfiguration(raw: unknown, inputs: CompilerInputs): Comp
     ...(Object.keys(lists).length === 0 ? {} : { lists }),
     ...boundsOfAll(agentArguments.get(defaultAgent) ?? {}),
     ...agents,
-    identity: readIdentity(file.section('identity')),
+    identity: readIdentity(ofIdentity),
     policy,
     authorization: readAuthorization(file, identified, given.files, compiled),
     instructions: instructionsOrDefault(common),

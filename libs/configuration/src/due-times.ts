@@ -32,6 +32,8 @@ export function nextDue(times: Times, after: number): number | null {
 
 /** What is wrong with a cron expression, as a clause; null if nothing is. */
 export function cronProblem(cron: string): string | null {
+  // The library takes a date for one as well, which is never due again once it is past.
+  if (cron.trim().split(/\s+/).length !== 5) return 'no cron expression of five fields';
   try {
     return new Cron(cron, { timezone: 'UTC', mode: '5-part', paused: true }).nextRun() === null
       ? 'a cron expression that is never due'

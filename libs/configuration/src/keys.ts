@@ -284,16 +284,16 @@ export const configurationKeys = {
   'providers.<provider>': ['endpoint', 'api_key', 'timeout'],
   notify: ['base_url', 'private_hosts', 'subscriptions', 'slack', 'mail'],
   'notify.subscriptions.<subscription>': [
-    ...(['url', 'events', 'tenants', 'outcomes', 'secret_env', 'previous_secret_env'] as const),
+    ...(['url', 'events', 'tenants', 'agents', 'outcomes', 'secret_env', 'previous_secret_env'] as const),
     ...(['include', 'retry_seconds'] as const),
   ],
   'notify.slack.<channel>': [
-    ...(['channel', 'token_env', 'signing_secret_env', 'credential_env', 'users', 'events', 'tenants'] as const),
-    ...(['show', 'retry_seconds', 'api_url'] as const),
+    ...(['channel', 'token_env', 'signing_secret_env', 'credential_env', 'team', 'users', 'events'] as const),
+    ...(['tenants', 'agents', 'show', 'retry_seconds', 'api_url'] as const),
   ],
   'notify.mail.<recipients>': [
     ...(['from', 'to', 'server_env', 'link_secret_env', 'link_seconds', 'events', 'tenants'] as const),
-    'retry_seconds',
+    ...(['agents', 'retry_seconds'] as const),
   ],
   'schedule.<schedule>': [
     ...(['cron', 'time_zone', 'jitter_seconds', 'overlap', 'catch_up', 'from', 'until'] as const),

@@ -90,7 +90,9 @@ function checkProvider(section: Section, provider: ModelProvider): void {
   if (provider === 'rules') {
     for (const key of ['name', 'base_url', 'api_key_env', 'price'] as const) {
       if (!section.has(key)) continue;
-      const write = 'a `provider` beside it, or leave it out: the built-in rules take none';
+      const write = section.has('provider')
+        ? 'another `provider`, or leave it out: the built-in `rules` take none'
+        : 'a `provider` beside it, or leave it out: the built-in rules take none';
       section.problem(section.at(key), 'a setting of another provider', write);
     }
   } else if (!section.has('name')) {

@@ -1,21 +1,27 @@
 import {
+  allApprovers,
   approvalTexts,
   connectionIdForm,
   faultCodes,
   includedTexts,
+  isAnyApprover,
+  matchesPattern,
   notificationEvents,
   personKind,
   quote,
   receiversOf,
   runErrors,
+  secretVariables,
+  sentenceList,
   suggestion,
 } from '@sluice/core';
 import type {
   Finding,
   MailReceiver,
-  NotifyReceiver,
+  NotifyFilter,
   NotifySettings,
   NotifySubscription,
+  Policy,
   SlackChannel,
 } from '@sluice/core';
 import { readVariable } from './connections.js';
@@ -34,8 +40,19 @@ const outcomes = [
 ];
 const host = /^[A-Za-z0-9.-]+(:\d{1,5})?$|^\[[0-9a-fA-F:]+\](:\d{1,5})?$/;
 
+/** Of the rest of the file. */
+interface Known {
+  /** Names of agents. */
+  readonly agents: readonly string[];
+  /** Whether there is an `identity`, so that a service has a credential. */
+  readonly hasIdentity: boolean;
+  /** By which decisions are judged. */
+  readonly policy: Policy;
+}
+
 /** `notify`: who is sent webhooks of what; null for no one. */
-export function readNotify(section: Section): NotifySettings | null {
+export function readNotify(section: Section, known: Known): NotifySettings | null {
+  const { agents } = known;
   section.closed(configurationKeys.notify);
   const baseUrl = section.address('base_url');
   const privateHosts = section.names('private_hosts', 'a list of hosts') ?? [];
@@ -45,9 +62,9 @@ export function readNotify(section: Section): NotifySettings | null {
   });
   const written = section.section('subscriptions');
   const names: string[] = [];
-  const subscriptions = readEach(written, names, (id, entry) => readSubscription(id, entry, privateHosts));
-  const slack = readEach(section.section('slack'), names, (id, entry) => readSlack(id, entry, privateHosts));
-  const mail = readEach(section.section('mail'), names, readMail);
+  const subscriptions = readEach(written, names, (id, entry) => readSubscription(id, entry, privateHosts, agents));
+  const slack = readEach(section.section('slack'), names, (id, entry) => readSlack(id, entry, privateHosts, known));
+  const mail = readEach(section.section('mail'), names, (id, entry) => readMail(id, entry, agents));
   if (mail.length > 0 && baseUrl === null)
     section.problem(section.at('base_url'), 'nothing', 'the address of the console, which mails link to');
   if (names.length > mostSubscriptions)
@@ -79,11 +96,16 @@ function readEach<T>(section: Section, names: string[], read: (id: string, entry
 }
 
 /** What the receivers of approvals are notified of. */
-const approvalEvents = ['approval.waiting', 'approval.escalated', 'approval.ended'] as const;
+const approvalEvents = ['approval.waiting', 'approval.counted', 'approval.escalated', 'approval.ended'] as const;
 
 const mailEvents = ['approval.waiting', 'approval.escalated'] as const;
 
-function readSlack(id: string, section: Section, privateHosts: readonly string[]): SlackChannel | null {
+function readSlack(
+  id: string,
+  section: Section,
+  privateHosts: readonly string[],
+  { agents, hasIdentity, policy }: Known,
+): SlackChannel | null {
   section.closed(configurationKeys['notify.slack.<channel>']);
   const channel = section.text('channel', 'the id of a channel, such as `C0123456789`');
   if (!section.has('channel')) section.problem(section.at('channel'), 'nothing', 'the id of a channel');
@@ -100,12 +122,7 @@ function readSlack(id: string, section: Section, privateHosts: readonly string[]
     'credential_env',
     'the name of the variable with the API key of a service',
   );
-  const users = section.section('users');
-  const named = users.keys().map((user) => {
-    const person = users.text(user, 'a person such as `user:ann`') ?? '';
-    if (person !== '' && !isPerson(person)) users.problem(users.at(user), quote(person), 'a person such as `user:ann`');
-    return [user, person] as const;
-  });
+  const users = readSlackUsers(section);
   const isDeciding = ['signing_secret_env', 'credential_env', 'users'].filter((key) => section.has(key));
   if (isDeciding.length === 1 || isDeciding.length === 2)
     section.problem(
@@ -113,26 +130,93 @@ function readSlack(id: string, section: Section, privateHosts: readonly string[]
       isDeciding.join(' and '),
       'all of `signing_secret_env`, `credential_env` and `users`, for decisions in Slack, or none',
     );
+  if (isDeciding.length > 0 && !hasIdentity)
+    section.problem(
+      section.path,
+      'decisions in Slack without an `identity`, so that none would count',
+      `\`identity: { provider: api-keys }\`, or \`jwt\`, for the key in \`credential_env\`; ${orLinksAlone}`,
+    );
+  else if (isDeciding.length === 3) refuseUncounted(section, Object.values(users), policy);
   const apiUrl = readSlackAddress(section, privateHosts);
   const events = oneOf(section, 'events', approvalEvents) ?? approvalEvents;
-  const tenants = section.names('tenants', 'a list of tenants');
+  const filters = readFilters(section, agents);
   const show = oneOf(section, 'show', approvalTexts) ?? approvalTexts;
   const seconds = section.wholeNumber('retry_seconds', retrySeconds);
   if (channel === null || tokenEnv === null) return null;
   return {
     ...{ id, channel, apiUrl, tokenEnv, events, show, retryMs: seconds * 1_000 },
-    ...(tenants === null ? {} : { tenants }),
+    ...filters,
     ...(signingSecretEnv === null || credentialEnv === null
       ? {}
-      : { deciding: { signingSecretEnv, credentialEnv, users: Object.fromEntries(named) } }),
+      : { deciding: { signingSecretEnv, credentialEnv, users } }),
   };
+}
+
+const orLinksAlone =
+  'or leave out `signing_secret_env`, `credential_env` and `users`, and messages only link to the console';
+
+/** Persons whose decisions the service of `credential_env`, whose name the file does not say, brings in vain. */
+function refuseUncounted(section: Section, users: readonly string[], policy: Policy): void {
+  const persons = [...new Set(users)].filter(isPerson);
+  const patterns = Object.values(policy.decideFor ?? {}).flat();
+  const barred = persons.filter((person) => !patterns.some((pattern) => matchesPattern(pattern, person)));
+  if (barred.length > 0)
+    section.problem(
+      section.path,
+      `decisions in Slack of ${sentenceList(barred, shownPersons)}, for whom \`policy.approval.on_behalf\` lets no service decide, so that none of them would count`,
+      `\`on_behalf: { "service:slack": ["user:*"] }\` under \`policy.approval\`, with the name of the API key in \`credential_env\`; ${orLinksAlone}`,
+    );
+  const isApprover = (actorId: string): boolean => isAnyApprover({ actorId, tenantId: null }, policy);
+  if (persons.length > 0 && allApprovers(policy).length > 0 && !persons.some(isApprover))
+    section.problem(
+      section.at('users'),
+      'no person whom `policy.approval` names as an approver, so that no decision in Slack would count',
+      'the persons under `policy.approval.approvers` by their names, or `["*"]`: of a person in Slack no groups, roles and claims are known',
+    );
+}
+
+const shownPersons = 3;
+const workspaceForm = /^[TE][A-Z0-9]{1,30}$/;
+const userForm = /^[UW][A-Z0-9]{1,30}$/;
+
+/** Persons by workspace and user, `T1/U1`. A user without a workspace is of the one that `team` names. */
+function readSlackUsers(section: Section): Readonly<Record<string, string>> {
+  const writeTeam = 'the id of a workspace, such as `T0123456789`';
+  const team = section.text('team', writeTeam);
+  if (team !== null && !workspaceForm.test(team)) section.problem(section.at('team'), quote(team), writeTeam);
+  const users = section.section('users');
+  const persons = new Map<string, string>();
+  for (const key of users.keys()) {
+    const person = users.text(key, 'a person such as `user:ann`') ?? '';
+    if (person !== '' && !isPerson(person)) users.problem(users.at(key), quote(person), 'a person such as `user:ann`');
+    const parts = key.split('/');
+    const [user = '', workspace = team] = parts.toReversed();
+    const isWell =
+      parts.length <= 2 && userForm.test(user) && (parts.length === 1 || workspaceForm.test(parts[0] ?? ''));
+    if (!isWell)
+      users.problem(
+        users.at(key),
+        `the user ${quote(key)}`,
+        'an id such as `U0123456789` or `T0123456789/U0123456789`',
+      );
+    else if (workspace === null)
+      users.problem(
+        users.at(key),
+        `the user ${quote(key)} of no workspace`,
+        `the workspace in \`team\`, or \`T…/${user}\``,
+      );
+    const known = `${String(workspace)}/${user}`;
+    if (persons.has(known)) users.problem(users.at(key), `the user ${quote(known)} once more`, 'each user once');
+    persons.set(known, person);
+  }
+  return Object.fromEntries(persons);
 }
 
 const linkSeconds = { byDefault: hours, least: 60, most: 24 * hours };
 const mostAddresses = 50;
 const mailAddress = /^[^\s@<>,;"]+@[A-Za-z0-9.-]+$/;
 
-function readMail(id: string, section: Section): MailReceiver | null {
+function readMail(id: string, section: Section, agents: readonly string[]): MailReceiver | null {
   section.closed(configurationKeys['notify.mail.<recipients>']);
   const write = 'an address such as `desk@example.org`';
   const from = section.text('from', write);
@@ -149,13 +233,13 @@ function readMail(id: string, section: Section): MailReceiver | null {
   for (const key of ['server_env', 'link_secret_env'] as const)
     if (!section.has(key)) section.problem(section.at(key), 'nothing', 'the name of a variable');
   const events = oneOf(section, 'events', mailEvents) ?? mailEvents;
-  const tenants = section.names('tenants', 'a list of tenants');
+  const filters = readFilters(section, agents);
   const linkMs = section.wholeNumber('link_seconds', linkSeconds) * 1_000;
   const retryMs = section.wholeNumber('retry_seconds', retrySeconds) * 1_000;
   if (from === null || serverEnv === null || linkSecretEnv === null) return null;
   return {
     ...{ id, from, to, serverEnv, linkSecretEnv, linkMs, events, retryMs },
-    ...(tenants === null ? {} : { tenants }),
+    ...filters,
   };
 }
 
@@ -179,7 +263,19 @@ function isPerson(name: string): boolean {
   return name.startsWith(personKind) && name.length > personKind.length;
 }
 
-function readSubscription(id: string, section: Section, privateHosts: readonly string[]): NotifySubscription | null {
+/** Whose events a receiver is sent: `tenants` and `agents`, without those that are not written. */
+function readFilters(section: Section, known: readonly string[]): Pick<NotifyFilter, 'tenants' | 'agents'> {
+  const tenants = section.names('tenants', 'a list of tenants');
+  const agents = oneOf(section, 'agents', known);
+  return { ...(tenants === null ? {} : { tenants }), ...(agents === null ? {} : { agents }) };
+}
+
+function readSubscription(
+  id: string,
+  section: Section,
+  privateHosts: readonly string[],
+  agents: readonly string[],
+): NotifySubscription | null {
   section.closed(configurationKeys['notify.subscriptions.<subscription>']);
   const url = readUrl(section, privateHosts);
   const events = oneOf(section, 'events', notificationEvents);
@@ -189,14 +285,14 @@ function readSubscription(id: string, section: Section, privateHosts: readonly s
   if (!section.has('secret_env'))
     section.problem(section.at('secret_env'), 'nothing', 'the name of the environment variable that holds the secret');
   const previous = readVariable(section, 'previous_secret_env', 'the name of the variable with the former secret');
-  const tenants = section.names('tenants', 'a list of tenants');
+  const filters = readFilters(section, agents);
   const named = oneOf(section, 'outcomes', outcomes);
   const include = oneOf(section, 'include', includedTexts) ?? [];
   const seconds = section.wholeNumber('retry_seconds', retrySeconds);
   if (url === null || events === null || secretEnv === null) return null;
   return {
     ...{ id, url, events, secretEnv, include, retryMs: seconds * 1_000 },
-    ...(tenants === null ? {} : { tenants }),
+    ...filters,
     ...(named === null ? {} : { outcomes: named }),
     ...(previous === null ? {} : { previousSecretEnv: previous }),
   };
@@ -233,23 +329,11 @@ export function findAboutNotify(
   given: { isSet?(variable: string): boolean },
 ): readonly Finding[] {
   return receiversOf(notify ?? undefined).flatMap((receiver) => {
-    const [place, named] = variablesOf(receiver);
-    return Object.entries(named).flatMap(([key, variable]): Finding[] => {
-      if (variable === undefined || (given.isSet?.(variable) ?? true)) return [];
+    const place = { webhook: 'subscriptions', slack: 'slack', mail: 'mail' }[receiver.kind];
+    return Object.entries(secretVariables(receiver)).flatMap(([key, variable]): Finding[] => {
+      if (given.isSet?.(variable) ?? true) return [];
       const message = `The variable ${variable} is not set here: where the notifier has none either, nothing is sent.`;
       return [{ kind: 'unset_variable', path: `notify.${place}.${receiver.id}.${key}`, message }];
     });
   });
-}
-
-/** The section of a receiver, and what its keys name; what the gateway reads is not asked about here. */
-function variablesOf(receiver: NotifyReceiver): readonly [string, Readonly<Record<string, string | undefined>>] {
-  switch (receiver.kind) {
-    case 'webhook':
-      return ['subscriptions', { secret_env: receiver.secretEnv, previous_secret_env: receiver.previousSecretEnv }];
-    case 'slack':
-      return ['slack', { token_env: receiver.tokenEnv }];
-    case 'mail':
-      return ['mail', { server_env: receiver.serverEnv, link_secret_env: receiver.linkSecretEnv }];
-  }
 }

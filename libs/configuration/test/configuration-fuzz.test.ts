@@ -123,7 +123,19 @@ describe('compiling whatever is there', () => {
   it('takes a cyclic value, as aliases in YAML can make one', () => {
     const cyclic: Record<string, unknown> = {};
     for (const name of [...configurationKeys[''], 'one']) cyclic[name] = cyclic;
-    expectWhole(compileConfiguration(cyclic, sampleInputs));
+    const compiled = compileConfiguration(cyclic, sampleInputs);
+    expectWhole(compiled);
+    expect(formatProblems(compiled.problems).split('\n')).toContain(
+      'tool: found an alias of what it stands in; write what is meant there, without the alias',
+    );
+    const shared = { groups: ['one'] };
+    const twice = compileConfiguration({ group: { a: shared, b: [shared] } }, sampleInputs);
+    expect(formatProblems(twice.problems)).not.toContain('an alias');
+  });
+
+  it('takes a value that is nested deeper than calls can be', () => {
+    const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+    expectWhole(compileConfiguration({ tool: { one: { type: deep } } }, sampleInputs));
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { dueTimes, nextDue } from '@sluice/configuration';
+import { compileConfiguration, dueTimes, nextDue } from '@sluice/configuration';
+import { sampleInputs } from './sample-inputs.js';
 
 const berlin = { timeZone: 'Europe/Berlin' };
 const times = (cron: string, after: string, to: string, more: object = {}, most = 100): readonly string[] =>
@@ -48,4 +49,28 @@ describe('the due times of a schedule in Europe/Berlin', () => {
     expect(at('0 9 * * *', '2026-07-01T07:00Z', { from })).toBe(from);
     expect(at('0 9 * * *', '2026-07-01T07:00Z', { until: Date.parse('2026-07-02T07:00Z') })).toBeNull();
   });
+});
+
+it.each([
+  ['0 7 * * 1-5', null],
+  ['0 7 L * MON#2', null],
+  ['0 7 29 2 *', null],
+  ['0 7 30 2 *', 'never due'],
+  ['0 0 7 * * *', 'five fields'],
+  ['60 7 * * *', 'five fields'],
+  // It would be refused from that day on, at the next start.
+  ['2126-11-30T07:00:00', 'five fields'],
+  ['@daily', 'five fields'],
+])('cron: %s is refused or not: %s', (cron, problem) => {
+  const tool = { text: { type: 'text-completion', group: ['basic'] } };
+  const asked = { question: 'What now?', groups: ['basic'], principal: 'service:reports', tenant: 'acme' };
+  const { problems } = compileConfiguration(
+    { tool, policy: { allowed_tools: ['text'] }, schedule: { one: { cron, ...asked } } },
+    sampleInputs,
+  );
+  expect(problems).toEqual(
+    problem === null
+      ? []
+      : [expect.objectContaining({ path: 'schedule.one.cron', found: expect.stringContaining(problem) })],
+  );
 });

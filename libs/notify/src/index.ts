@@ -11,7 +11,7 @@ export {
 } from './stored/subscriptions.js';
 export type { StoredSubscription } from './stored/subscriptions.js';
 export { SlackApi, SlackError } from './slack/api.js';
-export { endedMessage, noteView, reasonView, waitingMessage } from './slack/blocks.js';
+export { endedMessage, noteView, reasonView, trialMessage, waitingMessage } from './slack/blocks.js';
 export type { SlackMessage } from './slack/blocks.js';
 export { buttonIn, decisionActions, dialogIn, reasonDialog, reasonField } from './slack/button.js';
 export type { ButtonValue } from './slack/button.js';

@@ -38,7 +38,14 @@ const value = {
 const approval = {
   ...{ tool: 'send-money', description: 'Sends money', effect: 'external_side_effect', question: 'Pay <!channel>?' },
   ...{ arguments: { amount: 40 }, askedBecause: 'The rule "large" asks.', requestedBy: 'user:ann', onBehalfOf: null },
-  ...{ expiresAt: at, approvers: ['*'], stillNeeded: 1, isEscalated: false, link: 'https://x.example/approvals/a-1' },
+  ...{
+    expiresAt: at,
+    approvers: ['*'],
+    stillNeeded: 1,
+    approvedBy: [],
+    isEscalated: false,
+    link: 'https://x.example/approvals/a-1',
+  },
 };
 const actionsOf = (blocks: readonly object[]): string => JSON.stringify(blocks.filter((one) => 'elements' in one));
 
@@ -64,6 +71,9 @@ describe('a message about an approval', () => {
       const ended = { decision: 'refuse', decidedBy: 'user:bob', decidedThrough: 'service:slack', reason: long };
       expect(blockProblems(endedMessage(one, ended))).toEqual([]);
     }
+    const half = { ...many, approvedBy: Array.from({ length: 30 }, () => `user:<!here>${'z'.repeat(250)}`) };
+    expect(blockProblems(waitingMessage(half, value))).toEqual([]);
+    expect(waitingMessage(half, value).text).toMatch(/: 30 of 31 approved, by user:&lt;!here&gt;/);
     expect(waitingMessage({ ...approval, tool: '<!here>' }, value).text).toContain('&lt;!here&gt;');
     expect(blockProblems({ view: reasonView('approve', long, JSON.stringify(value)) })).toEqual([]);
   });

@@ -6,8 +6,9 @@ import type { SlackMessage } from '@sluice/notify';
 import type { Runtime } from '@sluice/host';
 import { NotifiedApprovals } from '../approvals-shown.js';
 import type { NotifiedApproval } from '../approvals-shown.js';
-import { DeliveryError, secretOf } from './sender.js';
-import type { DeliveryFailure, Sender, Sending } from './sender.js';
+import { secretOf } from './sender.js';
+import type { Sender, Sending } from './sender.js';
+import { slackFailure } from './slack-failure.js';
 
 type Channel = NotifyReceiver & { readonly kind: 'slack' };
 
@@ -75,33 +76,23 @@ export class SlackSender implements Sender<Channel> {
   /** Waits as Slack says, once; throws DeliveryError. */
   private async call(
     method: string,
-    { apiUrl }: Channel,
+    receiver: Channel,
     token: string,
     body: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject> {
+    const call = () => this.api.call(method, { apiUrl: receiver.apiUrl, token }, body, signal);
     try {
-      return await this.api.call(method, { apiUrl, token }, body, signal);
-    } catch (error) {
-      if (!(error instanceof SlackError)) throw error;
-      const { retryAfter } = error;
-      if (retryAfter === null || retryAfter > longestPause) throw failed(error);
-      await pause(retryAfter * 1_000, undefined, { signal });
-      return this.api.call(method, { apiUrl, token }, body, signal).catch((again: unknown) => {
-        throw again instanceof SlackError ? failed(again) : again;
+      return await call().catch(async (error: unknown) => {
+        const after = error instanceof SlackError ? error.retryAfter : null;
+        if (after === null || after > longestPause) throw error;
+        await pause(after * 1_000, undefined, { signal });
+        return call();
       });
+    } catch (error) {
+      throw slackFailure(error, receiver);
     }
   }
-}
-
-function failed(error: SlackError): DeliveryError {
-  return new DeliveryError(failureOf(error.code), error.message, { cause: error });
-}
-
-function failureOf(code: string): DeliveryFailure {
-  if (code === 'http_429' || code === 'ratelimited' || code === 'rate_limited') return 'limited';
-  if (code === 'timeout' || code === 'unreachable' || code === 'not_public') return code;
-  return /^http_5|^no_json$|^internal_error$|^fatal_error$/.test(code) ? 'failed' : 'refused';
 }
 
 /** The message about the approval, where the channel has it. */
@@ -131,7 +122,7 @@ function asJson({ text, blocks }: SlackMessage): JsonObject {
 }
 
 function messageOf(
-  { requested, place, view, approvers, stillNeeded, isEscalated, decision }: NotifiedApproval,
+  { requested, place, view, approvers, stillNeeded, approvedBy, isEscalated, decision }: NotifiedApproval,
   { id, show, deciding }: Channel,
   baseUrl: string | undefined,
   isOver: boolean,
@@ -139,7 +130,8 @@ function messageOf(
   const { approvalId, requestId, sessionId, argumentsHash, effect, askedBecause, requestedBy } = requested;
   const shown = {
     ...{ tool: view.tool.key, description: view.tool.description, effect, askedBecause, requestedBy },
-    ...{ onBehalfOf: requested.onBehalfOf, expiresAt: requested.expiresAt, approvers, stillNeeded, isEscalated },
+    ...{ onBehalfOf: requested.onBehalfOf, expiresAt: requested.expiresAt, approvers, isEscalated },
+    ...{ stillNeeded, approvedBy },
     question: show.includes('question') ? view.question : null,
     arguments: show.includes('arguments') ? view.arguments : null,
     link: baseUrl === undefined ? null : `${baseUrl}/approvals/${encodeURIComponent(approvalId)}`,

@@ -1,6 +1,7 @@
 import type { NotifyReceiver, NotifySubscription } from '@sluice/core';
+import { PerServerLimit } from '@sluice/host';
 import type { Runtime } from '@sluice/host';
-import { Receiver } from '../receiver.js';
+import { connections, Receiver } from '../receiver.js';
 import { cloudEventOf, signedHeaders } from '../webhook.js';
 import { DeliveryError, secretOf } from './sender.js';
 import type { Sender, Sending } from './sender.js';
@@ -10,6 +11,7 @@ type Webhook = NotifyReceiver & { readonly kind: 'webhook' };
 /** Sends webhooks: CloudEvents, signed as Standard Webhooks. */
 export class WebhookSender implements Sender<Webhook> {
   private readonly receiver: Receiver;
+  private readonly limit = new PerServerLimit();
 
   constructor(
     privateHosts: readonly string[],
@@ -21,8 +23,13 @@ export class WebhookSender implements Sender<Webhook> {
   async send({ record, receiver, notify }: Sending<Webhook>, signal: AbortSignal): Promise<void> {
     const webhook = cloudEventOf(record, notify.baseUrl);
     const { environment, clock } = this.runtime;
-    const headers = signedHeaders(webhook, receiver.secrets ?? secretsOf(receiver, environment.secret), clock.now());
-    await this.receiver.send(receiver.url, { headers, body: webhook.body }, signal);
+    const send = async (): Promise<void> => {
+      const secrets = receiver.secrets ?? secretsOf(receiver, environment.secret);
+      const headers = signedHeaders(webhook, secrets, clock.now());
+      await this.receiver.send(receiver.url, { headers, body: webhook.body }, signal);
+    };
+    // Those that wait for a connection have the whole time to be answered, and are signed when they are sent.
+    await this.limit.in(receiver.url, signal, send, connections);
   }
 
   close(): Promise<void> {

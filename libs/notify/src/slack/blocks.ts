@@ -20,6 +20,8 @@ interface ShownApproval {
   /** Who may decide. */
   readonly approvers: readonly string[];
   readonly stillNeeded: number;
+  /** Who has approved so far, where several persons have to. */
+  readonly approvedBy: readonly string[];
   readonly isEscalated: boolean;
   /** The page of the console; null for none. */
   readonly link: string | null;
@@ -50,7 +52,10 @@ const longestReason = 3_000;
  * Whose arguments are not all there cannot be approved from the message.
  */
 export function waitingMessage(approval: ShownApproval, button: ButtonValue | null): SlackMessage {
-  const { link } = approval;
+  const { link, approvedBy, stillNeeded } = approval;
+  const isNone = approvedBy.length === 0;
+  const ofAll = `${String(approvedBy.length)} of ${String(approvedBy.length + stillNeeded)}`;
+  const progress = `${ofAll} approved, by ${names(approvedBy)}`;
   const value = button === null ? null : buttonText(button);
   const isWhole = approval.arguments !== null && argumentsText(approval.arguments).length <= longestShown;
   const buttons = [
@@ -64,7 +69,9 @@ export function waitingMessage(approval: ShownApproval, button: ButtonValue | nu
   ];
   const note = isWhole || value === null ? [] : [line([plain('The console shows all arguments, and can approve.')])];
   return {
-    text: `A call of ${escaped(approval.tool)} waits for an approval.`,
+    text: isNone
+      ? `A call of ${escaped(approval.tool)} waits for an approval.`
+      : `A call of ${escaped(approval.tool)} waits for an approval: ${escaped(progress)}.`,
     blocks: [
       header(approval.isEscalated ? 'A call still waits for an approval' : 'A call waits for an approval'),
       ...about(approval),
@@ -77,8 +84,9 @@ export function waitingMessage(approval: ShownApproval, button: ButtonValue | nu
           fallback: iso(approval.expiresAt),
         },
         plain(` · may decide: ${names(approval.approvers)}`),
-        ...(approval.stillNeeded > 1 ? [plain(` · ${String(approval.stillNeeded)} persons have to approve`)] : []),
+        ...(isNone && stillNeeded > 1 ? [plain(` · ${String(stillNeeded)} persons have to approve`)] : []),
       ]),
+      ...(isNone ? [] : [line([plain(progress)])]),
       ...note,
       ...(buttons.length === 0 ? [] : [{ type: 'actions', block_id: 'sluice_decision', elements: buttons }]),
     ],
@@ -98,6 +106,20 @@ export function endedMessage(approval: ShownApproval, ended: ShownDecision): Sla
       ...about(approval),
       ...(isDecision ? [line([plain(`${title} ${by}`)])] : []),
       ...(reason === '' ? [] : [quoted(reason)]),
+    ],
+  };
+}
+
+/** What a channel is sent to try whether it can be. Nothing can be decided there. */
+export function trialMessage(link: string | null): SlackMessage {
+  const said = 'Sluice can post here. No call waits: a person tried whether approvals can be asked for.';
+  const open = { ...buttonOf('Open the console', 'sluice_open', ''), url: link };
+  return {
+    text: said,
+    blocks: [
+      header('A trial of Sluice'),
+      line([plain(said)]),
+      ...(link === null ? [] : [{ type: 'actions', block_id: 'sluice_trial', elements: [open] }]),
     ],
   };
 }

@@ -1,7 +1,14 @@
 import { oneOf, texts } from '../../data/search.js';
 
 export const letterTopics = [
-  ...(['agent.requests', 'agent.toolsets', 'agent.tool-calls', 'agent.steps', 'agent.responses'] as const),
+  ...([
+    'agent.requests',
+    'agent.calls',
+    'agent.toolsets',
+    'agent.tool-calls',
+    'agent.steps',
+    'agent.responses',
+  ] as const),
   ...(['agent.approvals', 'agent.cancellations', 'agent.discovery', 'agent.denials', 'agent.config'] as const),
   'agent.notifications',
 ] as const;

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Subscription } from '@sluice/client';
 import { subscriptionsQuery } from '../../data/subscriptions.js';
 import { useSignedIn } from '../../session/session-provider.js';
@@ -9,7 +10,10 @@ import { Card, Page } from '../../ui/page.js';
 import { Empty, Loading, RequestProblem } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import type { Column } from '../../ui/table.js';
+import { ActionDialog } from './action-dialog.js';
+import type { Action } from './action-dialog.js';
 import { Deliveries } from './deliveries.js';
+import css from './notifications.module.css';
 
 const sample = `notify:
   base_url: https://sluice.example.org
@@ -22,11 +26,20 @@ const sample = `notify:
 /** Who is notified of what, and how that goes. */
 export function Notifications() {
   const { me } = useSignedIn();
+  const [action, setAction] = useState<Action | null>(null);
   const summary = 'Who is notified of ends, approvals and dead letters: webhooks, Slack and mail.';
+  const make = (
+    <Button tone="primary" onPress={() => setAction({ kind: 'make' })}>
+      Make a subscription
+    </Button>
+  );
   return (
-    <Page title="Notifications" summary={summary}>
+    <Page title="Notifications" summary={summary} actions={me.is_operator ? make : undefined}>
       {me.is_operator ? (
-        <List />
+        <>
+          <List act={setAction} />
+          {action !== null && <ActionDialog action={action} next={setAction} />}
+        </>
       ) : (
         <Empty title="Notifications are for operators.">
           <p>
@@ -38,7 +51,7 @@ export function Notifications() {
   );
 }
 
-function List() {
+function List({ act }: { readonly act: (action: Action) => void }) {
   const found = useQuery(subscriptionsQuery());
   const [open, setOpen] = useState<string | null>(null);
   if (found.isPending) return <Loading label="Loading the subscriptions" />;
@@ -47,14 +60,14 @@ function List() {
   if (subscriptions.length === 0)
     return (
       <Empty title="No one is notified.">
-        <p>Name a receiver in the configuration, or make one with POST /v1/subscriptions:</p>
+        <p>Make a subscription here, or name a receiver in the configuration:</p>
         <LongText text={sample} label="A sample of a configuration" />
       </Empty>
     );
   return (
     <>
       <Card title="Subscriptions">
-        <Table label="Subscriptions" columns={columnsWith(setOpen)} items={subscriptions} keyOf={({ id }) => id} />
+        <Table label="Subscriptions" columns={columnsWith(setOpen, act)} items={subscriptions} keyOf={({ id }) => id} />
       </Card>
       {open !== null && <Deliveries key={open} name={open} />}
     </>
@@ -63,12 +76,12 @@ function List() {
 
 const kinds = { webhook: 'webhook', slack: 'Slack', mail: 'mail' } as const;
 
-function columnsWith(show: (name: string) => void): readonly Column<Subscription>[] {
+function columnsWith(show: (name: string) => void, act: (action: Action) => void): readonly Column<Subscription>[] {
   return [
     { id: 'name', name: 'Subscription', cell: ({ name }) => <strong>{name}</strong> },
     { id: 'kind', name: 'By', cell: ({ kind, url }) => (url === null ? kinds[kind] : `${kinds[kind]} to ${url}`) },
-    { id: 'events', name: 'Events', cell: ({ events }) => events.join(', ') },
-    { id: 'tenants', name: 'Tenants', isMinor: true, cell: ({ tenants }) => tenants?.join(', ') ?? 'all' },
+    { id: 'events', name: 'Events', cell: eventsOf },
+    { id: 'whose', name: 'Whose', isMinor: true, cell: whose },
     {
       ...{ id: 'made', name: 'Made', isMinor: true },
       cell: ({ made_by: by, created_by: who }) =>
@@ -76,12 +89,55 @@ function columnsWith(show: (name: string) => void): readonly Column<Subscription
     },
     { id: 'behind', name: 'Behind', isNumber: true, cell: ({ behind }) => behind ?? '–' },
     {
-      ...{ id: 'deliveries', name: 'Deliveries' },
-      cell: ({ name }) => (
-        <Button onPress={() => show(name)} aria-label={`Deliveries of ${name}`}>
-          Show
-        </Button>
-      ),
+      ...{ id: 'actions', name: <span className="visually-hidden">What can be done</span> },
+      cell: (subscription) => <Actions subscription={subscription} show={show} act={act} />,
     },
   ];
+}
+
+function eventsOf({ events }: Subscription): ReactNode {
+  return events.map((event, n) => (
+    <Fragment key={event}>
+      {n > 0 && ', '}
+      <span className={css['event']}>{event}</span>
+    </Fragment>
+  ));
+}
+
+function whose({ tenants, agents }: Subscription): string {
+  const parts = [
+    ...(tenants === null ? [] : [`tenants ${tenants.join(', ')}`]),
+    ...(agents === null ? [] : [`agents ${agents.join(', ')}`]),
+  ];
+  return parts.length === 0 ? 'all' : parts.join('; ');
+}
+
+const actions = [
+  { kind: 'change', word: 'Change', label: (name: string) => `Change ${name}` },
+  { kind: 'renew', word: 'New secret', label: (name: string) => `New secret for ${name}` },
+  { kind: 'delete', word: 'Delete', label: (name: string) => `Delete ${name}` },
+] as const;
+
+interface ActionsProps {
+  readonly subscription: Subscription;
+  readonly show: (name: string) => void;
+  readonly act: (action: Action) => void;
+}
+
+/** Those of the configuration are changed there. */
+function Actions({ subscription, show, act }: ActionsProps) {
+  const { name, made_by: by } = subscription;
+  return (
+    <div className={css['actions']}>
+      <Button tone="quiet" isSmall aria-label={`Deliveries of ${name}`} onPress={() => show(name)}>
+        Deliveries
+      </Button>
+      {by === 'http' &&
+        actions.map(({ kind, word, label }) => (
+          <Button key={kind} tone="quiet" isSmall aria-label={label(name)} onPress={() => act({ kind, subscription })}>
+            {word}
+          </Button>
+        ))}
+    </div>
+  );
 }
