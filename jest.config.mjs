@@ -36,7 +36,7 @@ const shared = {
  * real part fails with a sentence.
  */
 const real = [
-  'apps/executor/test/mcp-servers\\.',
+  'apps/executor/test/(mcp-servers|server-reporter)\\.',
   'libs/bus/test/kafka/',
   'libs/content/test/postgres',
   'libs/host/test/(belonging-kafka|clock-watch|prefixes)\\.',

@@ -14,7 +14,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Programs that share their code, by the name of their file in dist/. */
 const services = {
-  main: 'apps/sluice/src/main.ts',
+  main: 'apps/sluice/src/entry.ts',
   generate: 'apps/sluice/src/generate.ts',
   worker: 'apps/sluice/src/replay/worker.ts',
 };
@@ -30,6 +30,7 @@ const bench = {
   bench: 'bench/main.ts',
   'history-lists': 'bench/history/lists-thread.ts',
   served: 'bench/discovery/served.ts',
+  'mcp-services': 'bench/mcp/services.ts',
   'echo-server': 'bench/tools/echo-server.ts',
 };
 

@@ -80,7 +80,7 @@ async function writeSluice(folder) {
     if (name.endsWith('.md')) copy(`docs/${name.replaceAll('\\', '/')}`);
   copy('packages/sluice/README.md', 'README.md');
   copy('packages/sluice/sluice.mjs', 'bin/sluice.mjs');
-  copy('bin/flags.mjs');
+  for (const name of ['flags.mjs', 'node-version.mjs']) copy(`bin/${name}`);
   // The image is made of this package alone.
   copy('ops/image');
   rmSync(join(folder, 'examples/load/keys'), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
  * The one way into the project from a machine with Node 20 or later and npm: installs what is missing, builds what is
  * stale, and runs the rest on the Node 24 that npm brought along. Plain JavaScript without dependencies, since it
- * runs first.
+ * runs first; on an older Node, sluice.mjs and npm.mjs say so before they load it.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,16 @@ function install() {
 /** With the programs of bench/, where they are wanted. */
 function build(withBench = false) {
   const stamp = inRoot('dist', withBench ? '.built-with-bench' : '.built');
-  const sources = ['apps', 'libs', 'bench', 'bin/bundle.mjs', 'bin/externals.mjs', 'package.json', 'tsconfig.json'];
+  const sources = [
+    'apps',
+    'libs',
+    'bench',
+    'bin/bundle.mjs',
+    'bin/externals.mjs',
+    'bin/node-version.mjs',
+    'package.json',
+    'tsconfig.json',
+  ];
   if (existsSync(stamp) && statSync(stamp).mtimeMs >= Math.max(...sources.map((source) => newest(inRoot(source)))))
     return;
   console.error('sluice: building …');
@@ -135,7 +144,7 @@ const cores = availableParallelism();
 const workers = { pure: Math.min(cores, 8), real: Math.min(3 * cores, 12) };
 
 /** More suites than this do not fail by chance. */
-const mostFlakes = 3;
+const mostFlakes = 6;
 
 /** The suites that failed by chance before, and wait for a person: they are not run again. */
 const flakesFile = inRoot('test', 'flakes.json');

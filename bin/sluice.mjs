@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { main } from './setup.mjs';
+// The command line of a clone. It runs first, also on a Node that is too old (node-version.mjs).
+import { installNode, leastNodeOfClone, withNode } from './node-version.mjs';
 
-main('cli', process.argv.slice(2));
+withNode(leastNodeOfClone, installNode, () =>
+  import('./setup.mjs').then(({ main }) => main('cli', process.argv.slice(2))),
+);

@@ -5,10 +5,11 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import { allTopics } from '@sluice/contracts';
+import { notificationEvents } from '@sluice/core';
 import { asyncApi } from '../../apps/sluice/src/async-api.js';
 
 interface Described {
-  readonly channels: Readonly<Record<string, { readonly address: string }>>;
+  readonly channels: Readonly<Record<string, { readonly address: string | null; readonly messages: object }>>;
   readonly operations: Readonly<Record<string, { readonly summary: string }>>;
   readonly components: { readonly schemas: Readonly<Record<string, { readonly schema: avsc.Schema }>> };
 }
@@ -30,8 +31,10 @@ describe('the description of the topics', () => {
     expect(validate({ ...described, channels: { 'agent.requests': { address: 7 } } })).toBe(false);
   });
 
-  it('has a channel for each topic, and names nothing that is not there', () => {
-    expect(Object.values(described.channels).map(({ address }) => address)).toEqual(allTopics);
+  it('has a channel for each topic and one for webhooks, and names nothing that is not there', () => {
+    expect(Object.values(described.channels).map(({ address }) => address)).toEqual([...allTopics, null]);
+    const webhooks = Object.keys(described.channels['webhooks']?.messages ?? {});
+    expect(webhooks).toEqual(notificationEvents.map((event) => `sluice.${event}`));
     const pointers = [...JSON.stringify(described).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, at = '']) => at);
     const at = (pointer: string): unknown =>
       pointer

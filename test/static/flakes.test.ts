@@ -24,8 +24,8 @@ const suites = (...failed: readonly string[]): Suite[] => [
 describe('a suite that failed in npm test', () => {
   it.each<[string, readonly string[], readonly string[], Again]>([
     ['one', ['test/a.test.ts'], [], { paths: ['test/a.test.ts'] }],
-    ['three', ['a', 'b', 'c'], ['d'], { paths: ['a', 'b', 'c'] }],
-    ['four', ['a', 'b', 'c', 'd'], [], { paths: [] }],
+    ['six', ['a', 'b', 'c', 'e', 'f', 'g'], ['d'], { paths: ['a', 'b', 'c', 'e', 'f', 'g'] }],
+    ['seven', ['a', 'b', 'c', 'd', 'e', 'f', 'g'], [], { paths: [] }],
     ['none', [], ['a'], { paths: [] }],
     [
       'one that failed by chance before',

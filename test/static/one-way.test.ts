@@ -31,7 +31,7 @@ const probes = {
     export function taken({ execute: run }: ToolContract) { return run({}, {} as never, {}); }`,
   'apps/filter/src/probe-three.ts': `
     import type { McpHub } from '@sluice/tools';
-    class Mine implements McpHub { discover = async () => []; status = () => []; close = async () => undefined; call = async () => null; }
+    class Mine implements McpHub { discover = async () => []; status = () => []; close = async () => undefined; connect = async () => undefined; call = async () => null; }
     export const other = (mine: Mine) => mine.call();`,
   'libs/tools/src/probe-four.ts': `
     import { Client } from '@modelcontextprotocol/client';

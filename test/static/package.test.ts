@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -37,13 +36,6 @@ describe('the package `sluice`', () => {
 
   it('has no file that imports a package of which nothing is said', () => {
     expect(() => dependenciesOf(['zod', 'leftpad'])).toThrow('import leftpad. Name them in bin/externals.mjs');
-  });
-
-  it('asks for a Node by a sentence, which an older one can read', () => {
-    const text = readFileSync(join(root, 'packages/sluice/sluice.mjs'), 'utf8');
-    const old = text.replaceAll('process.versions.node', "'22.14.0'");
-    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', old], { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^sluice: Sluice needs Node 22\.15 or later, and/)]);
   });
 });
 
