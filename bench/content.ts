@@ -1,24 +1,23 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderContent, readContentKeys } from '@sluice/content';
 import type { ContentStore } from '@sluice/core';
-import { connected, served, timeOf, upstream } from './mcp.js';
+import { startServices, startUpstream } from './mcp/children.js';
+import { connected, timeOf } from './mcp/client.js';
 import { median, report } from './measure.js';
 
 const bytes = randomBytes(1_000_000);
 const owner = { tenantId: 'acme', runId: 'r' };
 const rounds = 40;
 
-const configuration = (port: number): string => `
+const configuration = (upstream: string): string => `
 tool:
   ping: { type: mcp-tool, group: [work] }
   picture: { type: mcp-tool, group: [work] }
 mcp:
-  servers: { upstream: { url: 'http://127.0.0.1:${port}/mcp' } }
+  servers: { upstream: { url: '${upstream}/mcp' } }
   tools:
     ping: { server: upstream, tool: ping, effect: read_only, redaction: whole }
     picture: { server: upstream, tool: picture, effect: read_only, redaction: whole }
@@ -77,16 +76,15 @@ async function benchStore(): Promise<void> {
 }
 
 async function benchCalls(): Promise<void> {
-  const child = spawn(process.execPath, [upstream], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const port = Number(line.toString());
-  const direct = await connected(`http://127.0.0.1:${port}/mcp`);
-  const through = await served(configuration(port), { audit: false });
+  const upstream = await startUpstream();
+  const direct = await connected(`${upstream.url}/mcp`);
+  const services = await startServices(configuration(upstream.url), { audit: false });
+  const through = await connected(services.url);
   const ways = [
     [direct, 'ping'],
     [direct, 'picture'],
-    [through.client, 'upstream___ping'],
-    [through.client, 'upstream___picture'],
+    [through, 'upstream___ping'],
+    [through, 'upstream___picture'],
   ] as const;
   const times = ways.map((): number[] => []);
   try {
@@ -104,7 +102,8 @@ async function benchCalls(): Promise<void> {
   } finally {
     await direct.close();
     await through.close();
-    child.kill();
+    await services.close();
+    await upstream.close();
   }
 }
 

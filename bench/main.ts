@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import { availableParallelism, cpus } from 'node:os';
 import { benchAudit } from './audit.js';
 import { benchBytes } from './bytes.js';
+import { benchCapacity } from './capacity/main.js';
+import { sizeCommand } from './capacity/size-command.js';
 import { benchContent } from './content.js';
 import { benchDescriptions } from './descriptions/main.js';
 import { benchDiscovery } from './discovery/main.js';
@@ -14,7 +16,7 @@ import { benchParked } from './history/parked.js';
 import { benchLines } from './lines.js';
 import { benchLoop } from './loop.js';
 import { benchProcess } from './process.js';
-import { benchKafka, benchThroughput } from './kafka/main.js';
+import { benchKafka, benchMcpKafka, benchThroughput } from './kafka/main.js';
 import { benchInstances } from './kafka/instances.js';
 import { benchMemory } from './kafka/memory.js';
 import { benchMcp } from './mcp.js';
@@ -42,6 +44,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   'fairness-kafka': benchFairnessOnKafka,
   mcp: benchMcp,
+  'mcp-kafka': benchMcpKafka,
   content: benchContent,
   metrics: benchMetrics,
   lines: benchLines,
@@ -55,12 +58,19 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   'whole-loop': benchWholeLoop,
   instances: benchInstances,
   memory: benchMemory,
+  capacity: benchCapacity,
 };
 
 // A `--` stands there where the program is run without npm, which takes it out.
 const wanted = process.argv.slice(2).filter((word) => word !== '--');
-if (wanted[0] === 'seed') {
-  await seedCommand(wanted.slice(1)).catch((error: unknown) => {
+/** Not measurements: with arguments of their own. */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  seed: seedCommand,
+  size: (args) => Promise.resolve(args).then(sizeCommand),
+};
+const command = commands[wanted[0] ?? ''];
+if (command !== undefined) {
+  await command(wanted.slice(1)).catch((error: unknown) => {
     console.error((error as Error).message);
     process.exitCode = 1;
   });

@@ -1,34 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { Models } from '@sluice/model';
-import { createLog, openRuntime } from '@sluice/host';
-import { startAudit } from '../apps/audit/src/audit.module.js';
-import { startAgent } from '../apps/agent/src/agent.module.js';
-import { startExecutor } from '../apps/executor/src/executor.module.js';
-import { McpServers } from '../apps/executor/src/mcp-servers.js';
-import { startFilter } from '../apps/filter/src/filter.module.js';
-import { startMcp } from '../apps/mcp/src/mcp.module.js';
-import { ConfigurationSource } from '../apps/sluice/src/system/configuration-source.js';
-import { embeddedIn } from './loop.js';
+import { loadavg } from 'node:os';
+import type { Figure } from './measure.js';
 import { median, quantile, report } from './measure.js';
+import { startRelay, startServices, startUpstream } from './mcp/children.js';
+import { connected, timeOf } from './mcp/client.js';
+import { configuration } from './mcp/configuration.js';
+import { logBytes } from './mcp/log-bytes.js';
+import { startPeers } from './mcp/peers.js';
+import { added, addedAlone, openPeer, openWay, rounds, share } from './mcp/ways.js';
+import type { Way } from './mcp/ways.js';
 
-export const upstream = join(import.meta.dirname, '../bench/mcp-upstream.mjs');
 const manyTools = 1_000;
-const inFlight = 16;
-
-const configuration = (port: number): string => `
-tool:
-  ping: { type: mcp-tool, group: [work] }
-mcp:
-  servers: { upstream: { url: 'http://127.0.0.1:${port}/mcp' } }
-  tools: { ping: { server: upstream, tool: ping, effect: read_only, redaction: whole } }
-policy: { allowed_tools: [ping] }
-limits: { max_iterations: 1000 }
-`;
+const listRounds = 40;
 
 const listed = `
 tool:
@@ -36,102 +18,146 @@ ${Array.from({ length: manyTools }, (_, n) => `  t${n}: { type: get_current_time
 policy: { allowed_tools: [${Array.from({ length: manyTools }, (_, n) => `t${n}`).join(', ')}] }
 `;
 
+/** Another relay beside Sluice. */
+interface Named {
+  readonly name: string;
+  readonly way: Way;
+}
+
+interface Closing {
+  close(): Promise<void>;
+}
+
 /**
- * An MCP client’s calls of an upstream server: direct, and through Sluice on SQLite with and without the audit, side
- * by side.
+ * An MCP client’s calls of an upstream server: direct, through a bare relay of the SDK, and through Sluice on SQLite
+ * with and without the audit, each a process of its own, in turn.
  */
 export async function benchMcp(): Promise<void> {
-  const child = spawn(process.execPath, [upstream, String(manyTools)], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  const port = Number(line.toString());
-  const written = configuration(port);
-  const direct = await connected(`http://127.0.0.1:${port}/mcp`);
-  const directMany = await connected(`http://127.0.0.1:${port}/many`);
-  const [without, withAudit, many] = [
-    await served(written, { audit: false }),
-    await served(written, { audit: true }),
-    await served(listed, { audit: false }),
-  ];
+  const open: Closing[] = [];
+  const kept = async <Part extends Closing>(part: Promise<Part>): Promise<Part> => {
+    const opened = await part;
+    open.push(opened);
+    return opened;
+  };
   try {
-    const ways = [
-      { client: direct, tool: 'ping' },
-      { client: without.client, tool: 'upstream___ping' },
-      { client: withAudit.client, tool: 'upstream___ping' },
-    ].map((way) => ({ ...way, alone: [] as number[], rates: [] as number[] }));
-    for (const way of ways) await together(way, 32);
-    // In turn, so that what the machine does besides falls on all alike.
-    for (let round = 0; round < 5; round++) {
-      for (const way of ways) way.alone.push(...(await oneByOne(way, 20)));
-      for (const way of ways) way.rates.push(await together(way, 96));
-    }
-    const lists = { direct: [] as number[], sluice: [] as number[], bytes: [] as number[] };
-    const post = await rawList(many.url);
-    for (let n = 0; n < 40; n++) {
-      lists.direct.push(await timeOf(() => directMany.listTools()));
-      lists.sluice.push(await timeOf(() => many.client.listTools()));
-      lists.bytes.push(await timeOf(post));
-    }
-    const [bare, sluice, audited] = ways.map(({ alone, rates }) => ({ ms: median(alone), rate: median(rates) }));
-    if (bare === undefined || sluice === undefined || audited === undefined)
-      throw new Error('Three ways are measured.');
-    report('MCP: tools/call direct and through Sluice on SQLite, over HTTP', [
-      { name: 'a direct call, median', value: bare.ms, unit: 'ms' },
-      { name: 'added by Sluice, median', value: sluice.ms - bare.ms, unit: 'ms', goal: { atMost: 1 } },
-      { name: 'added with audit records', value: audited.ms - bare.ms, unit: 'ms' },
-      { name: `direct calls a second, ${inFlight} in flight`, value: bare.rate, unit: '1/s' },
-      { name: 'through Sluice / direct', value: sluice.rate / bare.rate, unit: '', goal: { atLeast: 0.9 } },
-      { name: 'with audit records / direct', value: audited.rate / bare.rate, unit: '' },
-      { name: 'calls a second through Sluice', value: sluice.rate, unit: '1/s' },
-      { name: 'with audit records', value: audited.rate, unit: '1/s' },
-      {
-        name: `tools/list of ${manyTools} tools, its bytes, median`,
-        value: median(lists.bytes),
-        unit: 'ms',
-        goal: { atMost: 5 },
-      },
-      { name: 'the same, p95', value: quantile(lists.bytes, 0.95), unit: 'ms' },
-      { name: 'the same by the SDK’s client, which parses and checks it', value: median(lists.sluice), unit: 'ms' },
-      { name: 'the same, direct, of a server that made its list once', value: median(lists.direct), unit: 'ms' },
-      { name: 'through Sluice / direct', value: median(lists.sluice) / median(lists.direct), unit: '' },
-    ]);
+    const upstream = await kept(startUpstream(manyTools));
+    await calls(upstream, kept);
+    await logBytes(upstream.url);
+    await lists(`${upstream.url}/many`, kept);
   } finally {
-    await direct.close();
-    await directMany.close();
-    for (const one of [without, withAudit, many]) await one.close();
-    child.kill();
+    for (const part of open.reverse()) await part.close();
   }
 }
 
-interface Way {
-  readonly client: Client;
-  readonly tool: string;
+type Kept = <Part extends Closing>(part: Promise<Part>) => Promise<Part>;
+
+async function calls(upstream: Awaited<ReturnType<typeof startUpstream>>, kept: Kept): Promise<void> {
+  const url = `${upstream.url}/mcp`;
+  const [bare, without, audited] = [
+    await kept(startRelay(url)),
+    await kept(startServices(configuration(upstream.url), { audit: false })),
+    await kept(startServices(configuration(upstream.url), { audit: true })),
+  ];
+  const acts = { hasSessions: false };
+  const direct = await kept(openWay(upstream, 'ping', { url }));
+  const relay = await kept(openWay(bare, 'ping'));
+  const reads = await kept(openWay(without, 'upstream___ping'));
+  const effects = await kept(openWay(without, 'upstream___act', acts));
+  const readsAudited = await kept(openWay(audited, 'upstream___ping'));
+  const effectsAudited = await kept(openWay(audited, 'upstream___act', acts));
+  const peers = await openPeers(url, kept);
+  const others = peers.map(({ way }) => way);
+  const ways = [direct, relay, reads, effects, readsAudited, effectsAudited, ...others];
+  const done = await rounds(ways, { most: 12, seconds: 100 });
+  const load = loadavg()[0]?.toFixed(1) ?? 'unknown';
+  report(`MCP: a call one after another, on SQLite, ${done} rounds in turn, load ${load}`, [
+    { name: 'a direct call, median', value: median(direct.alone), unit: 'ms' },
+    ...later('added by the relay', relay, direct),
+    ...later('added by Sluice to the relay, read-only', reads, relay, 2),
+    ...later('the same with audit records', readsAudited, relay),
+    ...later('added by Sluice to the relay, with an effect', effects, relay, 4),
+    ...later('the same with audit records', effectsAudited, relay),
+    ...peers.flatMap(({ name, way }) => later(`added by ${name} to the relay`, way, relay)),
+    { name: 'processor time of a call in the relay', value: median(relay.work), unit: 'ms' },
+    ...onRelay('more in Sluice, read-only', reads, relay, 'work', 2.5),
+    ...onRelay('the same with audit records', readsAudited, relay, 'work'),
+    ...onRelay('more in Sluice, with an effect', effects, relay, 'work', 2.5),
+    ...onRelay('the same with audit records', effectsAudited, relay, 'work'),
+    ...peers.flatMap(({ name, way }) => onRelay(`more in ${name}`, way, relay, 'work')),
+  ]);
+  report(`MCP: calls a second, 16 in flight, ${done} rounds in turn`, [
+    { name: 'direct, in one session', value: median(direct.inOneSession), unit: '1/s' },
+    { name: 'the relay, in one session', value: median(relay.inOneSession), unit: '1/s' },
+    { name: 'the relay / direct', value: share(relay, direct, 'inOneSession'), unit: '' },
+    { name: 'Sluice, in one session', value: median(reads.inOneSession), unit: '1/s' },
+    ...perRelay('Sluice / the relay, in one session', reads, relay, 'inOneSession', 0.4),
+    ...perRelay('the same with audit records', readsAudited, relay, 'inOneSession'),
+    ...peers.flatMap(({ name, way }) => perRelay(`${name} / the relay`, way, relay, 'inOneSession')),
+    { name: 'Sluice, in sixteen sessions', value: median(reads.inSixteen), unit: '1/s' },
+    ...perRelay('Sluice / the relay, in sixteen sessions', reads, relay, 'inSixteen', 0.4),
+    ...perRelay('the same with audit records', readsAudited, relay, 'inSixteen'),
+    ...peers.flatMap(({ name, way }) => perRelay(`${name} / the relay`, way, relay, 'inSixteen')),
+    ...perRelay('Sluice / the relay, protocol without sessions (2026-07-28)', reads, relay, 'rates', 0.4),
+    ...perRelay('the same with audit records', readsAudited, relay, 'rates'),
+    ...perRelay('the same with an effect, without audit records', effects, relay, 'rates'),
+    { name: 'processor time of a call in the relay', value: median(relay.workTogether), unit: 'ms' },
+    ...onRelay('more in Sluice, read-only', reads, relay, 'workTogether', 2.5),
+    ...onRelay('the same with audit records', readsAudited, relay, 'workTogether'),
+    ...onRelay('more in Sluice, with an effect', effects, relay, 'workTogether', 2.5),
+  ]);
 }
 
-async function call({ client, tool }: Way): Promise<void> {
-  const { isError, content } = await client.callTool({ name: tool, arguments: {} });
-  if (isError === true) throw new Error(`The call of ${tool} failed: ${JSON.stringify(content)}`);
+async function openPeers(url: string, kept: Kept): Promise<readonly Named[]> {
+  const peers: Named[] = [];
+  for (const peer of await startPeers(url)) {
+    await kept(Promise.resolve(peer.child));
+    try {
+      peers.push({ name: peer.name, way: await kept(openPeer(peer, 'ping')) });
+    } catch (error) {
+      console.log(`${peer.name} is not measured: it does not serve the tool. ${(error as Error).message}`);
+    }
+  }
+  return peers;
 }
 
-async function oneByOne(way: Way, calls: number): Promise<readonly number[]> {
-  const each: number[] = [];
-  for (let n = 0; n < calls; n++) each.push(await timeOf(() => call(way)));
-  return each;
+type Compared = Parameters<typeof added>[2];
+
+/** What is added at the median; and in the quickest tenth of the calls, where the machine had nothing else to do. */
+function later(name: string, way: Way, to: Way, atMost?: number): readonly Figure[] {
+  const value = addedAlone(way, to, 0.5);
+  return [
+    { name, value, unit: 'ms', ...(atMost === undefined ? {} : { goal: { atMost } }) },
+    { name: '    in the quickest tenth of the calls', value: addedAlone(way, to, 0.1), unit: 'ms' },
+  ];
 }
 
-/** Calls a second, so many in flight. */
-async function together(way: Way, calls: number): Promise<number> {
-  let begun = 0;
-  const caller = async (): Promise<void> => {
-    while (begun++ < calls) await call(way);
-  };
-  const ms = await timeOf(() => Promise.all(Array.from({ length: inFlight }, caller)));
-  return calls / (ms / 1_000);
+function onRelay(name: string, way: Way, relay: Way, figure: Compared, atMost?: number): readonly Figure[] {
+  const value = added(way, relay, figure);
+  return [{ name, value, unit: 'ms', ...(atMost === undefined ? {} : { goal: { atMost } }) }];
 }
 
-export async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
+function perRelay(name: string, way: Way, relay: Way, figure: Compared, atLeast?: number): readonly Figure[] {
+  const value = share(way, relay, figure);
+  return [{ name, value, unit: '', ...(atLeast === undefined ? {} : { goal: { atLeast } }) }];
+}
+
+async function lists(url: string, kept: Kept): Promise<void> {
+  const many = await kept(startServices(listed, { audit: false }));
+  const [direct, client] = [await kept(connected(url)), await kept(connected(many.url))];
+  const times = { direct: [] as number[], sluice: [] as number[], bytes: [] as number[] };
+  const post = await rawList(many.url);
+  for (let n = 0; n < listRounds; n++) {
+    times.direct.push(await timeOf(() => direct.listTools()));
+    times.sluice.push(await timeOf(() => client.listTools()));
+    times.bytes.push(await timeOf(post));
+  }
+  report(`MCP: tools/list of ${manyTools} tools`, [
+    { name: 'its bytes, median', value: median(times.bytes), unit: 'ms', goal: { atMost: 5 } },
+    { name: 'the same, p95', value: quantile(times.bytes, 0.95), unit: 'ms' },
+    { name: 'the same by the SDK’s client, which parses and checks it', value: median(times.sluice), unit: 'ms' },
+    { name: 'the same, direct, of a server that made its list once', value: median(times.direct), unit: 'ms' },
+    { name: 'through Sluice / direct', value: median(times.sluice) / median(times.direct), unit: '' },
+  ]);
 }
 
 /** The request of a list as bytes, sent and read to its end, without a client that does anything with it. */
@@ -150,47 +176,4 @@ async function rawList(url: string): Promise<() => Promise<void>> {
   const answer = await send();
   if (!answer.includes(`"t${manyTools - 1}"`)) throw new Error(`The list was refused: ${answer.slice(0, 300)}`);
   return async () => void (await send());
-}
-
-export async function connected(url: string): Promise<Client> {
-  const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  return client;
-}
-
-/** Filter, agent, executor and the MCP server on SQLite in this process, and a client of theirs. */
-export async function served(written: string, { audit }: { readonly audit: boolean }) {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
-  const file = join(folder, 'sluice.yaml');
-  await writeFile(file, written);
-  const environment = embeddedIn(folder);
-  const log = createLog('warn', process.stderr);
-  const open = await openRuntime(environment, log);
-  const { runtime } = open;
-  const servers = new McpServers(environment, log, () => undefined, runtime.traces);
-  const source = new ConfigurationSource(file, servers, runtime);
-  await source.start();
-  await runtime.configurations.start();
-  const models = new Models(() => undefined);
-  const services = [
-    await startFilter(runtime),
-    await startAgent(runtime, models),
-    await startExecutor(runtime, servers, models),
-    ...(audit ? [await startAudit(runtime)] : []),
-  ];
-  const mcp = await startMcp(runtime);
-  const client = await connected(mcp.url);
-  return {
-    client,
-    url: mcp.url,
-    close: async () => {
-      await client.close();
-      await mcp.close();
-      for (const service of services) await service.close();
-      await source.close();
-      await servers.close();
-      await open.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
 }

@@ -1,5 +1,13 @@
 import { compileEvaluator, compileRules, localPrincipal, noCalls } from '@sluice/core';
-import type { AvailabilityRule, Configuration, ConfiguredTool, Evaluator, GroupTree, RuleFacts } from '@sluice/core';
+import type {
+  AvailabilityRule,
+  Configuration,
+  ConfiguredTool,
+  Decision,
+  Evaluator,
+  GroupTree,
+  RuleFacts,
+} from '@sluice/core';
 import { createCodec, make, topics } from '@sluice/contracts';
 import type { Toolset } from '@sluice/contracts';
 import { decideTools, ruleFactsOf, toolset, withConditions } from '@sluice/run';
@@ -244,7 +252,7 @@ export async function benchRules(): Promise<void> {
   await benchAuthorization();
 }
 
-function sampleToolset(decision: Parameters<typeof toolset>[3]): Toolset {
+function sampleToolset(decision: Decision): Toolset {
   const ids = { requestId: 'r', sessionId: 's' };
   const request = {
     ...make.agentRequest({ question: 'Which one?', state: 'state-2', group: decision.groups }),

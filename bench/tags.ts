@@ -58,6 +58,7 @@ export async function benchTags(): Promise<void> {
 
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,
   call: async () => ({}),

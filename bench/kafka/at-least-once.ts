@@ -76,6 +76,7 @@ export function atLeastOnce(bus: Bus, brokers: readonly string[], registryUrl: s
     };
   };
   return {
+    durable: () => Promise.resolve(),
     publish: (messages) => bus.publish(messages),
     read: (wanted, options) => bus.read(wanted, options),
     decode: (topic, value) => bus.decode(topic, value),

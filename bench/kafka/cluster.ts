@@ -7,7 +7,7 @@ import { howAServiceIsStarted } from '../node-flags.js';
 import type { Infrastructure } from './infrastructure.js';
 import { variablesOf } from './services.js';
 
-export type Role = 'filter' | 'agent' | 'executor';
+export type Role = 'filter' | 'agent' | 'executor' | 'mcp';
 
 const main = join(import.meta.dirname, 'main.js');
 
@@ -15,6 +15,8 @@ const main = join(import.meta.dirname, 'main.js');
 export interface Instance {
   readonly role: Role;
   readonly process: ChildProcess;
+  /** Where MCP clients connect to that role; empty of the others, and until it serves. */
+  url(): string;
   /** Resident memory, MB. */
   residentMb(): number;
   stop(): Promise<void>;
@@ -41,8 +43,9 @@ export async function openCluster(parts: Infrastructure, configuration: string):
     HOME: process.env['HOME'],
     ...variablesOf(parts, prefix),
     SLUICE_DATA: folder,
+    SLUICE_MCP_PORT: '0',
   };
-  const running = new Set<Instance>();
+  const running = new Set<Starting>();
   const run = (args: readonly string[]): ChildProcess =>
     spawn(process.execPath, [...serviceFlags, main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
 
@@ -55,7 +58,7 @@ export async function openCluster(parts: Infrastructure, configuration: string):
     start: async (role) => {
       const instance = instanceOf(role, run(['serve', '--role', role]), () => running.delete(instance));
       running.add(instance);
-      await serves(instance);
+      await instance.serves();
       return instance;
     },
     close: async () => {
@@ -65,12 +68,28 @@ export async function openCluster(parts: Infrastructure, configuration: string):
   };
 }
 
-function instanceOf(role: Role, child: ChildProcess, ended: () => void): Instance {
+interface Starting extends Instance {
+  /** Resolves when it does. */
+  serves(): Promise<void>;
+}
+
+function instanceOf(role: Role, child: ChildProcess, ended: () => void): Starting {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void exited.then(ended);
+  let output = '';
+  const serving = new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (piece: Buffer) => {
+      if (output.includes('"serving"')) return;
+      output += piece.toString();
+      if (output.includes('"serving"')) resolve();
+    });
+    child.once('exit', (code) => reject(new Error(`The ${role} ended with ${code} before it served: ${output}`)));
+  });
   return {
     role,
     process: child,
+    url: () => /"url":"(http[^"]+)"[^\n]*MCP clients/.exec(output)?.[1] ?? '',
+    serves: () => serving,
     residentMb: () => {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024;
@@ -80,16 +99,4 @@ function instanceOf(role: Role, child: ChildProcess, ended: () => void): Instanc
       await exited;
     },
   };
-}
-
-function serves({ role, process: child }: Instance): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    child.stdout?.on('data', (piece: Buffer) => {
-      if (output !== '' && output.includes('"serving"')) return;
-      output += piece.toString();
-      if (output.includes('"serving"')) resolve();
-    });
-    child.once('exit', (code) => reject(new Error(`The ${role} ended with ${code} before it served: ${output}`)));
-  });
 }

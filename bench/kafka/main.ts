@@ -1,3 +1,4 @@
+import { calls } from './calls.js';
 import { hops } from './hops.js';
 import { startInfrastructure } from './infrastructure.js';
 import type { Infrastructure } from './infrastructure.js';
@@ -11,7 +12,10 @@ type Measure = (parts: Infrastructure) => Promise<void>;
 export const benchThroughput = (): Promise<void> => onOneBroker(throughput);
 
 /** All services in one process. */
-export const benchKafka = (): Promise<void> => onOneBroker(hops, iteration, stuck);
+export const benchKafka = (): Promise<void> => onOneBroker(hops, iteration, stuck, calls);
+
+/** Calls of MCP clients, each service in a process of its own. */
+export const benchMcpKafka = (): Promise<void> => onOneBroker(calls);
 
 /** In one run, each line with topics of its own. */
 async function onOneBroker(...measures: readonly Measure[]): Promise<void> {

@@ -62,7 +62,7 @@ function callsOf(contract: ToolContract): () => Promise<void> {
   const none = (): never => {
     throw new Error('There are no servers.');
   };
-  const hub = { discover: none, call: none, status: () => [], close: none };
+  const hub = { discover: none, connect: none, call: none, status: () => [], close: none };
   const source = createToolSource(configuration, { contracts: [contract], mcp: hub });
   const pipeline = pipelineFor(configuration, source);
   return async () => {

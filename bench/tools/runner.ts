@@ -33,7 +33,7 @@ export async function benchRunner(): Promise<void> {
   const configuration = configurationFor({ tool: { instant: { type: 'instant' } }, policy: { allowed_tools: ['*'] } }, [
     instant,
   ]);
-  const hub = { discover: none, call: none, status: () => [], close: none };
+  const hub = { discover: none, connect: none, call: none, status: () => [], close: none };
   const source = createToolSource(configuration, { contracts: [instant], mcp: hub });
   const pipeline = pipelineFor(configuration, source);
   const bound = source.getBoundTool('core__instant');
