@@ -1,6 +1,6 @@
 import { badLines } from './inflict/bad-lines.ts';
 import { brokerAway } from './inflict/broker-away.ts';
-import { crashAtPoints } from './inflict/crash-points.ts';
+import { crashAtPoints, crashAtPointsOfCalls } from './inflict/crash-points.ts';
 import { databaseAway } from './inflict/database-away.ts';
 import type { Inflict } from './inflict/fault.ts';
 import { randomKills } from './inflict/random-kills.ts';
@@ -13,6 +13,7 @@ import { Random } from './random.ts';
 export const faults = {
   'random kills': randomKills,
   'crash points': crashAtPoints,
+  'crash points of calls': crashAtPointsOfCalls,
   zombies,
   rebalances,
   'broker away': brokerAway,

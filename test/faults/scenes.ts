@@ -48,7 +48,8 @@ async function inflict(world: World, { faults: names, runs, seed }: Round): Prom
   const inflicting = Promise.allSettled(
     names.map((name, index) => faults[name](world, new Random(seed + index + 1))),
   ).finally(() => (isOver = true));
-  const asking = world.load.ask(runs, new Random(seed), () => isOver);
+  const onlyCalls = names.includes('crash points of calls');
+  const asking = world.load.ask(runs, new Random(seed), () => isOver, onlyCalls);
   const [faulty, ...others] = await Promise.allSettled([inflicting, asking, lookOn(world, names, () => isOver)]);
   const outcomes = [...(faulty.status === 'fulfilled' ? faulty.value : [faulty]), ...others];
   const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []));

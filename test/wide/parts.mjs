@@ -24,7 +24,7 @@ export const parts = {
   image:
     'the image on Docker: what it holds, without rights and on a root that cannot be written, the console, a stop and a start',
   kills:
-    'ends a process with kill -9 at each record of a run by a plan, of agents side by side, in a backup, while Slack is asked or a mail is sent, while a form of an MCP server or a client’s tool waits, while 64 runs come up to a total and a budget, while a schedule or a hook starts runs, around a decision for a person, and with webhooks',
+    'ends a process with kill -9 at each record of a run by a plan, of agents side by side, in a backup, while Slack is asked or a mail is sent, while a form of an MCP server or a client’s tool waits, while 64 runs come up to a total and a budget, while calls without a model are made, while a schedule or a hook starts runs, around a decision for a person, and with webhooks',
   mutants: 'changes single expressions of doors and pipeline, and names the changes that no nearby test notices',
   openapi: 'public OpenAPI documents, such as GitHub’s and Kubernetes’: how many operations are tools, and how fast',
   packages:

@@ -1,5 +1,5 @@
 import { decodeFinished } from '../../../libs/bus/src/kafka/commit/finished-set.ts';
-import { at, number, readers, recordsOf, text } from './observed.ts';
+import { at, isCall, number, readers, recordsOf, text } from './observed.ts';
 import type { Asked, Committed, Found, Spoiled } from './observed.ts';
 
 /**
@@ -29,7 +29,9 @@ export function agreement({ before, found, after, asked, spoiled }: Standing): r
   for (const { group, topic } of readers) {
     for (const one of recordsOf(found, topic)) {
       if (aside.has(at(one))) continue;
-      if (topic === 'agent.requests' && repeated.has(text(one.record, 'request_id'))) continue;
+      if (isRequest(topic) && repeated.has(text(one.record, 'request_id'))) continue;
+      // The filter only looks at it.
+      if (topic === 'agent.steps' && isCall(one)) continue;
       const hasOutput = outputs.has(inputKey(topic, one.record)) || outputs.has(at(one));
       if (finishedBefore(group, one) && !hasOutput)
         said.push(`${group} has committed ${at(one)}, and nothing that follows from it is on the log.`);
@@ -42,7 +44,11 @@ export function agreement({ before, found, after, asked, spoiled }: Standing): r
 
 /** Which turn a record is the input of: its run, the hop, and the iteration. */
 function inputKey(topic: string, record: Readonly<Record<string, unknown>>): string {
-  return `${text(record, 'request_id')}/${topic}/${topic === 'agent.requests' ? 0 : number(record, 'iteration')}`;
+  return `${text(record, 'request_id')}/${topic}/${isRequest(topic) ? 0 : number(record, 'iteration')}`;
+}
+
+function isRequest(topic: string): boolean {
+  return topic === 'agent.requests' || topic === 'agent.calls';
 }
 
 /** The inputs whose outputs are on the log. */
@@ -55,10 +61,13 @@ function outputsIn(found: readonly Found[]): ReadonlySet<string> {
     const iteration = number(record, 'iteration');
     add(record, iteration === 1 ? 'agent.requests' : 'agent.steps', iteration - 1);
   }
+  // A call without a model that the filter passed on.
+  for (const { record } of recordsOf(found, 'agent.calls')) add(record, 'agent.requests', 0);
   for (const { record } of recordsOf(found, 'agent.tool-calls'))
     add(record, 'agent.toolsets', number(record, 'iteration'));
-  for (const { record } of recordsOf(found, 'agent.steps'))
-    add(record, 'agent.tool-calls', number(record, 'iteration'));
+  for (const one of recordsOf(found, 'agent.steps'))
+    if (isCall(one)) add(one.record, 'agent.calls', 0);
+    else add(one.record, 'agent.tool-calls', number(one.record, 'iteration'));
   for (const { record } of recordsOf(found, 'agent.responses'))
     add(record, 'agent.toolsets', number(record, 'iterations'));
   for (const { record } of recordsOf(found, 'agent.dead-letters'))

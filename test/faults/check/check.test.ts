@@ -19,7 +19,10 @@ const list = { hash: 'h', indexes: [0, 1], since: 1 };
 const toolsIn = (n: number, iteration: number) =>
   n === 1 ? { list: null, tools: [tool] } : { list, tools: iteration === 1 ? [{ ...tool, description: '' }] : [] };
 
-/** Two runs as they should be: one turn that looks, one that acts, an answer; and a record that was put aside. */
+/**
+ * Two runs as they should be: one turn that looks, one that acts, an answer; a call without a model; and a record that
+ * was put aside.
+ */
 function healthy(): Observed {
   const found: Found[] = [];
   const put = (topic: string, key: string, record: Record<string, unknown> | null): void => {
@@ -37,9 +40,18 @@ function healthy(): Observed {
     put('agent.steps', key, { ...ids, iteration: 2, steps: [act(ids.request_id, 1)] });
     put('agent.responses', key, { ...ids, kind: 'answer', iterations: 3, history: [look, act(ids.request_id, 1)] });
   }
+  // The others are calls without a model, of which the filter passed the second on.
+  for (const n of [3, 4]) {
+    const ids = { request_id: `r-${n}`, session_id: `s-${n}` };
+    const made = act(ids.request_id, 1, { iteration: 1 });
+    if (n === 4) put('agent.requests', ids.session_id, ids);
+    put('agent.calls', ids.session_id, ids);
+    put('agent.steps', ids.session_id, { ...ids, iteration: 1, steps: [made], call: {} });
+    put('agent.responses', ids.session_id, { ...ids, kind: 'answer', iterations: 1, history: [made] });
+  }
   put('agent.requests', 'bad', null);
-  const runId = 'agent.requests-0-2';
-  const spoiled = [{ topic: 'agent.requests', partition: 0, offset: 2, group: 'filter', code: 'undecodable', runId }];
+  const runId = 'agent.requests-0-3';
+  const spoiled = [{ topic: 'agent.requests', partition: 0, offset: 3, group: 'filter', code: 'undecodable', runId }];
   put('agent.responses', 'bad', { request_id: runId, kind: 'error', error: { code: 'invalid_request' } });
   put('agent.dead-letters', 'bad', { ...spoiled[0], reason: 'No.' });
   const count = (topic: string): number => found.filter((one) => one.topic === topic).length;
@@ -48,6 +60,7 @@ function healthy(): Observed {
     ['filter', 'agent.steps'],
     ['agent', 'agent.toolsets'],
     ['executor', 'agent.tool-calls'],
+    ['executor', 'agent.calls'],
   ].map(([group = '', topic = '']) => ({
     group,
     topic,
@@ -56,7 +69,10 @@ function healthy(): Observed {
     metadata: '=Az09-_Az09-_',
   }));
   return {
-    asked: [1, 2].map((n) => ({ runId: `r-${n}`, sessionId: `s-${n}`, repeated: false })),
+    asked: [1, 2, 3, 4].map((n) => ({
+      ...{ runId: `r-${n}`, sessionId: `s-${n}`, repeated: false, isCall: n > 2 },
+      topic: n === 3 ? 'agent.calls' : 'agent.requests',
+    })),
     spoiled,
     found,
     committed,
@@ -64,6 +80,8 @@ function healthy(): Observed {
     effects: new Map([
       ['r-1/1', 1],
       ['r-2/1', 1],
+      ['r-3/1', 1],
+      ['r-4/1', 1],
     ]),
   };
 }
@@ -140,10 +158,10 @@ describe('the judge of the fault suite', () => {
     ['a run with two ends', again('agent.responses', 0), /r-1 has 2 ends/],
     ['an end under another key', (seen) => ({ ...seen, found: seen.found.map((one) => (one.topic === 'agent.responses' ? { ...one, key: 'x' } : one)) }), /has the key x/],
     ['an error in place of the answer', records('agent.responses', (record) => ({ ...record, kind: 'error', error: { code: 'dead_lettered' } })), /ended with .*dead_lettered/],
-    ['a spoiled request without an end', records('agent.responses', (record) => (record['kind'] === 'error' ? null : record)), /agent.requests-0-2 has 0 ends/],
-    ['a spoiled request with two ends', again('agent.responses', 2), /agent.requests-0-2 has 2 ends/],
-    ['an answer to a spoiled request', records('agent.responses', (record) => ({ ...record, kind: 'answer' })), /agent.requests-0-2 ended with an answer/],
-    ['an end of a spoiled record that is no request', (seen) => ({ ...seen, spoiled: seen.spoiled.map((one) => ({ ...one, runId: null })) }), /agent.requests-0-2 ended and was never asked for/],
+    ['a spoiled request without an end', records('agent.responses', (record) => (record['kind'] === 'error' ? null : record)), /agent.requests-0-3 has 0 ends/],
+    ['a spoiled request with two ends', again('agent.responses', 4), /agent.requests-0-3 has 2 ends/],
+    ['an answer to a spoiled request', records('agent.responses', (record) => ({ ...record, kind: 'answer' })), /agent.requests-0-3 ended with an answer/],
+    ['an end of a spoiled record that is no request', (seen) => ({ ...seen, spoiled: seen.spoiled.map((one) => ({ ...one, runId: null })) }), /agent.requests-0-3 ended and was never asked for/],
     ['an end that nobody asked for', records('agent.responses', (record, index) => (index === 1 ? { ...record, request_id: 'r-9' } : record)), /r-9 ended and was never asked for/],
     ['a gap in the steps', records('agent.steps', (record, index) => (index === 0 ? null : record)), /steps of r-1 are numbered 2/],
     ['a step that came twice', again('agent.steps', 0), /steps of r-1 are numbered 1, 2, 1/],
@@ -152,6 +170,10 @@ describe('the judge of the fault suite', () => {
     ['steps in another order', records('agent.steps', (record, index) => (index < 2 ? { ...record, iteration: 2 - index, steps: [] } : record)), /steps of r-1 are numbered 2, 1/],
     ['a step in the wrong turn', records('agent.steps', (record, index) => (index === 0 ? { ...record, steps: [{ ...look, iteration: 7 }] } : record)), /Turn 1 of r-1 holds steps of the turns 7/],
     ['a history that the steps do not bear out', records('agent.responses', (record) => ({ ...record, history: [] })), /The end of r-1 tells of the steps ; on the log/],
+    ['a call that has two records of its step', again('agent.steps', 4), /r-3, turn 1, is on the log 2 times/],
+    ['a call that has two ends', again('agent.responses', 2), /r-3 has 2 ends/],
+    ['a call that ended without its step', both(records('agent.steps', (record) => (record['call'] ? null : record)), records('agent.responses', (record) => (record['request_id'] === 'r-3' ? { ...record, history: [] } : record))), /The call r-3 has 0 steps/],
+    ['a request of a call that was committed and not passed on', records('agent.calls', (record, index) => (index === 1 ? null : record)), /filter has committed agent.requests-0@2, and nothing/],
     ['an effect that was done twice', effects(['r-2/1', 2]), /r-2\/1 was done 2 times/],
     ['an effect that was done twice and called unknown', both(step({ outcome: 'execution', reason: 'outcome_unknown' }), effects(['r-1/1', 2])), /r-1\/1 was done 2 times/],
     ['an effect that is told and was not done', noEffect, /r-1\/1 is told to have been done, and was not/],
@@ -159,8 +181,8 @@ describe('the judge of the fault suite', () => {
     ['an effect that was done and is told not to have begun', step({ outcome: 'unavailable', reason: null }), /told not to have begun, and was done/],
     ['an effect that failed', step({ outcome: 'execution', reason: 'timeout' }), /told to have failed: execution, timeout/],
     ['a failed step', records('agent.steps', (record, index) => (index === 0 ? { ...record, steps: [{ ...look, outcome: 'execution' }] } : record)), /step without an effect failed/],
-    ['a spoiled record that was not put aside', records('agent.dead-letters', () => null), /agent.requests-0@2 has 0 dead letters/],
-    ['a spoiled record that was put aside twice', again('agent.dead-letters', 0), /agent.requests-0@2 has 2 dead letters/],
+    ['a spoiled record that was not put aside', records('agent.dead-letters', () => null), /agent.requests-0@3 has 0 dead letters/],
+    ['a spoiled record that was put aside twice', again('agent.dead-letters', 0), /agent.requests-0@3 has 2 dead letters/],
     ['a spoiled record that was put aside as something else', records('agent.dead-letters', (record) => ({ ...record, code: 'unexpected' })), /put aside by filter as unexpected/],
     ['an honest record that was put aside', records('agent.dead-letters', (record) => ({ ...record, offset: 1 })), /agent.requests-0@1 is a dead letter .* nothing was wrong/],
     ['a group that is stuck', offsets('agent.tool-calls', { offset: 1 }), /executor is at 1 of 4 in agent.tool-calls-0/],

@@ -28,6 +28,10 @@ export interface Asked {
   readonly sessionId: string;
   /** Whether its request was put on the log more than once. */
   readonly repeated: boolean;
+  /** Whether it is one call without a model. */
+  readonly isCall: boolean;
+  /** Where its request is put: that of a call to the executor at once, or to the filter, which passes it on. */
+  readonly topic: 'agent.requests' | 'agent.calls';
 }
 
 /** A record that was put on the log to be refused. */
@@ -57,6 +61,7 @@ export const readers = [
   { group: 'filter', topic: 'agent.steps' },
   { group: 'agent', topic: 'agent.toolsets' },
   { group: 'executor', topic: 'agent.tool-calls' },
+  { group: 'executor', topic: 'agent.calls' },
 ] as const;
 
 export const at = ({ topic, partition, offset }: Place): string => `${topic}-${partition}@${offset}`;
@@ -93,6 +98,11 @@ export function recordsOf<T extends Found>(
   return found.filter(
     (one): one is T & { record: Record<string, unknown> } => one.topic === topic && one.record !== null,
   );
+}
+
+/** Whether the record is the one of a call without a model: its run has ended with it. */
+export function isCall({ record }: Pick<Found, 'record'>): boolean {
+  return (record?.['call'] ?? null) !== null;
 }
 
 /** Whether the record is a turn that the filter took back since its run was overdue: it is no step of the turn. */

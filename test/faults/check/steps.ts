@@ -24,10 +24,11 @@ export function steps({ asked, found, spoiled }: Observed): readonly string[] {
       stepsOf(record, 'history').map(({ iteration }) => iteration),
     ]),
   );
-  for (const { runId } of asked) {
+  for (const { runId, isCall: isOwn } of asked) {
     const turns = published.get(runId) ?? [];
     const inOrder = turns.map((_, index) => index + 1);
     if (turns.join() !== inOrder.join()) said.push(`The steps of ${runId} are numbered ${turns.join(', ')}.`);
+    if (isOwn && turns.length === 0) said.push(`The call ${runId} has 0 steps.`);
     const history = told.get(runId);
     if (history !== undefined && history.join() !== turns.join())
       said.push(`The end of ${runId} tells of the steps ${history.join(', ')}; on the log are ${turns.join(', ')}.`);

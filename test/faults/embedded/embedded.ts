@@ -151,7 +151,7 @@ export class Embedded {
       const run = nextRun(this.asked, random);
       this.asked.push(run);
       for (let times = run.repeated ? 2 : 1; times > 0; times--)
-        await this.put('agent.requests', run.sessionId, Buffer.from(requestOf(run)));
+        await this.put(run.topic, run.sessionId, Buffer.from(requestOf(run)));
       await sleep(everyMs);
     }
   }
@@ -160,7 +160,7 @@ export class Embedded {
   async spoil(random: Random): Promise<void> {
     for (const { topic, group } of random.shuffled(readers)) {
       const offset = await this.put(topic, 'spoiled', Buffer.from(`U${random.between(0, 1_000_000)}`));
-      const runId = topic === 'agent.requests' ? `${topic}-0-${offset}` : null;
+      const runId = topic === 'agent.requests' || topic === 'agent.calls' ? `${topic}-0-${offset}` : null;
       this.spoiled.push({ topic, partition: 0, offset, group, code: 'undecodable', runId });
     }
   }

@@ -8,6 +8,7 @@ const inputs = [
   { topic: 'agent.steps', group: 'filter' },
   { topic: 'agent.toolsets', group: 'agent' },
   { topic: 'agent.tool-calls', group: 'executor' },
+  { topic: 'agent.calls', group: 'executor' },
 ] as const;
 
 /** The largest that a record of one batch may be on a broker as it comes, with room for what Kafka adds, bytes. */
@@ -30,7 +31,8 @@ export const spoiledRecords: Inflict = async (world, random) => {
     const place = await load.put(topic, name, value);
     // What cannot be read has no id: its run is named after its place.
     const unread = `${topic}-${place.partition}-${place.offset}`;
-    const runId = topic !== 'agent.requests' ? null : code === 'undecodable' ? unread : name;
+    const isRequest = topic === 'agent.requests' || topic === 'agent.calls';
+    const runId = !isRequest ? null : code === 'undecodable' ? unread : name;
     load.spoiled.push({ topic, group, code, runId, ...place });
   };
   for (const { topic, group } of random.shuffled(inputs)) {

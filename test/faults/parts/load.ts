@@ -48,9 +48,10 @@ export class Load {
    * Asks for so many runs, a few at a time, and for fewer at a time until it is over. Some share a session, some are
    * asked for twice, and those of a wave come in any order.
    */
-  async ask(least: number, random: Random, isOver: () => boolean = () => true): Promise<void> {
+  async ask(least: number, random: Random, isOver: () => boolean = () => true, onlyCalls = false): Promise<void> {
     for (let left = least; left > 0 || !isOver(); left -= wave) {
-      const runs = Array.from({ length: left > 0 ? Math.min(wave, left) : lastingWave }, () => this.newRun(random));
+      const length = left > 0 ? Math.min(wave, left) : lastingWave;
+      const runs = Array.from({ length }, () => this.newRun(random, onlyCalls));
       const twice = runs.filter(({ repeated }) => repeated);
       await this.publish(random.shuffled([...runs, ...twice]));
       await sleep(waveMs);
@@ -68,8 +69,8 @@ export class Load {
     return { partition: sent?.partition ?? -1, offset: Number(sent?.baseOffset ?? -1) };
   }
 
-  private newRun(random: Random): Asked {
-    const run = nextRun(this.asked, random);
+  private newRun(random: Random, onlyCalls = false): Asked {
+    const run = nextRun(this.asked, random, onlyCalls);
     this.asked.push(run);
     return run;
   }
@@ -87,7 +88,7 @@ export class Load {
     const message = { key: run.sessionId, value: requestOf(run, longer) };
     for (const until = Date.now() + patienceMs; ; await sleep(waveMs)) {
       try {
-        await this.producer.send({ topic: `${this.prefix}agent.requests`, messages: [message] });
+        await this.producer.send({ topic: this.prefix + run.topic, messages: [message] });
         return;
       } catch (error) {
         if (Date.now() > until) throw error;

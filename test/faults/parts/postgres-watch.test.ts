@@ -29,6 +29,8 @@ describe('who watches PostgreSQL’s protocol', () => {
           ['effect', 'claim of an effect'],
           ['turn', 'claim of a turn'],
           ['request', 'claim of a request'],
+          ['call/decided', 'decision of a call'],
+          ['end', 'claim of an end'],
         ] as const)
           expect(await saidOf(claim(`${key}/${attempt}`))).toEqual([`${what} request`, `${what} response`]);
       expect(await saidOf(ledger.settle('effect/1', 'a', '"done"'))).toEqual(['outcome request', 'outcome response']);

@@ -5,13 +5,15 @@ import type { Watch } from './tcp-proxy.ts';
 const claimName = 'sluice_claim\0';
 
 /**
- * The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them, so a
- * claim tells what it is for.
+ * The ledger's statements by their name, or a part of their text that no other has; the keys stand beside them in
+ * quotes, so a claim tells what it is for.
  */
 const statements: readonly (readonly [name: string, ...texts: string[]])[] = [
-  ['claim of an effect', claimName, 'effect/'],
-  ['claim of a turn', claimName, 'turn/'],
-  ['claim of a request', claimName, 'request/'],
+  ['claim of an effect', claimName, '"effect/'],
+  ['claim of a turn', claimName, '"turn/'],
+  ['claim of a request', claimName, '"request/'],
+  ['decision of a call', claimName, '"call/decided/'],
+  ['claim of an end', claimName, '"end/'],
   ['outcome', 'set value = coalesce('],
 ];
 

@@ -14,6 +14,7 @@ const patienceMs = 60_000;
 
 export const topics = [
   'agent.requests',
+  'agent.calls',
   'agent.toolsets',
   'agent.tool-calls',
   'agent.steps',
