@@ -40,9 +40,11 @@ describe('what each service may do with the topics', () => {
       // The audit finds its place again in what it wrote. The filter watches for runs that are overdue, the executor
       // for those that are cancelled while they wait, without their groups.
       const own =
-        { audit: [topics.audit], filter: [topics.toolsets, topics.responses], executor: [topics.cancellations] }[
-          name
-        ] ?? [];
+        {
+          audit: [topics.audit],
+          filter: [topics.toolsets, topics.calls, topics.responses],
+          executor: [topics.cancellations],
+        }[name] ?? [];
       expect([...reads].sort()).toEqual([...new Set([...subscribed(controller), topics.config, ...own])].sort());
       expect(group).toBe(name);
     },

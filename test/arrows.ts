@@ -112,6 +112,8 @@ function isAllowed(part: string, path: string, specifier: string): boolean {
     // apps/sluice runs all services in one process, so it alone may reach into the other apps.
     // The one place where the program’s version stands.
     if (target === 'package.json') return part === 'core';
+    // The check of Node’s version runs before anything else is loaded, and starts a clone and the package as well.
+    if (target === 'bin/node-version.mjs') return path === 'apps/sluice/src/entry.ts';
     // The editor of candidates completes and checks by the schema of configurations.
     if (target === 'schemas/configuration.schema.json') return part === 'console';
     return target.startsWith(`${home}/`) || (path.startsWith('apps/sluice/') && target.startsWith('apps/'));

@@ -108,3 +108,15 @@ describe('a request that was made before', () => {
     testMs,
   );
 });
+
+it('what needs attention is said for people beside the answer, also where standard error is no terminal', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'sluice-ask-people-'));
+  try {
+    const { output, errors } = await sluice(['ask', 'Hello?', '--agent', 'desk'], { SLUICE_DATA: data }).ended;
+    expect(output).toContain('The agent "desk" is not one that you may ask.');
+    expect(errors).toMatch(/ WARN {2}The agent "desk" is not one that you may ask\./);
+    expect(errors).not.toContain('{"level"');
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
+});

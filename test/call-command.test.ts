@@ -27,10 +27,10 @@ const step = async (...words: string[]) =>
   JSON.parse((await call(...words, '--json')).output) as Record<string, unknown> & { session_id: string };
 
 describe('`sluice call`', () => {
-  it('runs one tool through filter and executor without a model, and shows the run', async () => {
+  it('runs one tool in the executor without a model, and shows the run', async () => {
     const { code, output, errors } = await call('clock', '{"timezone":"Asia/Tokyo"}', '--group', 'basic');
     expect([code, errors]).toEqual([0, '']);
-    expect(output).toMatch(/offered +clock\n/);
+    expect(output).toMatch(/offered +clock\n +hidden +1 \(group\), 1 \(state\), 1 \(policy\)\n/);
     expect(output).toMatch(/call +clock \{"timezone":"Asia\/Tokyo"\}\n +observed +\{"time":/);
     expect(output).toMatch(/Answer +\{"time":.*Asia\/Tokyo/);
     expect(output).toMatch(/Session call-/);
@@ -62,7 +62,11 @@ describe('`sluice call`', () => {
     const done = await step('todo', '{"task":"Try it"}', '--group', 'write');
     expect(done).toMatchObject({ tool: 'todo', outcome: 'ok', state: 'planned' });
     const replayed = await command(['replay', '--session', done.session_id, '--json'], variables);
-    expect(JSON.parse(replayed.output)).toMatchObject({ replayed: 5, equal: 5, different: 0 });
+    expect(JSON.parse(replayed.output)).toMatchObject({ replayed: 2, equal: 2, different: 0 });
+    const verified = await command(['audit', 'verify'], variables);
+    expect(verified).toMatchObject({ code: 0, output: expect.stringContaining('Nothing was changed') });
+    const told = await command(['audit', 'show', done.session_id], variables);
+    expect(told.output).toMatch(/called todo .*; decided with the groups write; hidden: 3 \(group\); configuration c-/);
     const runs = await command(['runs', '--tool', 'todo', '--json'], variables);
     const listed = runs.output
       .trim()
@@ -161,7 +165,7 @@ describe('`sluice runs`', () => {
 
   it('lists runs in words, and as JSON', async () => {
     expect(await runs()).toMatch(/call-\S+ {2}answer in \d+\.\d s {2}“Call clock with/);
-    expect(await runs()).toContain('user:local of local, 2 iterations, clock\n');
+    expect(await runs()).toContain('user:local of local, 1 iteration, clock\n');
     expect((await runs('--json', '--limit', '1')).trim().split('\n')).toHaveLength(1);
   });
 

@@ -168,6 +168,62 @@ describe('an effect', () => {
     expect(await run(once, 'b')).toMatchObject({ ok: true });
   });
 
+  describe('behind a connection to its tool', () => {
+    const away = { toolCallId: 'c-k', ok: false, errorCode: 'unavailable', safeMessage: 'Away.' } as const;
+    const connected = (): Promise<null> => Promise.resolve(null);
+    const behind = (
+      owner: string,
+      connect: () => Promise<ToolExecResult | null>,
+      changes: Partial<EffectClaims> = {},
+    ) => effectOnce(once as BoundTool, call(), claimsOf(owner, changes), effect, cannotSay, connect);
+
+    it('is made by the next attempt where the process ended while it connected', async () => {
+      const connecting = new Promise<void>((begun) => {
+        const forever = () => {
+          begun();
+          return new Promise<never>(() => undefined);
+        };
+        void behind('a', forever);
+      });
+      await connecting;
+      expect(await ledger.find('k')).toBeUndefined();
+      expect(await behind('b', connected, { isAgain: true })).toMatchObject({ ok: true, value: 1 });
+    });
+
+    it('fails without a claim where its tool is away, and counts as a call that ended', async () => {
+      const ends: string[] = [];
+      const claim = () => Promise.reject(new Error('It is claimed.'));
+      const countEnd = async (end: string): Promise<void> => void ends.push(end);
+      const without: Ledger = Object.assign(Object.create(ledger) as Ledger, { claim });
+      expect(await behind('a', () => Promise.resolve(away), { ledger: without, countEnd })).toEqual(away);
+      expect([ends, effects]).toEqual([['none'], 0]);
+      expect(await behind('b', connected)).toMatchObject({ ok: true, value: 1 });
+    });
+
+    it('has the outcome of an earlier attempt, and connects no more', async () => {
+      await behind('a', connected);
+      const connects = () => Promise.reject(new Error('It connects.'));
+      expect(await behind('b', connects, { isAgain: true })).toMatchObject({ ok: true, value: 1 });
+      // Where no attempt is known to have gone before, it connects, and the outcome counts all the same.
+      expect(await behind('c', () => Promise.resolve(away))).toMatchObject({ ok: true, value: 1 });
+      expect(effects).toBe(1);
+    });
+
+    it('is not connected to for ever where that ends the process each time', async () => {
+      const dies = (owner: string): Promise<void> =>
+        new Promise((begun) => {
+          const forever = () => {
+            begun();
+            return new Promise<never>(() => undefined);
+          };
+          void behind(owner, forever, { isAgain: true });
+        });
+      for (const owner of ['a', 'b', 'c']) await dies(owner);
+      expect(await behind('d', connected, { isAgain: true })).toMatchObject({ ok: false, reason: 'service_lost' });
+      expect(effects).toBe(0);
+    });
+  });
+
   describe('whose end is not known, of a tool that can say whether it took effect', () => {
     const died = new Error('It died.');
     const happened = { toolCallId: 'c-k', ok: true, value: 'as it was' } as const;

@@ -33,6 +33,7 @@ const act = defineTool({
 });
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   call: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,

@@ -254,7 +254,7 @@ describe('a record that was quarantined', () => {
     const { requestId, sessionId, iteration, request, run, groups, configVersion } = toolset.record;
     const forged = { requestId, sessionId, iteration, request, run, groups, configVersion };
     const calls = [{ toolCallId: 'x', tool: 'core__act', arguments: '{}', argumentsBytes: null, providerData: null }];
-    const said = { thought: '', calls, omittedCalls: 0, toolChoice: null, model: null, decision: null };
+    const said = { thought: '', calls, omittedCalls: 0, toolChoice: null, model: null, decision: null, call: null };
     const record = { ...forged, ...said, offered: ['core__act'], list: null, grant: null, recordSignature: null };
     await system.bus.publish([{ topic: topics.toolCalls, key: sessionId, record }]);
     await eventually(async () => (await system.all('agent.dead-letters')).length === 1);

@@ -77,7 +77,8 @@ describe('what a record says does not steer the terminal of the reader', () => {
       decision: null,
       incomplete: null,
       structured: null,
-    } as AgentResponse;
+      history: [],
+    } as unknown as AgentResponse;
     new Story((text) => (said += text), plain).tell({ topic: 'agent.responses', record } as Incoming);
     expect(said).toBe(`\nAnswer  ${shown}\nsecond line\n`);
   });

@@ -279,7 +279,7 @@ policy: { allowed_tools: ['*'], approval: { none: this is a test } }
   });
 
   it('says how it is called', async () => {
-    await expect(inProcess(run, {} as Environment)).rejects.toThrow('Name the configuration.');
+    await expect(inProcess(run, {} as Environment)).rejects.toThrow('Name the configuration with --config FILE.');
     await expect(command('--iterations', '0')).rejects.toThrow('from 1 to 1000000');
   });
 });

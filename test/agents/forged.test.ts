@@ -85,6 +85,7 @@ describe('what other clients write of an agent’s run (K-62)', () => {
       budgets: [],
       recordSignature: null,
       structured: null,
+      agent: null,
     };
     await publish(opened, await signEnd({ ...said, ...at, ...none }, 'agent', opened.embedded.runtime));
     await eventually(

@@ -74,6 +74,11 @@ describe('a decision that a service brings for a person', () => {
     expect(await decideFor(desk, null)).toEqual([403, 'not_an_approver']);
     expect(await decideFor(desk, 'user:zoe')).toEqual([403, 'not_an_approver']);
     expect(await decideFor(await as('user:ann'), 'user:bob')).toEqual([403, 'not_for_person']);
+    const sentence = async (who: Headers) =>
+      ((await (await post(url, { ...given, decided_for: 'user:cem' }, who)).json()) as { error: { message: string } })
+        .error.message;
+    expect(await sentence(desk)).toContain('does not let this service decide for this person');
+    expect(await sentence(await as('user:ann'))).toContain('Only a service decides for another person');
     expect(await decideFor(await as('service:desk', 'other'), 'user:ann')).toEqual([404, 'unknown_approval']);
     expect(await decideFor(await as('service:asker'), 'user:ann')).toEqual([403, 'own_call']);
     expect(await decideFor(desk, 'user:ann', { arguments_hash: '00' })).toEqual([409, 'other_arguments']);
@@ -105,5 +110,25 @@ describe('a decision that a service brings for a person', () => {
     expect(await begun(system)).toEqual({ 'graph-update': 1 });
     const unlike = (await replayed(system.bus, null)).filter(({ outcome }) => outcome.kind !== 'equal');
     expect(unlike).toEqual([]);
+  }, 60_000);
+});
+
+describe('without an identity', () => {
+  it('a decision counts for a person where it names the service itself', async () => {
+    const onBehalf = "{ approvers: ['user:ann'], on_behalf: { 'service:desk': ['user:ann'] } }";
+    const system = await startSystem(configured(onBehalf), new ScriptedModel(inOrder({ calls: [update] })));
+    try {
+      const end = system.ask({ group: ['*'], state: 'analysis', requestId: 'open', sessionId: 'open' });
+      const waiting = await asked(system);
+      const by = (decidedBy: string) => decide(system, waiting, 'approve', { decidedBy, decidedFor: 'user:ann' });
+      for (const other of ['', 'user:local', 'service:other'])
+        expect(await by(other)).toMatchObject({ notTaken: 'not_for_person' });
+      const counted = { notTaken: null, decidedBy: 'user:ann', decidedThrough: 'service:desk' };
+      expect(await by('service:desk')).toMatchObject(counted);
+      await end;
+      expect(await begun(system)).toEqual({ 'graph-update': 1 });
+    } finally {
+      await system.close();
+    }
   }, 60_000);
 });

@@ -52,6 +52,8 @@ it('webhooks on Kafka: a notifier that is killed before it commits one is replac
   await notifiers[0]?.ended;
   await cluster.start('notifier', { HOOK: secret });
 
+  // The webhook that the killed notifier sent is sent again, perhaps behind those of other partitions.
+  await receiver.until('/killing', runs + 1);
   for (const path of ['/killing', '/beside']) {
     const received = await eventually(
       () => receiver.at(path),
@@ -60,7 +62,6 @@ it('webhooks on Kafka: a notifier that is killed before it commits one is replac
     const ids = received.map((one) => eventOf(one, secret)).map(({ subject, id }) => `${subject ?? ''} ${id}`);
     expect(new Set(ids).size).toBe(runs);
   }
-  expect(receiver.at('/killing').length).toBeGreaterThan(runs);
 }, 240_000);
 
 const subjectOf = (body: string): unknown => (JSON.parse(body) as { readonly subject: string }).subject;

@@ -23,7 +23,8 @@ import { grant, revokeGroup, setScramPassword } from './secured.js';
 const configuration = `
 tool:
   now: { type: get_current_time, group: [read-only] }
-policy: { allowed_tools: [now] }
+  think: { type: text-completion, group: [read-only] }
+policy: { allowed_tools: [now, think], approval: { approvers: ['*'], rules: { thoughts: { tools: [think] } } } }
 model: { provider: rules }
 notify:
   subscriptions: { desk: { url: 'https://hooks.example.org', events: [run.failed], secret_env: DESK_SECRET } }
@@ -133,7 +134,15 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     await producer.connect();
     const request = { question: 'What time is it?', group: ['read-only'], request_id: 'r-1', session_id: 's-1' };
     const topic = `${prefix}agent.requests`;
-    await producer.send({ topic, messages: [{ key: 's-1', value: JSON.stringify(request) }] });
+    // Its call goes from the filter to the executor, and waits for an approval there as a turn.
+    const call = {
+      ...request,
+      request_id: 'r-2',
+      session_id: 's-2',
+      call: { tool: 'think', arguments: '{"prompt":"Say A."}' },
+    };
+    const messages = [request, call].map((one) => ({ key: one.session_id, value: JSON.stringify(one) }));
+    await producer.send({ topic, messages });
     // Not for whoever asks.
     const steps = producer.send({ topic: `${prefix}agent.steps`, messages: [{ value: '{}' }] });
     await expect(steps).rejects.toMatchObject({ type: 'TOPIC_AUTHORIZATION_FAILED' });
@@ -155,10 +164,17 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     expect(await subscriptions()).toEqual(behind);
     const { code, output, errors } = await command('operator', 'notify', 'list', '--json');
     expect([code, errors]).toEqual([0, '']);
-    expect(JSON.parse(output)).toMatchObject({ subscriptions: [{ name: 'desk', behind: 0 }] });
+    expect(JSON.parse(output)).toMatchObject({
+      subscriptions: [
+        { name: 'desk', behind: 0 },
+        { name: 'made', made_by: 'http' },
+      ],
+    });
 
     expect(await command('operator', 'config', 'list')).toMatchObject({ code: 0, errors: '' });
-    expect(await command('approver', 'approvals', 'list')).toMatchObject({ code: 0, errors: '' });
+    const waiting = () => command('approver', 'approvals', 'list');
+    const listed = await eventually(waiting, ({ output }) => output.includes('core__think'));
+    expect(listed).toMatchObject({ code: 0, errors: '' });
     expect(await command('redriver', 'dead-letters', 'list')).toMatchObject({ code: 0, errors: '' });
     const told = await eventually(
       () => command('auditor', 'audit', 'show', 's-1'),
@@ -169,7 +185,7 @@ describe('a broker that asks over TLS who one is, and grants nothing by itself',
     expect(refusals([...running.values()].map((program) => program.said()).join('\n'))).toEqual([]);
   });
 
-  // The proxy writes nothing, so that it may make no topic either.
+  // A service that wrote nothing could make no topic either.
   it.each(services.filter((role) => access[role].writes.length > 0))(
     'lets the first service make the topics: %s',
     async (role) => {

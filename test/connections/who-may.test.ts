@@ -22,6 +22,7 @@ const model = new ScriptedModel(({ history }) =>
 );
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   call: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,

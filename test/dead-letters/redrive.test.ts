@@ -201,7 +201,7 @@ describe('a redrive by several operators at once', () => {
     await dying.end('wanted');
     dying.mend();
     letter = (await letterAt(await dying.letterOf('wanted'), dying.bus)) as Letter;
-    plan = planRedrive(letter, { identity: false, now: Date.now(), before: null }) as typeof plan;
+    plan = planRedrive(letter, { identity: false, isAskerKept: false, now: Date.now(), before: null }) as typeof plan;
   });
   afterEach(() => dying.close());
 
@@ -256,7 +256,7 @@ describe('a redrive that was cut off', () => {
       dying.mend();
       const letter = await letterAt(await dying.letterOf('cut'), dying.bus);
       if (letter === undefined) throw new Error('There is no letter.');
-      const plan = planRedrive(letter, { identity: false, now: Date.now(), before: null });
+      const plan = planRedrive(letter, { identity: false, isAskerKept: false, now: Date.now(), before: null });
       if (plan.kind === 'refused') throw new Error(plan.why);
       const { ledger, clock } = dying.runtime;
       const read: Bus['read'] = (topics, options) => dying.bus.read(topics, options);

@@ -10,7 +10,7 @@ import type { Dying } from './dying.js';
 
 const day = 24 * 3_600_000;
 const request = newRequest('Who?', { requestId: 'r', sessionId: 's' });
-const facts: PlanFacts = { identity: false, now: 10 * day, before: null };
+const facts: PlanFacts = { identity: false, isAskerKept: false, now: 10 * day, before: null };
 
 function letter(dead: Partial<DeadLetter>, content?: Content): Letter {
   const topic = dead.topic ?? topics.requests;

@@ -15,20 +15,24 @@ const calling = (requestId: string) =>
   record('agent.tool-calls', {
     ...ids(requestId),
     calls: [call],
-    request: { history: [] },
+    request: { history: [], call: null },
     run: { principal: caller, inputTokens: 0, outputTokens: 0 },
   });
 const runCalledBy = (requestId: string): string => agentRunIdOf({ requestId, iteration: 1 }, call as never, 0);
 const offered = (requestId: string, principal: typeof caller) =>
   record('agent.toolsets', {
-    ...{ ...ids(requestId), state: 's', tools: [], request: { history: [] } },
+    ...{ ...ids(requestId), state: 's', tools: [], request: { history: [], call: null } },
     run: { principal, inputTokens: 0, outputTokens: 0 },
   });
 
+/** Of agents’ runs nothing is looked up. */
+const noRuntime = {} as ConstructorParameters<typeof RunAccess>[2];
+
 /** Those of a run `r`. */
 function agentParts(): AgentParts {
-  const facts = { isSender: () => Promise.resolve(false), isTaken: () => Promise.resolve(true) };
-  return new AgentParts(new RunsWithin('r'), () => new RunAccess(caller, facts), ofRecords);
+  const access = (requestId: string): RunAccess =>
+    new RunAccess(caller, { requestId, isSender: () => Promise.resolve(false) }, noRuntime);
+  return new AgentParts(new RunsWithin('r'), access, ofRecords);
 }
 
 describe('the work of agents on a stream', () => {

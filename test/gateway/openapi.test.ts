@@ -250,10 +250,10 @@ describe('the gateway’s description of itself', () => {
   });
 
   it('allows no request that the gateway refuses as malformed', async () => {
-    // The tools of the configuration in force, its strategies and the clock decide these, and the message says so. Of a
-    // text that has to be JSON Schema a description says no more than that.
+    // The tools of the configuration in force, its agents, its strategies and the clock decide these, and the message
+    // says so. Of a text that has to be JSON Schema a description says no more than that.
     const byConfiguration =
-      /^(?:\w+: answer_schema|tryToolset: (?:tool_choice|strategy|deadline)|(?:explain|whatIf|applyConfiguration): text) = /;
+      /^(?:\w+: answer_schema|(?:create|change)Subscription: agents|tryToolset: (?:tool_choice|strategy|deadline)|(?:explain|whatIf|applyConfiguration): text) = /;
     const malformed: string[] = [];
     let sent = 0;
     const requests = methodsOf().map(

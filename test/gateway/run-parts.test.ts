@@ -10,6 +10,7 @@ import { decodeStream, encodeStream, noUsage, wireNames } from '@sluice/wires';
 import { ProgressText } from '../../apps/agent/src/progress.js';
 import { encoded } from '../../apps/gateway/src/stream/run-stream.js';
 import { RunParts } from '../../apps/gateway/src/stream/parts.js';
+import { ofRecords } from '../../apps/gateway/src/record-view.js';
 import { cutAt } from '../../libs/wires/test/streams.js';
 import { chunksOf, messageOf } from './over-http.js';
 
@@ -49,7 +50,7 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
   const runAt = (iteration: number) => ({ iteration, inputTokens: iteration * 10, outputTokens: iteration });
   for (const [at, { thought, calls }] of [...turns, { thought: '', calls: [] }].entries()) {
     const iteration = at + 1;
-    const about = { ...ids, iteration, state: 'undefined', request: { history }, run: runAt(at) };
+    const about = { ...ids, iteration, state: 'undefined', request: { history, call: null }, run: runAt(at) };
     records.push({ topic: 'agent.toolsets', record: { ...about, tools: [{ id: 'core.t', key: 't' }] } });
     const whole = calls.length === 0 ? (answer ?? '') : thought;
     const says = (attempt: string, ...pieces: readonly string[]): void =>
@@ -83,7 +84,7 @@ function recordsOf({ brought, turns, answer }: Script): readonly Incoming[] {
       const text = JSON.stringify({ ok: true, result: observation });
       records.push({ topic: 'agent.progress', record: { ...about, kind: 'tool_call_result', text } });
     }
-    records.push({ topic: 'agent.steps', record: { ...ids, iteration, steps, next: { history }, run } });
+    records.push({ topic: 'agent.steps', record: { ...ids, iteration, steps, next: { history }, run, call: null } });
   }
   const error = answer === null ? { code: 'deadline_exceeded', message: 'Too late.' } : null;
   const iterations = turns.length + 1;
@@ -169,7 +170,7 @@ const streamed = fc.record({
 function chunksWhile(pieces: readonly string[], answer: string): readonly AssistantStreamChunk[] {
   const parts = new RunParts();
   const toolset = { requestId: 'r', sessionId: 's', iteration: 1, run: { principal: null } };
-  const about = { ...toolset, state: 'undefined', tools: [], request: { history: [] } };
+  const about = { ...toolset, state: 'undefined', tools: [], request: { history: [], call: null } };
   const chunks: AssistantStreamChunk[] = [];
   const take = (topic: string, record: object): void => void chunks.push(...parts.of({ topic, record } as never));
   take('agent.toolsets', about);
@@ -282,6 +283,28 @@ describe('the parts of a run', () => {
     );
   });
 
+  it('have every call with its result where the end is read first of all, each turn in a step of its own', async () => {
+    await fc.assert(
+      fc.asyncProperty(script, async (of) => {
+        const records = recordsOf(of);
+        const [first, end] = [records[0], records.at(-1)] as [Incoming<'agent.toolsets'>, Incoming<'agent.responses'>];
+        const { history } = first.record.request;
+        const model = of.answer === null ? null : {};
+        const asked = { topic: 'agent.requests', record: { history, call: null } };
+        const over = { ...end, record: { ...end.record, model } };
+        const chunks = chunksFor([asked, over] as unknown as readonly Incoming[]);
+        await expectWhole(chunks);
+        const calls = chunks.flatMap((chunk) => (chunk.type === 'result' ? [chunk.isError] : []));
+        expect(calls).toEqual(of.turns.flatMap((one) => one.calls.map(() => false)));
+        const steps = chunks.filter(({ type }) => type === 'step-start');
+        expect(steps).toHaveLength(of.turns.length + (of.answer === null ? 0 : 1));
+        const { parts } = await messageOf(chunks);
+        const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+        expect(said).toEqual([...of.turns.map(({ thought }) => thought), of.answer ?? ''].filter((one) => one !== ''));
+      }),
+    );
+  });
+
   it('in the order in which they were made are a step for each iteration, with its tokens', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (of) => {
@@ -305,7 +328,7 @@ describe('what an approver changed the arguments of a call to', () => {
   const outcome = make.approvalOutcome({ ...said, editedArguments: '{"pin":"4711","to":"ann"}', editedHash: 'h' });
   const none = { requested: null, decided: null, outcome: null, escalated: null, standing: null };
   const parts = (...records: readonly object[]) => {
-    const own = new RunParts({ shown: shownArguments(tools), offered: () => [] });
+    const own = new RunParts({ ...ofRecords, shown: shownArguments(tools) });
     return JSON.stringify(
       records.flatMap((record) =>
         own.of({ topic: 'agent.approvals', partition: 0, offset: 0, record: { ...none, ...record } } as never),
@@ -318,5 +341,74 @@ describe('what an approver changed the arguments of a call to', () => {
     expect(streamed).toContain(JSON.stringify('{"pin":"[redacted]","to":"ann"}'));
     for (const text of [streamed, parts({ outcome })]) expect(text).not.toContain('4711');
     expect(parts({ outcome })).toContain('"edited_arguments":null,"edited_hash":"h"');
+  });
+});
+
+describe('a call without a model', () => {
+  const ids = { requestId: 'r', sessionId: 's', iteration: 1 };
+  const step = stepOf(1, 0, 'call-0', '{"a":1}', 'Done.');
+  const call = { tool: 't', arguments: '{"a":1}', order: null };
+  const run = { initialState: 'undefined', inputTokens: 0, outputTokens: 0 };
+  const about = { ...ids, toolCallId: 'call-0', tool: 't', notice: null };
+  const request = { topic: 'agent.calls', record: { ...ids, call, history: [] } };
+  const begun = { topic: 'agent.progress', record: { ...about, kind: 'tool_call_start', text: '{"a":1}' } };
+  const decided = { hidden: [], hiddenCounts: {} };
+  const ended = {
+    topic: 'agent.steps',
+    record: { ...ids, steps: [step], next: { history: [step] }, run, call: decided },
+  };
+  const end = {
+    topic: 'agent.responses',
+    record: { ...ids, answer: 'Done.', error: null, run, history: [step], decision: null, iterations: 1 },
+  };
+  const told = (...records: readonly object[]): readonly string[] => {
+    const parts = new RunParts({ ...ofRecords, idOf: () => 'core.t' });
+    return records.flatMap((record) =>
+      parts
+        .of(record as Incoming)
+        .map((chunk) =>
+          chunk.type === 'data'
+            ? JSON.stringify(chunk.data)
+            : chunk.type === 'part-start' && 'toolName' in chunk.part
+              ? `part-start ${chunk.part.toolName}`
+              : JSON.stringify(chunk),
+        ),
+    );
+  };
+
+  it('is shown from its beginning on, which only progress says, and with the tool that it was offered', () => {
+    const chunks = told(request, begun, ended, end);
+    const at = (part: string): number => chunks.findIndex((chunk) => chunk.includes(part));
+    const places = ['step-start', 'part-start core.t', 'tool_call_start', '"name":"iteration"', 'message-finish'].map(
+      at,
+    );
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places[0]).toBe(0);
+    expect(chunks.filter((chunk) => chunk === 'part-start core.t')).toHaveLength(1);
+    expect(chunks.filter((chunk) => chunk.includes('"tools":["core.t"]'))).toHaveLength(1);
+  });
+
+  it('is shown with its step where no progress came', () => {
+    const chunks = told(request, ended, end);
+    const at = (part: string): number => chunks.findIndex((chunk) => chunk.includes(part));
+    expect(at('step-start')).toBe(0);
+    expect(at('"tools":["core.t"]')).toBeGreaterThan(0);
+    expect(at('part-start core.t')).toBeGreaterThan(at('"tools":["core.t"]'));
+  });
+
+  const late = { error: { code: 'deadline_exceeded', message: 'Too late.' }, answer: null };
+  const brought = stepOf(1, 0, 'call-0', '{}', 'Before.');
+  it.each([
+    ['alone', [], {}, []],
+    ['behind its beginning', [begun], {}, []],
+    ['of a run whose time was up', [], late, []],
+    ['of a request that brought steps along', [], {}, [brought]],
+  ])('is shown the same where its end is read before its step, %s', (_, before, ending, history) => {
+    const asked = { ...request, record: { ...request.record, history } };
+    const whole = { history: [...history, step] };
+    const stepped = { ...ended, record: { ...ended.record, next: whole } };
+    const over = { ...end, record: { ...end.record, ...ending, ...whole } };
+    expect(told(asked, ...before, over)).toEqual(told(asked, ...before, stepped, over));
+    expect(told(asked, ...before, over).filter((chunk) => chunk.includes('"artifact"'))).toHaveLength(1);
   });
 });

@@ -6,6 +6,8 @@ import { startGateway } from '../../apps/gateway/src/gateway.module.js';
 import type { Gateway } from '../../apps/gateway/src/gateway.module.js';
 import { readLocalSecret } from '@sluice/host';
 import { audience, issuer, newIssuer } from '../../libs/identity/test/issuer.js';
+import { eventually } from '../harness/eventually.js';
+import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { calls, workflowConfiguration } from '../harness/configurations.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
@@ -106,6 +108,43 @@ describe('what a run had, over HTTP', () => {
     expect((await get('of-bob/verdicts', 'olga'))[0]).toBe(404);
     expect((await get('of-ann?tenant=acme', 'olga'))[1]).toMatchObject({ status: 'ended', answer: 'Found.' });
     expect((await get('of-bob?tenant=globex', 'olga'))[1]).toMatchObject({ status: 'ended', answer: 'Found.' });
+  });
+
+  it('shows of a call that its request makes itself the same, though its record names its tool alone', async () => {
+    const call = { tool: 'knowledge-query', arguments: '{"sparql":"SELECT ?s WHERE { ?s ?p ?o }"}', order: null };
+    const end = { requestId: 'call-ann', sessionId: 'call-ann', call, group: ['knowledge'] };
+    const { authorization = '' } = who['ann'] ?? {};
+    await system.bus.publish([
+      {
+        ...{ topic: 'agent.requests', key: 'call-ann', headers: { authorization } },
+        record: { ...newRequest('Call it', end), ...end },
+      },
+    ]);
+    await system.responseOf('call-ann');
+    expect(await system.all('agent.toolsets')).toHaveLength(4);
+    const [only, ...others] = await iterations('call-ann/verdicts', 'ann');
+    expect(others).toEqual([]);
+    const [model] = await iterations('of-ann/verdicts?iteration=1', 'ann');
+    expect({ ...only, decided_at: 0, deadline: 0 }).toEqual({ ...model, decided_at: 0, deadline: 0 });
+  });
+
+  it('lists such a call with its tool and state, and each entry that the audit has of it for its tenant', async () => {
+    const list = async (path: string): Promise<readonly Json[]> => {
+      const answer = await fetch(`${gateway.url}/v1/${path}`, { headers: who['ann'] ?? {} });
+      return Object.values((await answer.json()) as Json).find(Array.isArray) as readonly Json[];
+    };
+    const runs = await eventually(
+      () => list('runs?tool=knowledge-query&group=knowledge&text=call'),
+      ({ length }) => length > 0,
+    );
+    expect(runs).toMatchObject([{ request_id: 'call-ann', outcome: 'answer', state: 'analysis', iterations: 1 }]);
+    const entries = await eventually(
+      () => list('audit?request_id=call-ann'),
+      ({ length }) => length >= 4,
+    );
+    // The request came on the topic of all, and the filter passed it on.
+    const kinds = ['request', 'request', 'run_ended', 'state_transition', 'tool_call'];
+    expect(entries.map(({ kind }) => kind).sort()).toEqual(kinds);
   });
 
   it('is hidden from all others', async () => {

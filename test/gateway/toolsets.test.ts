@@ -153,6 +153,23 @@ rules:
       expect((await read(ann, query))[0]).toBe(400);
   });
 
+  it('says the same of a run that makes one call itself', async () => {
+    const call = { tool: 'text-completion', arguments: '{"prompt":"Say A."}' };
+    const request = { question: 'Q', group: ['read-only'], state: 'analysis', request_id: 'anns-call', call };
+    const begun = await post(`${gateway.url}/v1/runs`, request, { ...ann, prefer: 'wait=20' });
+    expect(begun.status).toBe(200);
+    const toolset = (await system.all('agent.toolsets')).find(({ record }) => record.requestId === 'anns');
+    const hash = toolset?.record.tools.find(({ key }) => key === 'text-completion')?.schemaHash ?? '';
+    const read = async (who: Headers) => {
+      const url = `${gateway.url}/v1/specifications/${hash}?request_id=anns-call`;
+      const response = await fetch(url, { headers: who });
+      return [response.status, await response.json()];
+    };
+    const found = { schema_hash: hash, tools: [{ key: 'text-completion', schema_hash: hash }] };
+    expect(await read(ann)).toMatchObject([200, found]);
+    expect((await read(bob))[0]).toBe(404);
+  });
+
   it('knows the question, the choice and the history that the request brings', async () => {
     const base = { group: ['read-only'], state: 'analysis' };
     expect(keys(await tried(base, root))).toEqual(['text-completion']);

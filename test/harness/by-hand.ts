@@ -20,6 +20,7 @@ import { compiled, environmentIn } from './with-tools.js';
 
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   call: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,

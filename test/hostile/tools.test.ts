@@ -10,6 +10,7 @@ const types = hostileTools.map(([, { type }]) => type);
 const clock = builtInTools.filter(({ type }) => type === 'get_current_time');
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   call: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,

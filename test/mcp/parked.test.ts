@@ -211,7 +211,7 @@ describe('a call that is parked while its caller has a form', () => {
       (all) => all.length === ends.length + 1,
     );
     const runs = new Map(
-      (await own.all('agent.requests')).map(({ record }) => {
+      (await own.all('agent.calls')).map(({ record }) => {
         const { on } = JSON.parse(record.call?.arguments ?? '') as { on: string };
         return [on, { requestId: record.requestId as string, tenant: localPrincipal.tenantId }];
       }),

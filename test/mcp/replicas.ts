@@ -47,14 +47,16 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
   const doors = [system.mcp, await startMcp(system.embedded.runtime)];
   const proxy = await roundRobin(doors.map(({ url }) => url));
 
-  /** How often the executor began a call with this argument. */
+  /** How often the executor began a call with this argument; nothing is said of a short one before its step. */
   const made = async (on: string): Promise<number> => {
-    const calls = await system.all('agent.tool-calls');
+    const calls = await system.all('agent.calls');
     const ids = new Set(
-      calls.flatMap(({ record }) => (JSON.stringify(record).includes(`"${on}\\"`) ? [record.requestId] : [])),
+      calls.flatMap(({ record }) => (record.call?.arguments.includes(`"${on}"`) === true ? [record.requestId] : [])),
     );
     const progress = await system.all('agent.progress');
-    return progress.filter(({ record }) => record.kind === 'tool_call_start' && ids.has(record.requestId)).length;
+    const begun = progress.filter(({ record }) => record.kind === 'tool_call_start' && ids.has(record.requestId));
+    const ended = (await system.all('agent.steps')).filter(({ record }) => ids.has(record.requestId));
+    return Math.max(begun.length, ended.length);
   };
 
   /** A client of the older era whose stream is there; `forms` is called when it is asked, and it accepts then. */

@@ -44,7 +44,7 @@ describe('the MCP server', () => {
 
   it('has a page about each listed tool, which runs nothing, and completes names and arguments (M-06)', async () => {
     const client = await oldClient(system.mcp.url);
-    const before = (await system.all('agent.requests')).length;
+    const before = (await system.all('agent.calls')).length;
     const { resources } = await client.listResources();
     expect(names(resources)).toEqual(['knowledge-query', 'text-completion']);
     expect(resources.map(({ title }) => title)).toEqual(['Knowledge Graph Query', 'Text Completion']);
@@ -61,7 +61,7 @@ describe('the MCP server', () => {
     const ref = { type: 'ref/resource', uri: 'sluice://tools/{name}' } as const;
     const { completion } = await client.complete({ ref, argument: { name: 'name', value: 'KNOW' } });
     expect(completion.values).toEqual(['knowledge-query']);
-    expect((await system.all('agent.requests')).length).toBe(before);
+    expect((await system.all('agent.calls')).length).toBe(before);
     await client.close();
   });
 

@@ -48,7 +48,7 @@ policy: { allowed_tools: [slow] }
     const client = await oldClient(mcp.url);
     const call = client.callTool({ name: 'slow', arguments: {} }, undefined, { timeout: 200_000 });
     await eventually(
-      async () => (await system.all('agent.tool-calls')).length,
+      async () => (await system.all('agent.calls')).length,
       (count) => count > 0,
     );
     ahead = 23 * hour;

@@ -18,7 +18,7 @@ describe('a session of the older era at two replicas, whose requests go to each 
   afterAll(() => replicas.close());
 
   it('has its state, its level of logs and its notifications, wherever they arise', async () => {
-    const { system, proxy, connected, go, done } = replicas;
+    const { system, proxy, connected, go, done, underWay } = replicas;
     const client = await connected();
     const changes: number[] = [];
     const logged: unknown[] = [];
@@ -27,11 +27,11 @@ describe('a session of the older era at two replicas, whose requests go to each 
     client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.level));
     await client.setLoggingLevel('debug');
     for (const on of ['one', 'two']) {
-      go(on);
       const onprogress = ({ progress }: { progress: number }) => void progressed.push(progress);
-      expect(await client.callTool({ name: 'slow', arguments: { on } }, undefined, { onprogress })).toMatchObject(
-        done(on),
-      );
+      const call = client.callTool({ name: 'slow', arguments: { on } }, undefined, { onprogress });
+      await underWay(on);
+      go(on);
+      expect(await call).toMatchObject(done(on));
     }
     // Of each call, and the calls were at one door each.
     expect(logged.length).toBeGreaterThanOrEqual(4);

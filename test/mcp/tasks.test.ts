@@ -243,7 +243,7 @@ policy: { allowed_tools: ['*'], approval: { effects: [external_side_effect], app
     expect(ids[0]).toMatch(/^mcp-[0-9a-f]{40}$/);
     expect(new Set(ids).size).toBe(1);
     go('twice');
-    expect((await system.all('agent.requests')).filter(({ record }) => record.requestId === ids[0])).toHaveLength(1);
+    expect((await system.all('agent.calls')).filter(({ record }) => record.requestId === ids[0])).toHaveLength(1);
     const malformed = { ...params, task: { ttl: 'long' } };
     expect(await (await post(0, { id: 3, method: 'tools/call', params: malformed }, session)).text()).toContain(
       '-32602',

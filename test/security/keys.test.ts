@@ -38,7 +38,7 @@ describe('sluice keys', () => {
   const file = join(folder, 'made/keys.json');
   const run = (...args: string[]) => sluice(['keys', ...args], { SLUICE_DATA: folder, SLUICE_KEYS_FILE: file }).ended;
   const statuses = (output: string): string[] =>
-    [...output.matchAll(/^(filter|agent|executor|audit|config)-[0-9a-f]{12} +(\w+)/gm)].map(
+    [...output.matchAll(/^(filter|agent|executor|call|audit|config)-[0-9a-f]{12} +(\w+)/gm)].map(
       (found) => `${found[1]} ${found[2]}`,
     );
   const privateParts = (): string[] =>
@@ -51,7 +51,7 @@ describe('sluice keys', () => {
     expect(statuses(output)).toEqual(made);
     expect(mode(file)).toBe(0o600);
     // Two for each that signs, and two for each that credentials are sealed to.
-    expect(privateParts()).toHaveLength(14);
+    expect(privateParts()).toHaveLength(18);
     for (const d of privateParts()) expect(output).not.toContain(d);
     const again = await run('new');
     expect(again.code).toBe(1);
@@ -62,7 +62,8 @@ describe('sluice keys', () => {
     const all = privateParts();
     for (const [role, count] of [
       ['filter', 2],
-      ['executor', 2],
+      // Those for calls are the executor’s, too.
+      ['executor', 4],
       ['audit', 2],
       ['agent', 2],
       ['config', 2],
@@ -74,9 +75,10 @@ describe('sluice keys', () => {
       const { code, output } = await run('export', role);
       expect(code).toBe(0);
       const { keys } = JSON.parse(output) as { keys: { role: string; d?: string }[] };
-      expect(keys).toHaveLength(10);
+      expect(keys).toHaveLength(12);
       const owned = keys.filter(({ d }) => d !== undefined);
-      expect(owned.map((key) => key.role)).toEqual(Array.from({ length: count }, () => role));
+      const own = Array.from({ length: count }, (_, at) => (at < 2 ? role : 'call'));
+      expect(owned.map((key) => key.role)).toEqual(own);
       for (const { d } of owned) expect(all).toContain(d);
     }
     expect((await run('export', 'upstream')).errors).toContain(
@@ -92,7 +94,7 @@ describe('sluice keys', () => {
     expect(statuses(output).sort()).toEqual(every.sort());
     expect(mode(file)).toBe(0o600);
     // What signs now, and for sealing the former key too, since what is sealed to it is still to be opened.
-    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(9);
+    expect(privateParts().filter((d) => before.includes(d))).toHaveLength(12);
   });
 
   it('says what is wrong with a file that holds none', async () => {

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { readContentKeys } from '@sluice/content';
 import { services } from '@sluice/contracts';
 import { projectRoot } from '../harness/configurations.js';
 import { composeFile, endsByItself, isOwn, read, readYaml, withoutVariables } from './files.js';
@@ -19,6 +21,9 @@ const serving = own.filter(([, service]) => service.command?.[0] === 'serve');
 function brokers(): [string, Service][] {
   return Object.entries(cluster.services).filter(([, { image }]) => image !== undefined);
 }
+
+/** Who reads or writes content, or what is sealed with its keys. */
+const sealing = ['agent', 'executor', 'gateway', 'mcp', 'notifier'];
 
 const page = read('docs/operations.md');
 
@@ -86,7 +91,7 @@ describe('every service of the stack', () => {
   it('has no secret in its variables, only the file that holds it', () => {
     for (const [, { environment = {} }] of whole)
       for (const name of Object.keys(environment))
-        if (/PASSWORD|SECRET|TOKEN|DATABASE_URL|SLUICE_KEYS/.test(name)) expect(name).toMatch(/_FILE$/);
+        if (/PASSWORD|SECRET|TOKEN|DATABASE_URL|SLUICE_KEYS|CONTENT_KEYS/.test(name)) expect(name).toMatch(/_FILE$/);
   });
 
   it('tells a service that its ports are published on this machine alone only where they are', () => {
@@ -173,11 +178,31 @@ describe('the services of the project’s own image', () => {
       // Who signs nothing has the public keys.
       const own = ['gateway', 'proxy', 'mcp', 'notifier'].includes(name) ? 'secret-public' : `secret-${name}`;
       const local = ['gateway', 'mcp'].includes(name) ? ['secret-local'] : [];
-      expect(new Set(secrets)).toEqual(new Set(['secret-database', own, ...local]));
+      const content = sealing.includes(name) ? ['secret-content'] : [];
+      expect(new Set(secrets)).toEqual(new Set(['secret-database', own, ...local, ...content]));
     }
     for (const [name, { volumes = [] }] of serving)
       for (const mount of volumes.filter((each) => each.startsWith('secret-')))
         expect([name, mount]).toEqual([name, expect.stringMatching(/:ro$/)]);
+  });
+});
+
+describe('the keys of content', () => {
+  it('are made once, and are where content is written and read, and what they seal beside it', () => {
+    const file = '/run/sluice/content/keys';
+    const having = own.filter(([, { environment = {} }]) => environment['SLUICE_CONTENT_KEYS_FILE'] !== undefined);
+    expect(having.map(([name]) => name).sort()).toEqual(['sluice', ...sealing].sort());
+    for (const [name, { environment = {}, volumes = [] }] of having) {
+      expect([name, environment['SLUICE_CONTENT_KEYS_FILE']]).toEqual([name, file]);
+      expect([name, volumes]).toEqual([name, expect.arrayContaining([`secret-content:${dirname(file)}:ro`])]);
+    }
+    expect(stack.services['secrets']?.volumes).toContain(`secret-content:${dirname(file)}`);
+    const script = read('ops/image/secrets.sh');
+    expect(script).toContain('[ -s "$folder/content/keys" ] || content_key | keep "$folder/content/keys" 400');
+    // As the store takes them: 32 bytes in base64.
+    const [, program = ''] = /^content_key\(\) \{\n {2}node -p '(.+)'$/m.exec(script) ?? [];
+    const key = execFileSync(process.execPath, ['-p', program], { encoding: 'utf8' });
+    expect(readContentKeys(key)).toHaveLength(1);
   });
 });
 

@@ -8,6 +8,7 @@ import { startWithTools } from '../harness/with-tools.js';
 const sparql = 'SELECT ?o WHERE { <urn:a> <urn:says> ?o }';
 const noServers = {
   discover: async () => [],
+  connect: () => Promise.reject(new Error('There are no servers.')),
   call: () => Promise.reject(new Error('There are no servers.')),
   status: () => [],
   close: async () => undefined,

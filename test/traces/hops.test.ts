@@ -7,6 +7,7 @@ import { effectServer } from '../cluster/effect-server.js';
 import type { EffectServer } from '../cluster/effect-server.js';
 import { asked, decide } from '../harness/approving.js';
 import { projectRoot } from '../harness/configurations.js';
+import { newRequest } from '../../apps/sluice/src/run-request.js';
 import { inOrder, ScriptedModel, startSystem } from '../harness/system.js';
 import type { TestSystem } from '../harness/system.js';
 import { startCollector } from './collector.js';
@@ -79,6 +80,28 @@ describe('the trace of a run that does not go straight on', () => {
     const [message] = spans.filter(({ name }) => name === 'tools/call act');
     expect(message?.parentSpanId).toBe(run?.spanId);
     expect(effects.traceparents).toEqual([`00-${message?.traceId}-${message?.spanId}-01`]);
+  });
+
+  it('is one of a call that its request makes itself, also where the filter passes that on', async () => {
+    const call = { tool: 'now', arguments: '{"timezone":"UTC"}', order: null };
+    const asker = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+    for (const [topic, headers] of [
+      ['agent.calls', {}],
+      ['agent.requests', {}],
+      ['agent.requests', asker],
+    ] as const) {
+      const requestId = `call-${topic}-${Object.keys(headers).length}`;
+      const record = { ...newRequest('Call now', { requestId, sessionId: requestId }), call, group: ['work'] };
+      await system.bus.publish([{ topic, key: requestId, record, headers }]);
+      await system.responseOf(requestId);
+      const spans = await spansOf(requestId);
+      const [run, ...others] = spans.filter(({ name }) => name.startsWith('invoke_agent'));
+      expect(others).toEqual([]);
+      expect(run?.parentSpanId ?? '').toBe('traceparent' in headers ? 'b'.repeat(16) : '');
+      expect(spans.filter(({ name }) => name === 'execute_tool now')).toHaveLength(1);
+      const ids = new Set([...spans.map(({ spanId }) => spanId), 'b'.repeat(16), '']);
+      for (const { parentSpanId = '' } of spans) expect(ids).toContain(parentSpanId ?? '');
+    }
   });
 
   it('shows each attempt at a record, what failed of it, and that it went on', async () => {

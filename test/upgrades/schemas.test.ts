@@ -133,6 +133,7 @@ describe('what today’s services sign', () => {
       signature: 'x',
       recordSignature: null,
       list: null,
+      call: null,
     };
     const toolset = {
       ...{ ...ids, iteration: 1, request, run, state: 't', groups: ['a'], tools: [], hidden: [], hiddenCounts: {} },
