@@ -45,6 +45,7 @@ export const groups = [
     title: 'Operate',
     pages: {
       operations: 'Run it',
+      capacity: 'How large it has to be',
       troubleshooting: 'Troubleshooting',
       security: 'Security',
       'prompt-injection': 'Prompt injection',

@@ -4,7 +4,7 @@ set -eu
 umask 077
 folder=/run/sluice
 
-for place in keys filter agent executor audit config public local database grafana; do
+for place in keys filter agent executor audit config public local content database grafana; do
   [ -w "$folder/$place" ] || { echo "secrets: the volume at $folder/$place cannot be written by user $(id -u)." >&2; exit 1; }
 done
 
@@ -32,6 +32,11 @@ done
 export_keys auditor "$folder/public/keys.json" 444
 # What requests over HTTP send without an identity: for the gateway and the MCP server.
 [ -s "$folder/local/secret" ] || password | keep "$folder/local/secret" 400
+# What content is sealed with: for those who write and read it.
+content_key() {
+  node -p 'require("node:crypto").randomBytes(32).toString("base64")'
+}
+[ -s "$folder/content/keys" ] || content_key | keep "$folder/content/keys" 400
 # Read by the users of other images too; no other image mounts these volumes.
 [ -s "$folder/database/password" ] || password | keep "$folder/database/password" 444
 echo "postgres://sluice:$(cat "$folder/database/password")@postgres:5432/sluice" | keep "$folder/database/url" 444

@@ -78,39 +78,54 @@ export const clients = dashboardOf({
         { expr: orZero(sumBy('upstream', rate('sluice_proxy_fallbacks_total'))), legend: '{{upstream}}' },
       ),
     ],
-    Webhooks: [
-      lines(
-        { title: 'Webhooks taken', description: 'By subscription of notify.subscriptions.', unit: 'cps' },
-        { expr: orZero(sumBy('subscription', rate('sluice_notifications_total'))), legend: '{{subscription}}' },
-      ),
+    Notifications: [
       lines(
         {
-          title: 'Webhooks not taken',
-          description: 'Attempts, by subscription and reason; docs/notifications.md has each.',
+          title: 'Notifications taken',
+          description: 'Webhooks, messages in Slack and mails, by receiver.',
           unit: 'cps',
         },
         {
-          expr: orZero(sumBy('subscription, reason', rate('sluice_notification_failures_total'))),
-          legend: '{{subscription}} {{reason}}',
+          expr: orZero(sumBy('kind, subscription', rate('sluice_notifications_total'))),
+          legend: '{{kind}} {{subscription}}',
         },
       ),
       lines(
         {
-          title: 'Delay of webhooks, 95 % within',
-          description: 'From an event to the answer of its receiver, by subscription.',
+          title: 'Notifications not taken',
+          description: 'Attempts, by receiver and reason; docs/notifications.md has each.',
+          unit: 'cps',
+        },
+        {
+          expr: orZero(sumBy('kind, subscription, reason', rate('sluice_notification_failures_total'))),
+          legend: '{{kind}} {{subscription}} {{reason}}',
+        },
+      ),
+      lines(
+        {
+          title: 'Delay of notifications, 95 % within',
+          description: 'From an event to the answer of its receiver.',
           unit: 's',
         },
         {
-          expr: orZero(quantile(0.95, 'sluice_notification_delay_seconds', 'subscription')),
-          legend: '{{subscription}}',
+          expr: orZero(quantile(0.95, 'sluice_notification_delay_seconds', 'kind, subscription')),
+          legend: '{{kind}} {{subscription}}',
         },
       ),
       lines(
-        { title: 'Oldest webhook', description: 'Age of the oldest event that is being sent.', unit: 's' },
+        { title: 'Oldest notification', description: 'Age of the oldest event that is being sent.', unit: 's' },
         {
           expr: orZero(`max by (subscription) (${of('sluice_notification_oldest_seconds')})`),
           legend: '{{subscription}}',
         },
+      ),
+      lines(
+        {
+          title: 'Interactions in Slack',
+          description: 'Dialogs opened, decisions, and what was refused, by result; docs/notifications.md has each.',
+          unit: 'cps',
+        },
+        { expr: orZero(sumBy('result', rate('sluice_slack_interactions_total'))), legend: '{{result}}' },
       ),
     ],
     Schedules: [
