@@ -56,6 +56,7 @@ describe('subscriptions over HTTP', () => {
     for (const bad of [
       { ...desk, name: 'a b' },
       { ...desk, url: 'http://10.0.0.1/x' },
+      { ...desk, url: 'https://10.0.0.1/x' },
       { ...desk, url: 'https://user:pw@example.org/' },
       { ...desk, events: [] },
       { ...desk, events: ['run.begun'] },

@@ -27,7 +27,7 @@ import {
 } from '@sluice/proxy';
 import { pastOfCaller } from '@sluice/run';
 import type { Loaded } from '@sluice/run';
-import { TokenCounter } from '@sluice/tokens';
+import type { TokenCounter } from '@sluice/tokens';
 import {
   type Body,
   keepsAnswers,
@@ -82,7 +82,10 @@ export class Planner {
   private readonly owners: CredentialOwner;
   private readonly rounds: HiddenRounds;
 
-  constructor(private readonly runtime: Runtime) {
+  constructor(
+    private readonly runtime: Runtime,
+    counter: TokenCounter,
+  ) {
     const { clock, documents, environment, log } = runtime;
     const embedders = new Embedders((variable) => environment.secret(variable));
     this.records = new DiscoveryRecords(runtime);
@@ -96,7 +99,7 @@ export class Planner {
     this.owners = new CredentialOwner(documents, sealer, warn);
     this.rounds = new HiddenRounds({ documents, clock, digest, seal: sealer, warn });
     this.discovery = new Discovery({
-      ...{ documents, clock, digest, counter: new TokenCounter({ inThread: true }) },
+      ...{ documents, clock, digest, counter },
       secret: (variable) => environment.secret(variable),
       embedder: (settings) => embedders.get(settings),
       report: (report) => {

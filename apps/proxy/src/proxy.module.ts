@@ -5,17 +5,19 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AUTHENTICATOR, authenticatorOf, guardHost, listenError, nestLog, RUNTIME } from '@sluice/host';
 import type { Runtime, Service } from '@sluice/host';
+import { TokenCounter } from '@sluice/tokens';
 import { Listener } from './listener.js';
 import { ProxyService } from './proxy.service.js';
 
 @Module({})
 class ProxyModule {
-  static with(runtime: Runtime): DynamicModule {
+  static with(runtime: Runtime, counter: TokenCounter): DynamicModule {
     return {
       module: ProxyModule,
       providers: [
         { provide: RUNTIME, useValue: runtime },
         { provide: AUTHENTICATOR, useValue: authenticatorOf(runtime) },
+        { provide: TokenCounter, useValue: counter },
         ProxyService,
       ],
     };
@@ -29,13 +31,15 @@ export interface Proxy extends Service {
 
 /**
  * Starts the proxy in front of model APIs. It has Node’s own server and no framework’s: headers pass in their
- * spelling and order, and bodies unread where no part of the proxy needs them.
+ * spelling and order, and bodies unread where no part of the proxy needs them. `shared` counts tokens for several
+ * proxies of a process, and stays open.
  */
-export async function startProxy(runtime: Runtime): Promise<Proxy> {
+export async function startProxy(runtime: Runtime, shared?: TokenCounter): Promise<Proxy> {
+  const counter = shared ?? new TokenCounter({ inThread: true });
   const { environment, log } = runtime;
   const { host, proxyPort: port } = environment;
   requireSelectorKey(runtime);
-  const app = await NestFactory.createApplicationContext(ProxyModule.with(runtime), {
+  const app = await NestFactory.createApplicationContext(ProxyModule.with(runtime, counter), {
     logger: nestLog(log),
     abortOnError: false,
   });
@@ -61,6 +65,7 @@ export async function startProxy(runtime: Runtime): Promise<Proxy> {
       await listener.close(environment.drainMs);
       await service.close();
       await app.close();
+      if (shared === undefined) await counter.close();
     },
   };
 }

@@ -32,6 +32,7 @@ import {
   withBodyModel,
   withModel,
 } from '@sluice/proxy';
+import { TokenCounter } from '@sluice/tokens';
 import { CalledTools } from './called-tools.js';
 import { clientRequest, type ClientRequest, passedBody, readableBody, type RequestBody } from './client-request.js';
 import { Credentials } from './credentials.js';
@@ -53,11 +54,12 @@ export class ProxyService {
   constructor(
     @Inject(RUNTIME) private readonly runtime: Runtime,
     @Inject(AUTHENTICATOR) authenticator: Authenticator,
+    @Inject(TokenCounter) counter: TokenCounter,
   ) {
     this.callers = new VerifiedCallers(runtime, authenticator);
     this.credentials = new Credentials((variable) => runtime.environment.secret(variable));
     this.upstreams = new Upstreams(this.credentials);
-    this.planner = new Planner(runtime);
+    this.planner = new Planner(runtime, counter);
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { afterAll } from '@jest/globals';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLog, createMetrics } from '@sluice/host';
@@ -9,6 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteLedger } from '@sluice/ledger';
+import { TokenCounter } from '@sluice/tokens';
 import { Writable } from 'node:stream';
 import type { Outgoing } from '@sluice/bus';
 import { createHash } from 'node:crypto';
@@ -100,6 +102,10 @@ export function configurationOf(text: string): Configuration {
   return configuration;
 }
 
+// The tables of a tokenizer take half a second to load.
+const counter = new TokenCounter({ inThread: true });
+afterAll(() => counter.close());
+
 /** The proxy under a configuration, with what it needs of a process and no more. */
 export async function startTestProxy(text: string, secrets: Readonly<Record<string, string>> = {}): Promise<TestProxy> {
   const configuration = configurationOf(text);
@@ -136,7 +142,7 @@ export async function startTestProxy(text: string, secrets: Readonly<Record<stri
     metrics,
     configurations: { current: () => loaded, inForceOrNull: () => loaded, onChange: () => undefined },
   } as unknown as Runtime;
-  const proxy = await startProxy(runtime);
+  const proxy = await startProxy(runtime, counter);
   const close = async (): Promise<void> => {
     await proxy.close();
     await ledger.close();

@@ -18,7 +18,10 @@ const content = Buffer.alloc(1_500_000, 'content');
 
 /** A service that keeps objects, but for requests that `on` answers in another way. */
 async function withService(
-  work: (parts: { on: Map<string, Handler>; open: () => ReturnType<typeof openS3Content> }) => Promise<void>,
+  work: (parts: {
+    on: Map<string, Handler>;
+    open: (limitMs?: number) => ReturnType<typeof openS3Content>;
+  }) => Promise<void>,
 ): Promise<void> {
   const objects = new Map<string, { readonly body: Buffer; readonly head: string }>();
   const on = new Map<string, Handler>();
@@ -39,10 +42,10 @@ async function withService(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const credentials = () => ({ accessKeyId: 'a', secretAccessKey: 's' });
-  const place = { endpoint: `http://127.0.0.1:${port}`, bucket: 'b', region: 'r', credentials, silentMs };
+  const place = { endpoint: `http://127.0.0.1:${port}`, bucket: 'b', region: 'r', credentials };
   const options = { clock: { now: () => 0 }, keys: [], maxBytes: 2_000_000 };
   try {
-    await work({ on, open: () => openS3Content({ ...place, ...options }) });
+    await work({ on, open: (limitMs = 60_000) => openS3Content({ ...place, ...options, silentMs: limitMs }) });
   } finally {
     server.closeAllConnections();
     server.close();
@@ -52,7 +55,7 @@ async function withService(
 describe('a bucket that is slow', () => {
   it('is waited for as long as bytes come, and waits for its reader', () =>
     withService(async ({ on, open }) => {
-      const store = await open();
+      const store = await open(silentMs);
       const { hash } = await store.put(owner, 'text/plain', content, null);
       on.set('GET runs', async (_, response) => {
         for (let at = 0; at < content.length; at += 300_000) {
@@ -72,7 +75,7 @@ describe('a bucket that is slow', () => {
 
   it('is left when nothing comes any more, before its answer and within it', () =>
     withService(async ({ on, open }) => {
-      const store = await open();
+      const store = await open(silentMs);
       const { hash } = await store.put(owner, 'text/plain', content, null);
       const found = await store.open(owner, hash);
       on.set('GET runs', (_, response) => void response.write(content.subarray(0, 1_000)));

@@ -99,6 +99,15 @@ describe('tokens of tools', () => {
     });
   });
 
+  it('fail where the thread is ended meanwhile, and are counted by another one afterwards', async () => {
+    const threaded = new TokenCounter({ inThread: true });
+    await threaded.close();
+    const counting = threaded.count(['a text'], 'gpt-5');
+    await Promise.all([expect(counting).rejects.toThrow('The thread that counts tokens has ended.'), threaded.close()]);
+    expect(await threaded.count(['a text'], 'gpt-5')).toEqual(await counter.count(['a text'], 'gpt-5'));
+    await threaded.close();
+  });
+
   it('are a quarter of the characters of what is too long to be counted', async () => {
     expect(await counter.count(['x'.repeat(4_000_004)], 'gpt-5')).toEqual({ tokens: 1_000_001, tokenizer: '~length' });
   });

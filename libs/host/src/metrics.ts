@@ -59,7 +59,7 @@ export function createMetrics() {
     runsEnded: counter('sluice_runs_ended_total', 'Runs by how they ended: answer, or the error code.', 'outcome'),
     runsBegun: counter(
       'sluice_runs_begun_total',
-      'Runs that the filter began, by how their requests came (openai-chat, openai-responses, anthropic, or the channel as rules know it) and the agent that they ask; empty for a call that a request makes itself.',
+      'Runs that began, by how their requests came (openai-chat, openai-responses, anthropic, or the channel as rules know it) and the agent that they ask; empty for a call that a request makes itself.',
       'door',
       'agent',
     ),

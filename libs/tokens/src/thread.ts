@@ -40,6 +40,11 @@ export class CountThread {
     });
   }
 
+  /** Ends the thread, with all that it holds. It is started again where something is to be counted. */
+  async close(): Promise<void> {
+    await this.worker?.terminate();
+  }
+
   private start(): Worker {
     const program = `./count-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
     const worker = new Worker(new URL(program, import.meta.url), {

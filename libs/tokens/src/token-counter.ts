@@ -88,6 +88,11 @@ export class TokenCounter {
     return { counts, tokens, tokenizer: isOwn ? encoding : `~${encoding}` };
   }
 
+  /** Ends the thread. What it still counts fails. */
+  async close(): Promise<void> {
+    await this.thread?.close();
+  }
+
   private countsOf(encoding: Encoding, texts: readonly string[]): Promise<Uint32Array> {
     return this.thread?.count(encoding, texts) ?? countInSlices(encoding, texts);
   }

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { claimMemoryMs, connectionIdForm, knownAgents, quote, receiversOf, suggestion } from '@sluice/core';
 import type { NotificationEvent, NotifyReceiver, NotifySettings, Principal } from '@sluice/core';
 import { groupOfSubscription, topics } from '@sluice/contracts';
+import { guardedConnect } from '@sluice/isolation';
 import {
   latestDeliveries,
   mostStored,
@@ -221,7 +222,7 @@ export class SubscriptionsController {
   }
 }
 
-/** Throws Refusal(400) for what is sent in the clear beyond one’s own network. */
+/** Throws Refusal(400) for what goes beyond one’s own network in the clear, and for an address that is not public. */
 function usableUrl(text: string, { privateHosts }: NotifySettings): string {
   if (!URL.canParse(text)) throw invalid('url must be an address such as https://hooks.example.org/sluice.');
   const { protocol, hostname, host, username, password } = new URL(text);
@@ -229,6 +230,9 @@ function usableUrl(text: string, { privateHosts }: NotifySettings): string {
   const isNamed = privateHosts.some((one) => [hostname, host, `${hostname}:80`].includes(one.toLowerCase()));
   if (protocol !== 'https:' && !(protocol === 'http:' && isNamed))
     throw invalid('url must be https, or a host that notify.private_hosts names.');
+  // A name is looked at when the connection is opened.
+  const problem = guardedConnect(privateHosts, undefined, 'notify.private_hosts').problemOf(new URL(text));
+  if (problem !== null) throw invalid(`url: ${problem}`);
   return text;
 }
 
