@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DiscoverySessions, largestSession, mostExpanded, sessionKey, sessionMs } from '@sluice/discovery';
 import type { DocumentedLedger } from '@sluice/ledger';
 import { sha256 } from '@sluice/contracts';
+import { eventually } from '../../../test/harness/eventually.js';
 
 interface Pair {
   readonly ledger: DocumentedLedger;
@@ -85,9 +86,15 @@ export function discoverySessionsContract(store: string, open: () => Promise<Pai
         // A search does not wait, and takes what waits with it.
         await sessions.note('s', { expanded: ['d'] });
         expect(await elsewhere.find('s')).toEqual({ ...all, expanded: ['a', 'd'] });
-        await Promise.all(writing);
+        // On a busy machine a write is not waited for to its end, and goes on.
+        for (const written of await Promise.allSettled(writing))
+          if (written.status === 'rejected') expect(String(written.reason)).toContain('no answer within 250 ms');
+        const last = await eventually(
+          () => elsewhere.find('t19'),
+          ({ deferred }) => deferred.length > 0,
+        );
+        expect(last.deferred).toEqual([tool('x')]);
         expect(await elsewhere.find('s')).toEqual({ ...all, expanded: ['a', 'd'] });
-        expect((await elsewhere.find('t19')).deferred).toEqual([tool('x')]);
       }));
 
     it('begin again where the former one expired and was not swept (DS-100)', () =>
