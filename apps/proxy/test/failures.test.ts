@@ -215,9 +215,10 @@ describe('a client', () => {
     const { proxy } = await afterSearch('anthropic', async (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const beat = Buffer.from(`: ${'alive '.repeat(10_000)}\n\n`);
+      const closed = new Promise((resolve) => response.once('close', resolve));
       while (sent < size && !response.destroyed) {
         sent += beat.length;
-        if (!response.write(beat)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        if (!response.write(beat)) await Promise.race([once(response, 'drain'), closed]);
       }
       response.end();
     });
