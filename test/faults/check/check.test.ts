@@ -184,6 +184,7 @@ describe('the judge of the fault suite', () => {
     ['a spoiled record that was not put aside', records('agent.dead-letters', () => null), /agent.requests-0@3 has 0 dead letters/],
     ['a spoiled record that was put aside twice', again('agent.dead-letters', 0), /agent.requests-0@3 has 2 dead letters/],
     ['a spoiled record that was put aside as something else', records('agent.dead-letters', (record) => ({ ...record, code: 'unexpected' })), /put aside by filter as unexpected/],
+    ['a copy that was put aside though it only leads to nothing', (seen) => ({ ...seen, spoiled: seen.spoiled.map((one) => ({ ...one, code: null })) }), /agent.requests-0@3 is a dead letter .* nothing was wrong/],
     ['an honest record that was put aside', records('agent.dead-letters', (record) => ({ ...record, offset: 1 })), /agent.requests-0@1 is a dead letter .* nothing was wrong/],
     ['a group that is stuck', offsets('agent.tool-calls', { offset: 1 }), /executor is at 1 of 4 in agent.tool-calls-0/],
     ['a group that never began', (seen) => ({ ...seen, committed: seen.committed.filter(({ group }) => group !== 'agent') }), /agent is at no place of 6/],

@@ -17,14 +17,14 @@ export function deadLetters({ spoiled, found }: Observed): readonly string[] {
   const said: string[] = [];
   for (const { place, group, code, reason } of letters) {
     const one = wanted.get(place);
-    if (one === undefined)
+    if (one === undefined || one.code === null)
       said.push(`${place} is a dead letter of ${group} (${code}: ${reason}), and nothing was wrong with it.`);
     else if (one.code !== code || one.group !== group)
       said.push(`${place} was put aside by ${group} as ${code}, not by ${one.group} as ${one.code}.`);
   }
-  for (const place of wanted.keys()) {
+  for (const [place, { code }] of wanted) {
     const count = letters.filter((letter) => letter.place === place).length;
-    if (count !== 1) said.push(`${place} has ${count} dead letters.`);
+    if (code !== null && count !== 1) said.push(`${place} has ${count} dead letters.`);
   }
   return said;
 }

@@ -36,9 +36,9 @@ export interface Asked {
 
 /** A record that was put on the log to be refused. */
 export interface Spoiled extends Place {
-  /** The group that must put it aside, as what. */
+  /** The group that must put it aside, as what; null where it reads it and nothing follows. */
   readonly group: string;
-  readonly code: string;
+  readonly code: string | null;
   /** The run that ends with an error because of it; null if it is nobody's request. */
   readonly runId: string | null;
 }

@@ -1,4 +1,4 @@
-import { recordsOf, text } from '../check/observed.ts';
+import { isCall, recordsOf, text } from '../check/observed.ts';
 import type { World } from '../parts/world.ts';
 import type { Random } from '../random.ts';
 import type { Inflict } from './fault.ts';
@@ -45,7 +45,9 @@ export const spoiledRecords: Inflict = async (world, random) => {
   await put('agent.requests', 'filter', 'output_too_large', Buffer.from(JSON.stringify(large)));
   await load.askLarge(random);
   const copies = await copy(world, random);
-  say(`  ${load.spoiled.length} records so far that are to be put aside; ${copies} of them are copies of honest ones`);
+  say(
+    `  ${load.spoiled.length} records so far that are to lead to nothing; ${copies} of them are copies of honest ones`,
+  );
 };
 
 /** Turns that were taken already come again, as they were. */
@@ -58,8 +60,11 @@ async function copy({ load, watcher }: World, random: Random): Promise<number> {
     ['agent.steps', 'filter'],
   ] as const) {
     const honest = recordsOf(found, topic).filter(({ record }) => text(record, 'request_id').startsWith('r-'));
-    for (const { key, value } of random.shuffled(honest).slice(0, 5)) {
-      load.spoiled.push({ topic, group, code: 'replayed', runId: null, ...(await load.put(topic, key, value)) });
+    for (const one of random.shuffled(honest).slice(0, 5)) {
+      // The step of a call without a model leads to nothing, and so does its copy.
+      const code = topic === 'agent.steps' && isCall(one) ? null : 'replayed';
+      const { key, value } = one;
+      load.spoiled.push({ topic, group, code, runId: null, ...(await load.put(topic, key, value)) });
       copies++;
     }
   }
