@@ -362,11 +362,12 @@ describe('a run that is overdue', () => {
     await begin();
     await system.start('filter');
     const { ledger } = system.open.runtime;
-    await ask('killed', 300);
-    await ledger.claim({ key: 'overdue/killed/', owner: 'the one that was killed', now: Date.now(), ttlMs: 6_000 });
+    // Time enough to be granted tools, on a busy machine as well.
+    const deadline = await ask('killed', 5_000);
+    await ledger.claim({ key: 'overdue/killed/', owner: 'the one that was killed', now: Date.now(), ttlMs: 11_000 });
     const toolset = await eventually(async () => (await system.all('agent.toolsets'))[0]);
     await system.stop('filter');
-    await sleep(500);
+    await sleep(Math.max(0, deadline + 200 - Date.now()));
     const record = await signReturned(returnedTurn(toolset.record), system.open.runtime);
     await system.bus.publish([{ topic: topics.steps, key: 'killed', record }]);
     const [note] = await system.all('agent.steps');
