@@ -121,7 +121,8 @@ describe('subscriptions over HTTP', () => {
     await system.ask({ group: [], requestId: 'run-late' });
     const deliveries = await eventually(
       async () => (await ask('GET', '/desk/deliveries')).body,
-      ({ dead_letters: dead }) => (dead as Json[]).length > 0,
+      ({ attempts, dead_letters: dead }) =>
+        (dead as Json[]).length > 0 && (attempts as Json[]).some(({ subject }) => subject === 'run-late'),
     );
     expect(deliveries).toMatchObject({
       attempts: expect.arrayContaining([
