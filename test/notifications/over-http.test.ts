@@ -94,9 +94,12 @@ describe('subscriptions over HTTP', () => {
     const renewed = await ask('POST', '/desk/secret');
     expect(renewed.status).toBe(200);
     expect(renewed.body['secret']).not.toBe(made.body['secret']);
+    const asked: string[] = [];
     const second = await eventually(
       async () => {
-        await system.ask({ group: [], requestId: `run-${String(Math.random())}` });
+        const requestId = `run-${String(asked.length + 2)}`;
+        asked.push(requestId);
+        await system.ask({ group: [], requestId });
         return receiver.at('/desk').at(-1);
       },
       (one) => one?.headers['webhook-signature']?.includes(' ') === true,
@@ -117,6 +120,9 @@ describe('subscriptions over HTTP', () => {
       error: { message: expect.stringContaining('did you mean `default`') },
     });
     expect((await ask('PATCH', '/other', {})).status).toBe(404);
+    const subjects = (): readonly unknown[] =>
+      receiver.at('/desk').map(({ body }) => (JSON.parse(body) as Json)['subject']);
+    await eventually(subjects, (sent) => asked.every((requestId) => sent.includes(requestId)));
     status = 503;
     await system.ask({ group: [], requestId: 'run-late' });
     const deliveries = await eventually(
@@ -137,10 +143,7 @@ describe('subscriptions over HTTP', () => {
       ...{ method: 'POST', headers: localHeaders(system.embedded.runtime) },
     });
     expect(again.status).toBe(200);
-    await eventually(
-      () => receiver.at('/desk').map(({ body }) => (JSON.parse(body) as Json)['subject']),
-      (subjects) => subjects.filter((subject) => subject === 'run-late').length > 1,
-    );
+    await eventually(subjects, (sent) => sent.filter((subject) => subject === 'run-late').length > 1);
 
     expect((await ask('DELETE', '/desk')).body).toEqual({ name: 'desk', status: 'deleted' });
     expect((await ask('DELETE', '/desk')).status).toBe(404);
