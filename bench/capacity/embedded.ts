@@ -4,15 +4,15 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { overHttp, overMcp } from './installation.js';
+import { overHttp, overMcp, unbounded } from './installation.js';
 import type { Installation } from './installation.js';
 import { configurationAt } from './kinds.js';
-import { openProcesses } from './processes.js';
+import { openProcesses } from '../processes.js';
 import { usedBy } from './reading.js';
 
 /** All services in one process on the embedded log: `process` commits to the log, `lists` to the lists. */
 export async function embedded(outsidePort: number): Promise<Installation> {
-  const processes = await openProcesses({}, configurationAt(outsidePort));
+  const processes = await openProcesses(unbounded, configurationAt(outsidePort));
   const counter = pathToFileURL(join(import.meta.dirname, '../bench/capacity/commits.mjs')).href;
   const { process: child, url, doors } = await processes.start('all', ['--import', counter]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });

@@ -9,6 +9,14 @@ import { requestOf } from './kinds.js';
 import type { Door, Kind } from './kinds.js';
 import type { Reading } from './reading.js';
 
+/** What services get that are measured without limits of their own. */
+export const unbounded = {
+  SLUICE_MCP_CALLS_PER_MINUTE: '0',
+  SLUICE_HTTP_STREAMS: '2000',
+  SLUICE_DRAIN_SECONDS: '1',
+  SLUICE_PORT: '0',
+};
+
 /** Services that are measured. */
 export interface Installation {
   read(): Promise<Reading>;

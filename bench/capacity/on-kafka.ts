@@ -5,13 +5,13 @@ import type { AgentRequest } from '@sluice/contracts';
 import { createLog, openBus, readEnvironment } from '@sluice/host';
 import type { Infrastructure } from '../kafka/infrastructure.js';
 import { variablesOf } from '../kafka/services.js';
-import { overHttp, overMcp } from './installation.js';
+import { overHttp, overMcp, unbounded } from './installation.js';
 import type { Installation } from './installation.js';
 import { configurationAt, requestOf } from './kinds.js';
 import type { Kind } from './kinds.js';
 import { bytesOnBrokers } from './log-dirs.js';
-import { openProcesses } from './processes.js';
-import type { Serving } from './processes.js';
+import { openProcesses } from '../processes.js';
+import type { Serving } from '../processes.js';
 import { listenerOn } from './process-time.js';
 import { usedBy } from './reading.js';
 import type { Used } from './reading.js';
@@ -32,7 +32,7 @@ export interface OnKafka extends Installation {
  */
 export async function onKafka(parts: Infrastructure, outsidePort: number): Promise<OnKafka> {
   const prefix = `bench-${Date.now()}-`;
-  const cluster = await openProcesses(variablesOf(parts, prefix), configurationAt(outsidePort));
+  const cluster = await openProcesses({ ...unbounded, ...variablesOf(parts, prefix) }, configurationAt(outsidePort));
   const running = new Map<string, Serving>();
   for (const part of ['filter', 'agent', 'executor', 'audit', 'lists', 'gateway', 'mcp'] as const) {
     running.set(part, await cluster.start(part === 'lists' ? 'gateway' : part));

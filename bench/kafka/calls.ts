@@ -31,7 +31,7 @@ export async function calls(parts: Infrastructure): Promise<void> {
     const cluster = await kept(openCluster(parts, configuration(upstream.url)));
     await cluster.start('filter');
     await cluster.start('executor');
-    const sluice = await kept(connected((await cluster.start('mcp')).url()));
+    const sluice = await kept(connected((await cluster.start('mcp')).url));
     const hops = await kept(openHops(parts));
     const ways = [
       async (count: number) => repeated(hops.trip, count),

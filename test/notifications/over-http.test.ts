@@ -94,11 +94,11 @@ describe('subscriptions over HTTP', () => {
     const renewed = await ask('POST', '/desk/secret');
     expect(renewed.status).toBe(200);
     expect(renewed.body['secret']).not.toBe(made.body['secret']);
-    const asked: string[] = [];
+    const requestIds: string[] = [];
     const second = await eventually(
       async () => {
-        const requestId = `run-${String(asked.length + 2)}`;
-        asked.push(requestId);
+        const requestId = `run-${String(requestIds.length + 2)}`;
+        requestIds.push(requestId);
         await system.ask({ group: [], requestId });
         return receiver.at('/desk').at(-1);
       },
@@ -122,7 +122,7 @@ describe('subscriptions over HTTP', () => {
     expect((await ask('PATCH', '/other', {})).status).toBe(404);
     const subjects = (): readonly unknown[] =>
       receiver.at('/desk').map(({ body }) => (JSON.parse(body) as Json)['subject']);
-    await eventually(subjects, (sent) => asked.every((requestId) => sent.includes(requestId)));
+    await eventually(subjects, (sent) => requestIds.every((requestId) => sent.includes(requestId)));
     status = 503;
     await system.ask({ group: [], requestId: 'run-late' });
     const deliveries = await eventually(

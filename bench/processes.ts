@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceName } from '@sluice/contracts';
-import { howAServiceIsStarted } from '../node-flags.js';
+import { howAServiceIsStarted } from './node-flags.js';
 
 const main = join(import.meta.dirname, 'main.js');
 
@@ -38,7 +38,6 @@ export async function openProcesses(
   const env = {
     ...nodeVariables,
     ...{ PATH: process.env['PATH'], HOME: process.env['HOME'] },
-    ...{ SLUICE_MCP_CALLS_PER_MINUTE: '0', SLUICE_HTTP_STREAMS: '2000', SLUICE_DRAIN_SECONDS: '1', SLUICE_PORT: '0' },
     ...variables,
     SLUICE_DATA: folder,
   };
