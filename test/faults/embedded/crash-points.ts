@@ -6,6 +6,8 @@ import { Embedded } from './embedded.ts';
 const wave = 10;
 /** A point is passed at most so often before the process dies there. */
 const mostPassed = 40;
+/** It serves at most so long first: what was asked for while it was away would all be under way when it dies. */
+const servesMostMs = 2_500;
 
 /**
  * Between a claim and its effect, a commit and its answer, a record and its place in the lists, content and its record.
@@ -37,7 +39,7 @@ export async function embeddedCrashPoints(
     })();
     const said: string[] = [];
     for (const point of random.shuffled(points)) {
-      const died = await embedded.diesAt(`${point} ${random.between(1, mostPassed)}`);
+      const died = await embedded.diesAt(`${point} ${random.between(1, mostPassed)}`, random.between(0, servesMostMs));
       if (died) said.push(...embedded.lookOn());
       else said.push(`The process was not killed at ${point}: it never came there.`);
     }

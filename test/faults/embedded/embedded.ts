@@ -105,11 +105,14 @@ export class Embedded {
     this.process = child;
   }
 
-  /** Starts it, and lets it die at a point of `crash-at-commit.mjs` once it serves. False where it lives on. */
-  async diesAt(point: string): Promise<boolean> {
+  /**
+   * Starts it, and lets it die at a point of `crash-at-commit.mjs` once it has served so long. False where it lives on.
+   */
+  async diesAt(point: string, servesMs: number): Promise<boolean> {
     this.said = '';
     this.start('', { SLUICE_FAULT_CRASH: point, NODE_OPTIONS: `--import=${crashModule}` });
     await this.serves();
+    await sleep(servesMs);
     this.process?.kill('SIGUSR2');
     for (const until = Date.now() + patienceMs; this.runs && Date.now() < until;) await sleep(20);
     const died = !this.runs;
