@@ -43,6 +43,15 @@ export interface Spoiled extends Place {
   readonly runId: string | null;
 }
 
+/** An event of which a webhook told. */
+export interface ToldEvent {
+  readonly id: string;
+  readonly type: string;
+  /** The run, or the place of the dead letter. */
+  readonly subject: string;
+  readonly isSigned: boolean;
+}
+
 /** All that was seen from outside, once nothing moves any more. */
 export interface Observed {
   readonly asked: readonly Asked[];
@@ -53,6 +62,8 @@ export interface Observed {
   readonly ends: readonly Place[];
   /** How often each effect was done, by `run/turn`. */
   readonly effects: ReadonlyMap<string, number>;
+  /** Of what webhooks told, as often as they came. */
+  readonly told: readonly ToldEvent[];
 }
 
 /** Who reads what on the loop. */

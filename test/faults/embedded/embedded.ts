@@ -11,11 +11,14 @@ import { violations } from '../check/check.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import { readers } from '../check/observed.ts';
 import type { Asked, Observed, Spoiled } from '../check/observed.ts';
+import { toldAgain } from '../check/told.ts';
 import { audited } from '../parts/audited.ts';
 import { startEffects } from '../parts/effects.ts';
 import type { Effects } from '../parts/effects.ts';
 import { startModel } from '../parts/model.ts';
 import { nextRun, requestOf } from '../parts/next-run.ts';
+import { notifyingConfiguration, receiverVariables, startReceiver } from '../parts/receiver.ts';
+import type { Receiver } from '../parts/receiver.ts';
 import { command, commandLine, surroundings } from '../parts/services.ts';
 import type { Random } from '../random.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
@@ -25,6 +28,8 @@ import { readLogFile } from './log-file.ts';
 
 const patienceMs = 120_000;
 const crashModule = join(import.meta.dirname, 'crash-at-commit.mjs');
+/** Topics that the audit does not follow. */
+const besideLoop: readonly string[] = ['agent.audit', 'agent.progress', 'agent.notifications'];
 const busModule = join(import.meta.dirname, '..', '..', '..', 'libs', 'bus', 'src', 'index.ts');
 
 /** The parts of the bus that are used. */
@@ -38,6 +43,7 @@ type Append = (topic: LoopTopic, key: string, value: Buffer) => Promise<number>;
 
 interface Parts {
   readonly effects: Effects;
+  readonly receiver: Receiver;
   readonly close: () => Promise<void>;
 }
 
@@ -68,8 +74,12 @@ export class Embedded {
     mkdirSync(data, { recursive: true });
     const configFile = join(folder, 'sluice.yaml');
     const nobodyDies = (): boolean => false;
-    const [model, effects] = await Promise.all([startModel(nobodyDies), startEffects(nobodyDies)]);
-    writeFileSync(configFile, actingConfiguration(model.url, effects.url));
+    const [model, effects, receiver] = await Promise.all([
+      startModel(nobodyDies),
+      startEffects(nobodyDies),
+      startReceiver(nobodyDies),
+    ]);
+    writeFileSync(configFile, actingConfiguration(model.url, effects.url) + notifyingConfiguration(receiver.url));
     const compiled = (await import(pathToFileURL(busModule).href)) as UsedBus;
     const bus = await compiled.openSqliteBus({
       file: join(data, 'log.sqlite'),
@@ -81,9 +91,9 @@ export class Embedded {
     const append: Append = (topic, key, value) => bus.appendRaw(topic, key, value);
     const close = async (): Promise<void> => {
       await bus.close();
-      await Promise.all([model.close(), effects.close()]);
+      await Promise.all([model.close(), effects.close(), receiver.close()]);
     };
-    return new Embedded(data, configFile, { effects, close }, append);
+    return new Embedded(data, configFile, { effects, receiver, close }, append);
   }
 
   /**
@@ -94,7 +104,13 @@ export class Embedded {
     const [command, ...args] = commandLine(['start']);
     const child = spawn('sh', ['-c', `${before} exec "$@"`, 'sh', command ?? '', ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...surroundings(), SLUICE_DATA: this.folder, SLUICE_CONFIG: this.configFile, ...more },
+      env: {
+        ...surroundings(),
+        ...receiverVariables,
+        SLUICE_DATA: this.folder,
+        SLUICE_CONFIG: this.configFile,
+        ...more,
+      },
     });
     const keep = (piece: Buffer): void => {
       this.said += piece.toString();
@@ -197,8 +213,9 @@ export class Embedded {
   }
 
   summary(): string {
-    const { asked, found, effects } = this.observed();
-    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${this.named} pieces of content, ${unknownOutcomes({ found })} declared outcome_unknown`;
+    const observed = this.observed();
+    const { asked, found, effects, told } = observed;
+    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${this.named} pieces of content, ${told.length} webhooks and ${toldAgain(observed)} of them again, ${unknownOutcomes({ found })} declared outcome_unknown`;
   }
 
   async close(): Promise<void> {
@@ -209,12 +226,14 @@ export class Embedded {
   private async audited(): Promise<readonly string[]> {
     const { found } = this.read();
     const auditor = (args: readonly string[]): Promise<string> => command(args, { SLUICE_DATA: this.folder }, [0, 1]);
-    const onLoop = found.filter(({ topic }) => topic !== 'agent.audit' && topic !== 'agent.progress');
+    const onLoop = found.filter(({ topic }) => !besideLoop.includes(topic));
     return audited(auditor, onLoop, this.spoiled);
   }
 
   private observed(): Observed {
-    return { ...this.read(), asked: this.asked, spoiled: this.spoiled, effects: new Map(this.parts.effects.done) };
+    const { effects, receiver } = this.parts;
+    const told = [...receiver.told];
+    return { ...this.read(), asked: this.asked, spoiled: this.spoiled, effects: new Map(effects.done), told };
   }
 
   private read() {

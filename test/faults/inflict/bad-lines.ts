@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inflict } from './fault.ts';
 
-/** The lines to Kafka, to the database, to the model and to the tool’s server are cut, held up, refused and slowed. */
-export const badLines: Inflict = async ({ infrastructure: { brokers, database }, model, effects, say }, random) => {
+/** The lines to Kafka, to the database, to the model, to the tool’s server and to
+ * the receiver of webhooks are cut, held up, refused and slowed. */
+export const badLines: Inflict = async (
+  { infrastructure: { brokers, database }, model, effects, receiver, say },
+  random,
+) => {
   const lines = [
     { name: 'Kafka', line: random.pick(brokers).line },
     { name: 'the database', line: database.line },
     { name: 'the model', line: model.line },
     { name: 'the tool', line: effects.line },
+    { name: 'the receiver', line: receiver.line },
   ];
   const faults = lines.flatMap((one) =>
     (['cut', 'cut', 'hold', 'refuse', 'slow'] as const).map((how) => ({ ...one, how })),

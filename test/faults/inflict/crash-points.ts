@@ -39,6 +39,8 @@ export const crashPoints: readonly CrashPoint[] = [
   { what: 'claim of a turn response', role: 'executor' },
   { what: 'claim of a turn response', role: 'agent' },
   { what: 'model asked', role: 'agent' },
+  // Between a webhook and its commit.
+  { what: 'webhook received', role: 'notifier' },
   ...roles.flatMap(transaction),
   // While partitions change hands: as a new owner ends what the one before left open, reads how far that one came,
   // and puts its own name there.

@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export const roles = ['filter', 'agent', 'executor', 'audit'] as const;
+export const roles = ['filter', 'agent', 'executor', 'audit', 'notifier'] as const;
 export type Role = (typeof roles)[number];
 
 const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'main.js');

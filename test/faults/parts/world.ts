@@ -7,6 +7,7 @@ import { agreement } from '../check/agreement.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import type { Observed } from '../check/observed.ts';
 import { standstill } from '../check/standstill.ts';
+import { toldAgain } from '../check/told.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { freshPrefix } from '../../infra/fresh.ts';
 import { Watcher } from '../read/watcher.ts';
@@ -18,6 +19,8 @@ import { startInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { Load } from './load.ts';
 import { startModel } from './model.ts';
+import { notifyingConfiguration, receiverVariables, startReceiver } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import { command, roles, Services } from './services.ts';
 import type { Role } from './services.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
@@ -37,6 +40,7 @@ export interface World {
   /** What the services call, each over a line of its own. */
   readonly model: { readonly line: TcpProxy };
   readonly effects: { readonly line: TcpProxy };
+  readonly receiver: { readonly line: TcpProxy };
   readonly services: Services;
   readonly traps: Traps;
   readonly load: Load;
@@ -62,15 +66,17 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   const keys = join(folder, 'keys.json');
   const variables = (role: Role | 'auditor'): Record<string, string> => ({
     ...infrastructure.variables,
+    ...(role === 'notifier' ? receiverVariables : {}),
     SLUICE_PREFIX: prefix,
     SLUICE_DATA: join(folder, 'data'),
     SLUICE_KEYS: readFileSync(`${keys}.${role}`, 'utf8'),
   });
   const services = new Services(variables, log, say);
   const traps = new Traps(services);
-  const [model, effects] = await Promise.all([
+  const [model, effects, receiver] = await Promise.all([
     behindLine(startModel, traps.seen),
     behindLine(startEffects, traps.seen),
+    behindLine(startReceiver, traps.seen),
   ]);
   const infrastructure = await startInfrastructure(folder, brokers, traps.seen);
 
@@ -79,7 +85,7 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   for (const role of [...roles, 'auditor', 'config'])
     writeFileSync(`${keys}.${role}`, await command(['keys', 'export', role, keys], environment));
   const file = join(folder, 'sluice.yaml');
-  writeFileSync(file, actingConfiguration(model.url, effects.url));
+  writeFileSync(file, actingConfiguration(model.url, effects.url) + notifyingConfiguration(receiver.url));
   await command(['config', 'apply', file], { ...environment, SLUICE_KEYS_FILE: `${keys}.config` });
 
   const watcher = new Watcher(infrastructure.brokerAddresses, infrastructure.registryUrl, prefix);
@@ -88,10 +94,11 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   services.complete();
   const auditor = (args: readonly string[]): Promise<string> => command(args, variables('auditor'), [0, 1]);
   return {
-    ...looking(watcher, load, effects, auditor),
+    ...looking({ watcher, load, effects, receiver }, auditor),
     infrastructure,
     model,
     effects,
+    receiver,
     services,
     traps,
     load,
@@ -103,15 +110,13 @@ export async function openWorld(folder: string, brokers: 1 | 3, say: (line: stri
   async function close(): Promise<void> {
     await services.close();
     await Promise.allSettled([watcher.close(), load.close()]);
-    await Promise.all([model.close(), effects.close()]);
+    await Promise.all([model.close(), effects.close(), receiver.close()]);
     await infrastructure.close();
   }
 }
 
 function looking(
-  watcher: Watcher,
-  load: Load,
-  effects: Effects,
+  { watcher, load, effects, receiver }: { watcher: Watcher; load: Load; effects: Effects; receiver: Receiver },
   /** Runs a command with what an auditor has; returns what it wrote. */
   auditor: (args: readonly string[]) => Promise<string>,
 ): Pick<World, 'lookOn' | 'settle' | 'neverBeyond' | 'summary' | 'writeDown'> {
@@ -138,9 +143,10 @@ function looking(
         if (now !== before) until = Date.now() + patienceMs;
         before = now;
         if (standstill({ committed, ends }).length > 0 && Date.now() < until) continue;
+        const told = [...receiver.told];
         const found = await watcher.read();
         const { asked, spoiled } = load;
-        last = { asked, spoiled, found, committed, ends, effects: new Map(effects.done) };
+        last = { asked, spoiled, found, committed, ends, effects: new Map(effects.done), told };
         const said = [...violations(last), ...(await audited(auditor, found, load.spoiled))];
         if (!said.some(mayPass) || Date.now() > until) return said;
       }
@@ -163,13 +169,13 @@ function looking(
     summary: () =>
       last === undefined
         ? ''
-        : `${last.asked.length} runs, ${last.found.length} records, ${last.effects.size} effects, ${unknownOutcomes(last)} declared outcome_unknown, ${last.spoiled.length} spoiled records, ${beyond} of ${looks} looks saw work done beyond an offset`,
+        : `${last.asked.length} runs, ${last.found.length} records, ${last.effects.size} effects, ${unknownOutcomes(last)} declared outcome_unknown, ${last.spoiled.length} spoiled records, ${last.told.length} webhooks and ${toldAgain(last)} of them again, ${beyond} of ${looks} looks saw work done beyond an offset`,
   };
 }
 
 /** What may be so because it is not over yet. */
 export function mayPass(violation: string): boolean {
-  return / has 0 ends| is at | still notes | has 0 dead letters|no step tells|no entry yet|could not do it/.test(
+  return / has 0 ends| is at | still notes | has 0 dead letters|no step tells|^No webhook has told|no entry yet|could not do it/.test(
     violation,
   );
 }
