@@ -156,6 +156,28 @@ describe('a schedule', () => {
     expect((await states()).get('nightly')?.handledTo).toBe(firstDue);
   });
 
+  it('is held up for an hour by a run that was denied, since the clock was wrong', async () => {
+    await begin({ nightly: nightly({ overlap: 'queue', catch_up: 'none' }) });
+    await system.start('filter');
+    const handledUpTo = (due: number) =>
+      eventually(
+        async () => (await states()).get('nightly')?.handledTo ?? 0,
+        (to) => to >= due,
+      );
+    passTo(7);
+    startScheduler('one');
+    const [denied] = await untilRequests(1);
+    const { error } = await system.responseOf(denied?.record.requestId ?? '');
+    expect(error?.code).toBe('authz_denied');
+    passTo(9);
+    await handledUpTo(firstDue + 8 * apart);
+    await sleep(300);
+    expect(await requests()).toHaveLength(1);
+    passTo(20);
+    const ids = (await untilRequests(2)).map(({ record }) => record.requestId);
+    expect(ids[1]).toBe(`schedule-nightly-${firstDue + 8 * apart}`);
+  });
+
   it.each(['queue', 'cancel', 'skip'] as const)(
     'whose run has not ended by the next due time: overlap %s',
     async (overlap) => {

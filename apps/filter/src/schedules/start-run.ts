@@ -16,6 +16,9 @@ import { tenantHeader } from '@sluice/bus';
 import type { Outgoing } from '@sluice/bus';
 import type { Runtime } from '@sluice/host';
 
+/** A request that was not taken within it was denied before anybody knew whose it is, milliseconds. */
+const takenWithinMs = 60 * 60_000;
+
 /** What became of a start at the head of a queue. */
 export type Started = StartedRun | 'waits' | 'overlap';
 
@@ -57,7 +60,9 @@ export async function startRun(
 /** Whether the run has not ended, as far as the ledger remembers: one that never began is waited for no longer. */
 async function isRunning({ requestId, startedAt }: StartedRun, tenant: string, runtime: Runtime): Promise<boolean> {
   // Of one that a wrong clock started far ahead, the ledger may know nothing either.
-  if (Math.abs(runtime.clock.now() - startedAt) > claimMemoryMs) return false;
+  const sinceMs = Math.abs(runtime.clock.now() - startedAt);
+  if (sinceMs > claimMemoryMs) return false;
+  if (sinceMs > takenWithinMs && (await requestOwner({ requestId, tenant }, runtime)) === null) return false;
   return !(await hasEnded({ requestId, tenant, attempt: null }, runtime));
 }
 
