@@ -102,7 +102,8 @@ async function processorTimeOf(work: () => Promise<void>): Promise<number> {
  * network.
  */
 async function otherLibrary(): Promise<((chunks: readonly Uint8Array[]) => Promise<void>) | null> {
-  const name = '@ai-sdk/openai-compatible';
+  // In parts, or the build would look for it.
+  const name = ['@ai-sdk', 'openai-compatible'].join('/');
   const found = (await import(name).catch(() => null)) as {
     createOpenAICompatible(settings: object): {
       chatModel(id: string): { doStream(call: object): Promise<{ stream: ReadableStream<{ type: string }> }> };

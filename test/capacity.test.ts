@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { commitsPerSecond, costsOf, cycleOf, predicted } from '../bench/capacity/model.js';
+import { commitsPerSecond, costsOf, cycleAt, cycleOf, predicted } from '../bench/capacity/model.js';
 import type { Calibration, Counted } from '../bench/capacity/model.js';
 import { withCapacityTables } from '../bench/capacity/page.js';
 import { standardPlan, standardPlans } from '../bench/capacity/plans.js';
@@ -41,6 +41,17 @@ describe('commits that gather what comes during the one before', () => {
     expect(cycleOf(80, 80)).toBe(0);
     expect(cycleOf(0, 3)).toBe(0);
   });
+
+  it('take longer the more of a flood there is, since fewer of them fit into a second', () => {
+    const measured = { cycle: 0.01, fullCycle: 0.05 };
+    expect([0.25, 0.625, 1, 2].map((share) => 1 / cycleAt(measured, share, 0.25))).toEqual(
+      [100, 60, 20, 20].map((perSecond) => expect.closeTo(perSecond, 6)),
+    );
+    expect(1 / cycleAt(measured, 0.1, 0.25)).toBeCloseTo(116, 6);
+    expect(cycleAt({ cycle: 0, fullCycle: 0.05 }, 0.5, 0.25)).toBe(0);
+    // A flood that a quieter moment met says nothing.
+    expect(cycleAt({ cycle: 0.01, fullCycle: 0.008 }, 0.9, 0.25)).toBe(0.01);
+  });
 });
 
 /** What an installation would count whose costs are known: 2 ms a run, 1 ms a commit, 10 ms a second. */
@@ -76,6 +87,8 @@ describe('costs of what was counted', () => {
     expect(filter?.aCommit).toBeCloseTo(0.001, 9);
     expect(filter?.aRun['log read']).toBeCloseTo(0.002, 9);
     expect(costs.commits['filter']?.cycle).toBeCloseTo(0.02, 6);
+    expect(costs.commits['filter']?.fullCycle).toBeCloseTo(0.25, 2);
+    expect([costs.floodSeconds['log read'], costs.spareShare]).toEqual([0.025, 0.5]);
     expect(costs.claims['log read']).toBe(5);
     expect(costs.bytes['agent.toolsets']?.aCommit).toBeCloseTo(80, 6);
   });

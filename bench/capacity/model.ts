@@ -45,8 +45,12 @@ export interface Commits {
   /** Of a run that is alone, and in a flood. */
   readonly alone: Readonly<Record<string, number>>;
   readonly full: Readonly<Record<string, number>>;
-  /** While one is under way, what comes waits and goes together with the next one; seconds. */
+  /**
+   * While one is under way, what comes waits and goes together with the next one; seconds, where there was time to
+   * spare, and in a flood.
+   */
   readonly cycle: number;
+  readonly fullCycle: number;
 }
 
 export interface Costs {
@@ -58,6 +62,10 @@ export interface Costs {
   readonly bytes: Readonly<Record<string, Cost>>;
   /** Bytes of a database’s log of changes. */
   readonly wal: Cost;
+  /** What a run takes of a flood of its kind, by the name of runs: seconds. */
+  readonly floodSeconds: Readonly<Record<string, number>>;
+  /** The share of a flood at which there was time to spare. */
+  readonly spareShare: number;
   /** Claims of a run. */
   readonly claims: Readonly<Record<string, number>>;
   /** What the database has of a claim, with its indexes; 0 for a file. */
@@ -104,6 +112,20 @@ export function cycleOf(things: number, commits: number): number {
   return (least + most) / 2;
 }
 
+/**
+ * How long a commit takes at a load, which is a share of a flood: it shares the processors with the load, so the more
+ * that takes of them, the fewer commits a second there can be.
+ */
+export function cycleAt(
+  { cycle, fullCycle }: Pick<Commits, 'cycle' | 'fullCycle'>,
+  share: number,
+  spareShare: number,
+): number {
+  if (cycle === 0 || fullCycle <= cycle) return cycle;
+  const [most, least] = [1 / cycle, 1 / fullCycle];
+  return 1 / (most - ((most - least) * (Math.min(1, share) - spareShare)) / (1 - spareShare));
+}
+
 /** Costs, of what was counted. Throws where a name is missing. */
 export function costsOf(calibration: Calibration): Costs {
   const { idle, runs, between } = calibration;
@@ -128,9 +150,14 @@ export function costsOf(calibration: Calibration): Costs {
       costOf(calibration, (reading) => reading.bytes[topic] ?? 0, commitsIn(logPart)),
     ]),
   );
+  const flood = runs[between.name]?.full;
+  const floodSeconds = mapValues(runs, ({ full }) => full.sending / full.runs);
+  const rates = between.counted.map(({ runs: sent, sending }) => sent / sending);
   return {
     cpu,
     bytes,
+    floodSeconds,
+    spareShare: (floodSeconds[between.name] ?? 0) * mean(rates),
     claimBytes: calibration.claimBytes,
     eachFilter: eachFilterOf(calibration, cpu['filter'], bytes),
     commits: Object.fromEntries(
@@ -139,11 +166,10 @@ export function costsOf(calibration: Calibration): Costs {
         const aSecond = commits(idle.counted) / idle.counted.at;
         const alone = mapValues(runs, (one) => Math.max(0, overIdle(one.alone, commits, aSecond)));
         const full = mapValues(runs, (one) => Math.max(0, overIdle(one.full, commits, aSecond)));
-        const cycles = between.counted.map(({ runs: sent, sending, counted }) =>
-          cycleOf(((alone[between.name] ?? 0) * sent) / sending, (commits(counted) - aSecond * counted.at) / sending),
-        );
-        const cycle = cycles.reduce((sum, one) => sum + one, 0) / cycles.length;
-        return [part, { aSecond, alone, full, cycle }];
+        const cycleIn = ({ runs: sent, sending, counted }: Counted): number =>
+          cycleOf(((alone[between.name] ?? 0) * sent) / sending, (commits(counted) - aSecond * counted.at) / sending);
+        const fullCycle = flood === undefined ? 0 : cycleIn(flood);
+        return [part, { aSecond, alone, full, cycle: mean(between.counted.map(cycleIn)), fullCycle }];
       }),
     ),
     wal: costOf(calibration, ({ walBytes }) => walBytes, commitsIn(ledgerPart)),
@@ -167,10 +193,13 @@ export function predicted(
 ): Prediction {
   const share = (of: Readonly<Record<string, number>>): number => shareOf(of, mix);
   const runs = perSecond * seconds.sending;
+  const ofFlood = perSecond * share(costs.floodSeconds);
   const commits = mapValues(
     costs.commits,
-    ({ aSecond, alone, cycle }, part) =>
-      counted[part] ?? commitsPerSecond(perSecond * share(alone), cycle) * seconds.sending + aSecond * seconds.all,
+    (part, name) =>
+      counted[name] ??
+      commitsPerSecond(perSecond * share(part.alone), cycleAt(part, ofFlood, costs.spareShare)) * seconds.sending +
+        part.aSecond * seconds.all,
   );
   // The broker’s are those of all the others.
   if (commits[logPart] !== undefined)
@@ -274,6 +303,10 @@ function eachFilterOf(
 /** Of a run, less what the time would have taken without any. */
 function overIdle({ runs, counted }: Counted, value: (reading: Reading) => number, aSecond: number): number {
   return (value(counted) - aSecond * counted.at) / runs;
+}
+
+function mean(all: readonly number[]): number {
+  return all.reduce((sum, one) => sum + one, 0) / all.length;
 }
 
 function mapValues<V, W>(all: Readonly<Record<string, V>>, change: (value: V, name: string) => W): Record<string, W> {
