@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { agreement } from './agreement.ts';
 import { violations } from './check.ts';
-import type { Committed, Found, Observed, ToldEvent } from './observed.ts';
+import type { Committed, Found, Observed, WebhookEvent } from './observed.ts';
 
 const act = (runId: string, turn: number, more: object = {}) => ({
   iteration: turn + 1,
@@ -83,20 +83,20 @@ function healthy(): Observed {
       ['r-3/1', 1],
       ['r-4/1', 1],
     ]),
-    told: [
-      ...[1, 2, 3, 4].map((n) => toldOf('sluice.run.ended', `r-${n}`)),
-      toldOf('sluice.run.failed', runId),
-      toldOf('sluice.dead_letter', '0/0'),
+    webhooks: [
+      ...[1, 2, 3, 4].map((n) => webhookOf('sluice.run.ended', `r-${n}`)),
+      webhookOf('sluice.run.failed', runId),
+      webhookOf('sluice.dead_letter', '0/0'),
     ],
   };
 }
 
-const toldOf = (type: string, subject: string, id = `evt_${type}_${subject}`): ToldEvent => ({
+const webhookOf = (type: string, subject: string, id = `evt_${type}_${subject}`): WebhookEvent => ({
   ...{ id, type, subject, isSigned: true },
 });
-const tellsAlso =
-  (event: ToldEvent): Change =>
-  (observed) => ({ ...observed, told: [...observed.told, event] });
+const withWebhook =
+  (event: WebhookEvent): Change =>
+  (observed) => ({ ...observed, webhooks: [...observed.webhooks, event] });
 
 type Change = (observed: Observed) => Observed;
 
@@ -161,7 +161,7 @@ describe('the judge of the fault suite', () => {
     ['two runs of one session', oneSession],
     ['the same, of which the first request came once more', (seen) => ({ ...again('agent.requests', 0)(oneSession(seen)), asked: oneSession(seen).asked.map((one) => ({ ...one, repeated: true })) })],
     ['runs of different sessions in any order', backwards],
-    ['a webhook that came again', tellsAlso(toldOf('sluice.run.ended', 'r-1'))],
+    ['a webhook that came again', withWebhook(webhookOf('sluice.run.ended', 'r-1'))],
     ['runs whose records all have their tools written out', both(records('agent.toolsets', (record) => ({ ...record, list: null, tools: [tool] })), records('agent.tool-calls', (record) => ({ ...record, list: null })))],
   ])('takes %s', (_, change) => expect(violations(change(healthy()))).toEqual([])); // prettier-ignore
 
@@ -203,11 +203,11 @@ describe('the judge of the fault suite', () => {
     ['a group that never began', (seen) => ({ ...seen, committed: seen.committed.filter(({ group }) => group !== 'agent') }), /agent is at no place of 6/],
     ['metadata that outlived what it tells of', offsets('agent.steps', { metadata: 'rAQE' }), /still notes “rAQE”/],
     ['the same beside the writer', offsets('agent.steps', { metadata: 'rAQE=Az09-_Az09-_' }), /still notes “rAQE”/],
-    ['an end of which nothing was told', (seen) => ({ ...seen, told: seen.told.slice(1) }), /^No webhook has told of sluice.run.ended of r-1\.$/],
-    ['an end that was told under two ids', tellsAlso(toldOf('sluice.run.ended', 'r-1', 'evt_2')), /of r-1 under 2 ids/],
-    ['an end that was told and is not', tellsAlso(toldOf('sluice.run.ended', 'r-9')), /of r-9, which is not on the log/],
-    ['an end that was told as another', (seen) => ({ ...seen, told: seen.told.map((one) => ({ ...one, type: 'sluice.run.ended' })) }), /No webhook has told of sluice.run.failed of agent.requests-0-3/],
-    ['a webhook that nobody signed', tellsAlso({ ...toldOf('sluice.dead_letter', '0/0'), isSigned: false }), /sluice.dead_letter of 0\/0 is not signed/],
+    ['an end without a webhook', (seen) => ({ ...seen, webhooks: seen.webhooks.slice(1) }), /^There was no webhook of sluice.run.ended of r-1\.$/],
+    ['webhooks of an end under two ids', withWebhook(webhookOf('sluice.run.ended', 'r-1', 'evt_2')), /of r-1 under 2 ids/],
+    ['a webhook of an end that is not', withWebhook(webhookOf('sluice.run.ended', 'r-9')), /of r-9, which is not on the log/],
+    ['a webhook of another kind of end', (seen) => ({ ...seen, webhooks: seen.webhooks.map((one) => ({ ...one, type: 'sluice.run.ended' })) }), /no webhook of sluice.run.failed of agent.requests-0-3/],
+    ['a webhook that nobody signed', withWebhook({ ...webhookOf('sluice.dead_letter', '0/0'), isSigned: false }), /sluice.dead_letter of 0\/0 is not signed/],
     ['a list that no turn names', records('agent.toolsets', (record, index) => (index === 3 ? { ...record, list: { ...list, since: 2 } } : record)), /agent.toolsets-0@4 says that turn 1 names its tools, and it does not.*\n.*agent.toolsets-0@5/],
     ['a turn of the model with another list', records('agent.tool-calls', (record, index) => (index === 2 ? { ...record, list: { ...list, hash: 'g' } } : record)), /^agent.tool-calls-0@2 has another list of tools than its Toolset\.$/],
     ['a list where its Toolset has its tools written out', records('agent.tool-calls', (record) => ({ ...record, list })), /agent.tool-calls-0@0 has another list/],

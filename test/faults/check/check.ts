@@ -7,7 +7,7 @@ import type { Observed } from './observed.ts';
 import { order } from './order.ts';
 import { standstill } from './standstill.ts';
 import { steps } from './steps.ts';
-import { told } from './told.ts';
+import { webhooks } from './webhooks.ts';
 import { turns } from './turns.ts';
 
 /** Each promise that was broken, as a sentence (docs/guarantees.md). Pure: what is judged was read before. */
@@ -21,7 +21,7 @@ export function violations(observed: Observed): readonly string[] {
     ...order(observed),
     ...effects(observed),
     ...deadLetters(observed),
-    ...told(observed),
+    ...webhooks(observed),
     ...standstill(observed),
     ...agreement({ before: committed, found, after: committed, asked, spoiled }),
   ];

@@ -43,8 +43,8 @@ export interface Spoiled extends Place {
   readonly runId: string | null;
 }
 
-/** An event of which a webhook told. */
-export interface ToldEvent {
+/** What a webhook was about. */
+export interface WebhookEvent {
   readonly id: string;
   readonly type: string;
   /** The run, or the place of the dead letter. */
@@ -62,8 +62,8 @@ export interface Observed {
   readonly ends: readonly Place[];
   /** How often each effect was done, by `run/turn`. */
   readonly effects: ReadonlyMap<string, number>;
-  /** Of what webhooks told, as often as they came. */
-  readonly told: readonly ToldEvent[];
+  /** As often as they came. */
+  readonly webhooks: readonly WebhookEvent[];
 }
 
 /** Who reads what on the loop. */

@@ -11,7 +11,7 @@ import { violations } from '../check/check.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import { readers } from '../check/observed.ts';
 import type { Asked, Observed, Spoiled } from '../check/observed.ts';
-import { toldAgain } from '../check/told.ts';
+import { webhooksAgain } from '../check/webhooks.ts';
 import { audited } from '../parts/audited.ts';
 import { startEffects } from '../parts/effects.ts';
 import type { Effects } from '../parts/effects.ts';
@@ -214,8 +214,8 @@ export class Embedded {
 
   summary(): string {
     const observed = this.observed();
-    const { asked, found, effects, told } = observed;
-    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${this.named} pieces of content, ${told.length} webhooks and ${toldAgain(observed)} of them again, ${unknownOutcomes({ found })} declared outcome_unknown`;
+    const { asked, found, effects, webhooks } = observed;
+    return `${asked.length} runs, ${found.length} records, ${effects.size} effects, ${this.named} pieces of content, ${webhooks.length} webhooks and ${webhooksAgain(observed)} of them again, ${unknownOutcomes({ found })} declared outcome_unknown`;
   }
 
   async close(): Promise<void> {
@@ -232,8 +232,8 @@ export class Embedded {
 
   private observed(): Observed {
     const { effects, receiver } = this.parts;
-    const told = [...receiver.told];
-    return { ...this.read(), asked: this.asked, spoiled: this.spoiled, effects: new Map(effects.done), told };
+    const webhooks = [...receiver.webhooks];
+    return { ...this.read(), asked: this.asked, spoiled: this.spoiled, effects: new Map(effects.done), webhooks };
   }
 
   private read() {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { HTTP } from 'cloudevents';
 import type { CloudEvent } from 'cloudevents';
 import { Webhook } from 'standardwebhooks';
-import type { ToldEvent } from '../check/observed.ts';
+import type { WebhookEvent } from '../check/observed.ts';
 import type { Seen } from './kafka-watch.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 'f').toString('base64')}`;
@@ -24,7 +24,7 @@ notify:
 export interface Receiver {
   readonly url: string;
   /** All that it took, as often as it came. */
-  readonly told: readonly ToldEvent[];
+  readonly webhooks: readonly WebhookEvent[];
   close(): Promise<void>;
 }
 
@@ -33,11 +33,11 @@ export interface Receiver {
  * it has read that it was taken.
  */
 export async function startReceiver(seen: Seen): Promise<Receiver> {
-  const told: ToldEvent[] = [];
+  const webhooks: WebhookEvent[] = [];
   const http = createServer((request, response) => {
     bodyOf(request).then(
       (body) => {
-        told.push(toldBy(request, body));
+        webhooks.push(eventOf(request, body));
         // What killed the notifier is written to nobody.
         seen('webhook received', request.socket.remotePort ?? 0);
         response.writeHead(204).end();
@@ -50,7 +50,7 @@ export async function startReceiver(seen: Seen): Promise<Receiver> {
   await once(http, 'listening');
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/webhooks`,
-    told,
+    webhooks,
     close: async () => {
       http.closeAllConnections();
       http.close();
@@ -65,7 +65,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function toldBy({ headers }: IncomingMessage, body: string): ToldEvent {
+function eventOf({ headers }: IncomingMessage, body: string): WebhookEvent {
   const { id, type, subject = '' } = HTTP.toEvent({ headers, body }) as CloudEvent;
   let isSigned = true;
   try {

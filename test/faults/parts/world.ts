@@ -7,7 +7,7 @@ import { agreement } from '../check/agreement.ts';
 import { unknownOutcomes } from '../check/effects.ts';
 import type { Observed } from '../check/observed.ts';
 import { standstill } from '../check/standstill.ts';
-import { toldAgain } from '../check/told.ts';
+import { webhooksAgain } from '../check/webhooks.ts';
 import { actingConfiguration } from '../../harness/acting-configuration.ts';
 import { freshPrefix } from '../../infra/fresh.ts';
 import { Watcher } from '../read/watcher.ts';
@@ -143,10 +143,10 @@ function looking(
         if (now !== before) until = Date.now() + patienceMs;
         before = now;
         if (standstill({ committed, ends }).length > 0 && Date.now() < until) continue;
-        const told = [...receiver.told];
+        const webhooks = [...receiver.webhooks];
         const found = await watcher.read();
         const { asked, spoiled } = load;
-        last = { asked, spoiled, found, committed, ends, effects: new Map(effects.done), told };
+        last = { asked, spoiled, found, committed, ends, effects: new Map(effects.done), webhooks };
         const said = [...violations(last), ...(await audited(auditor, found, load.spoiled))];
         if (!said.some(mayPass) || Date.now() > until) return said;
       }
@@ -169,13 +169,13 @@ function looking(
     summary: () =>
       last === undefined
         ? ''
-        : `${last.asked.length} runs, ${last.found.length} records, ${last.effects.size} effects, ${unknownOutcomes(last)} declared outcome_unknown, ${last.spoiled.length} spoiled records, ${last.told.length} webhooks and ${toldAgain(last)} of them again, ${beyond} of ${looks} looks saw work done beyond an offset`,
+        : `${last.asked.length} runs, ${last.found.length} records, ${last.effects.size} effects, ${unknownOutcomes(last)} declared outcome_unknown, ${last.spoiled.length} spoiled records, ${last.webhooks.length} webhooks and ${webhooksAgain(last)} of them again, ${beyond} of ${looks} looks saw work done beyond an offset`,
   };
 }
 
 /** What may be so because it is not over yet. */
 export function mayPass(violation: string): boolean {
-  return / has 0 ends| is at | still notes | has 0 dead letters|no step tells|^No webhook has told|no entry yet|could not do it/.test(
+  return / has 0 ends| is at | still notes | has 0 dead letters|no step tells|^There was no webhook|no entry yet|could not do it/.test(
     violation,
   );
 }

@@ -2,10 +2,10 @@ import { recordsOf, text } from './observed.ts';
 import type { Observed } from './observed.ts';
 
 /**
- * The receiver was told of each end of a run and of each dead letter, at least once and under one id, by webhooks that
+ * The receiver has a webhook of each end of a run and of each dead letter, at least one and under one id, all of which
  * are signed; and of nothing else.
  */
-export function told({ found, told: all }: Pick<Observed, 'found' | 'told'>): readonly string[] {
+export function webhooks({ found, webhooks: all }: Pick<Observed, 'found' | 'webhooks'>): readonly string[] {
   const idsOf = new Map<string, Set<string>>();
   for (const { record } of recordsOf(found, 'agent.responses')) {
     const hasFailed = (record['error'] ?? null) !== null;
@@ -18,17 +18,17 @@ export function told({ found, told: all }: Pick<Observed, 'found' | 'told'>): re
     const what = `${type} of ${subject}`;
     if (!isSigned) said.push(`The webhook ${what} is not signed by the secret of its subscription.`);
     const ids = idsOf.get(what);
-    if (ids === undefined) said.push(`A webhook told of ${what}, which is not on the log.`);
+    if (ids === undefined) said.push(`There was a webhook of ${what}, which is not on the log.`);
     ids?.add(id);
   }
   for (const [what, ids] of idsOf) {
-    if (ids.size === 0) said.push(`No webhook has told of ${what}.`);
-    if (ids.size > 1) said.push(`Webhooks told of ${what} under ${ids.size} ids.`);
+    if (ids.size === 0) said.push(`There was no webhook of ${what}.`);
+    if (ids.size > 1) said.push(`There were webhooks of ${what} under ${ids.size} ids.`);
   }
   return said;
 }
 
 /** How many webhooks came more than once. */
-export function toldAgain({ told: all }: Pick<Observed, 'told'>): number {
+export function webhooksAgain({ webhooks: all }: Pick<Observed, 'webhooks'>): number {
   return all.length - new Set(all.map(({ id }) => id)).size;
 }
